@@ -34,7 +34,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a log. An incomplete last line, left by a kill, is skipped.
 
     Raises:
-        JudgeError: Another line is not JSON.
+        JudgeError: Another line is not the JSON object of a step.
     """
     rows = []
     try:
@@ -50,7 +50,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             if number < len(lines):
                 raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
             break
-        if not isinstance(row, dict):
-            raise JudgeError(f"{path}, line {number}: must be an object; the log is damaged")
-        rows.append(row)
+        rows.append(checked_row(row, f"{path}, line {number}"))
     return rows
+
+
+def checked_row(row: Any, where: str) -> dict[str, Any]:
+    """Returns the row of a log. Raises JudgeError, which names `where`, if it is not an object with a step."""
+    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+        raise JudgeError(f"{where}: must be an object with a step; the log is damaged")
+    return row

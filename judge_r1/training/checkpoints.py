@@ -1,12 +1,14 @@
 """Finds the complete checkpoints of a run, of either engine, and verifies them."""
 
 import json
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.strict_json import read_json
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
 
 TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
@@ -83,6 +85,20 @@ def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoin
     return chosen
 
 
+def clear_newer(folder: Path, checkpoint: Checkpoint | None) -> None:
+    """Remove incomplete checkpoints of TRL that are newer than `checkpoint`, from which a run resumes, and rename
+    damaged ones to damaged-checkpoint-N. Else TRL would keep them instead of the next ones that it saves."""
+    count, last = processes_of(folder) or 1, _step(checkpoint.folder) if checkpoint else 0
+    for newer in [path for path in folder.glob("checkpoint-*") if _step(path) > last]:
+        aside = newer.with_name(f"damaged-{newer.name}")
+        shutil.rmtree(aside, ignore_errors=True)
+        if _complete(newer, count):
+            newer.rename(aside)
+            _warn(f"{newer} is now {aside.name}: remove it if you do not need it")
+        else:
+            shutil.rmtree(newer)
+
+
 def resume_verl_at(folder: Path, checkpoint: Checkpoint | None) -> None:
     """Note in verl's marker the checkpoint from which it resumes; without one, remove the marker.
 
@@ -109,9 +125,18 @@ def _step(folder: Path) -> int:
 
 
 def processes_of(folder: Path) -> int | None:
-    """The number of processes that started the run of this `checkpoints` folder; None if it has not started."""
+    """The number of processes that started the run of this `checkpoints` folder; None if it has not started.
+
+    Raises:
+        JudgeError: The file is damaged.
+    """
     file = folder / PROCESSES
-    return int(json.loads(file.read_text(encoding="utf-8"))["processes"]) if file.exists() else None
+    if not file.exists():
+        return None
+    data = read_json(file)
+    if not isinstance(data, dict) or not isinstance(data.get("processes"), int):
+        raise JudgeError(f"{file} does not hold the number of processes: remove the file if there was one process")
+    return int(data["processes"])
 
 
 def _complete(checkpoint: Path, processes: int) -> bool:

@@ -4,7 +4,6 @@ metrics.jsonl stays the record. Each tracker has its own thread, so a tracker th
 warning but never stops training.
 """
 
-import json
 import queue
 import sys
 import threading
@@ -18,6 +17,7 @@ from uuid import uuid4
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
+from judge_r1.core.strict_json import read_json
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 
@@ -83,11 +83,16 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._lock = folder / "trackers.json", threading.Lock()
-        self._entries: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
+        self._entries: dict[str, dict[str, Any]] = read_json(self._path) if self._path.exists() else {}
 
     def entry(self, name: str) -> tuple[str, int]:
-        entry = self._entries.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
-        return entry["id"], entry["step"]
+        try:
+            entry = self._entries.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
+            return str(entry["id"]), int(entry["step"])
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise JudgeError(
+                f"{self._path} does not hold the last step of {name}: remove it to log to a new run of the tracker"
+            ) from None
 
     def accepted(self, name: str, step: int) -> None:
         with self._lock:

@@ -1,13 +1,13 @@
 """Holds the metrics of a run as series, and follows metrics.jsonl while a run writes or truncates it."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge_r1.core.run_log import with_present_names
+from judge_r1.core.run_log import checked_row, with_present_names
+from judge_r1.core.strict_json import parse_json
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -87,7 +87,11 @@ class Tail:
         self._offset, self._end, self._inode = 0, b"", 0
 
     def update(self) -> Iterator[dict[str, Any]]:
-        """Add new rows to the history and yield them. Of a truncated log, unchanged rows are not yielded again."""
+        """Add new rows to the history and yield them. Of a truncated log, unchanged rows are not yielded again.
+
+        Raises:
+            JudgeError: A line is not the JSON object of a step.
+        """
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
@@ -103,7 +107,7 @@ class Tail:
         lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
         self._offset, self._end = self._offset + len(lines), (self._end + lines)[-64:]
         for line in filter(None, lines.split(b"\n")):
-            row = json.loads(line)
+            row = checked_row(parse_json(line, self.path), str(self.path))
             self.history.add(row)
             if not before.contains(row):
                 yield row

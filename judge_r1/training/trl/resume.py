@@ -9,7 +9,7 @@ from transformers import PrinterCallback, TrainerCallback
 from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
-from judge_r1.training.checkpoints import PROCESSES, checkpoints, newest_whole, processes_of
+from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.run_folder import RunFolder
 
@@ -35,7 +35,10 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
     trainer.add_callback(ManifestWriter())
     check_process_count(run)
-    chosen = [newest_whole(run.checkpoints, updates) if is_main() else None]
+    chosen: list[Checkpoint | None] = [None]
+    if is_main():
+        chosen = [newest_whole(run.checkpoints, updates)]
+        clear_newer(run.checkpoints, chosen[0])
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
     with storage_full(run.folder, lambda: _saved_so_far(run, updates)):

@@ -89,6 +89,7 @@ def test_training_resumes_from_the_newest_whole_checkpoint(
     assert re.search(message, warning)
     assert_same_run(tmp_path / "run", whole)
     assert find_damage(last) is None
+    assert last.with_name("damaged-checkpoint-4").exists()
 
 
 def test_without_a_whole_checkpoint_training_starts_again(
@@ -101,6 +102,7 @@ def test_without_a_whole_checkpoint_training_starts_again(
     run_recipe(recipe, tmp_path / "run", Resources(1))
     assert capsys.readouterr().err.count("is damaged and is not used") == 2
     assert_same_run(tmp_path / "run", whole)
+    assert [checkpoint.step for checkpoint in checkpoints(last.parent)] == [2, 4]
 
 
 def test_checkpoints_of_earlier_versions_are_used_with_a_warning(

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.run_log import read_rows
+from judge_r1.core.run_log import read_metrics, read_rows
+from judge_r1.training.checkpoints import processes_of
+from judge_r1.training.monitor.history import History, Tail
 from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, versions
+from judge_r1.training.trackers import Ledger
 
 RECIPE = Recipe(name="test", stage="sft", model="m", data=DataConfig(train=Path("data")))
 
@@ -89,6 +92,26 @@ def test_invalid_json_in_another_line_is_an_error_with_file_and_line(tmp_path: P
     (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"st\n{"step": 2}\n')
     with pytest.raises(JudgeError, match=r"metrics\.jsonl, line 2: not JSON"):
         read_rows(tmp_path / "metrics.jsonl")
+
+
+@pytest.mark.parametrize("content", ['[1, 2]\n{"step": 1}\n', '{"loss": 1.0}\n', '{"step": "one"}\n'])
+def test_a_row_without_a_step_is_an_error_for_every_reader(tmp_path: Path, content: str) -> None:
+    metrics = tmp_path / "metrics.jsonl"
+    metrics.write_text(content)
+    with pytest.raises(JudgeError, match=f"{metrics}, line 1: must be an object with a step"):
+        read_metrics(metrics)
+    with pytest.raises(JudgeError, match=f"{metrics}: must be an object with a step"):
+        list(Tail(metrics, History()).update())
+
+
+@pytest.mark.parametrize("content", ["", "[]", "[1", '{"processes": "two", "tensorboard": 3}', '{"tensorboard": {}}'])
+def test_damaged_files_of_a_run_are_one_line_errors(tmp_path: Path, content: str) -> None:
+    for name in ("processes.json", "trackers.json"):
+        (tmp_path / name).write_text(content)
+    with pytest.raises(JudgeError, match=r"processes\.json"):
+        processes_of(tmp_path)
+    with pytest.raises(JudgeError, match=r"trackers\.json"):
+        Ledger(tmp_path).entry("tensorboard")
 
 
 DISK = """

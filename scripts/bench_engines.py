@@ -46,12 +46,12 @@ def main() -> None:
     for out in runs.values():
         _print_steps(out, console)
     test = load_pairs(given.demo / "data" / "test")
-    evaluation = Evaluation(pair_benchmark(test), given.out / "eval", resume=True)
     names = {run: f"GRPO on {run[1]}, seed {run[0]}" for run in runs}
-    for row, model in [("warm-up", start), *((names[run], out / "model") for run, out in runs.items())]:
-        config = load_recipe(next(iter(runs.values())) / "recipe.yaml").episode
-        evaluation.add_agentic(row, str(model), config, Sampling(), len(test.pairs))
-    evaluation.finish([(row, "warm-up") for row in names.values()])
+    with Evaluation(pair_benchmark(test), given.out / "eval", resume=True) as evaluation:
+        for row, model in [("warm-up", start), *((names[run], out / "model") for run, out in runs.items())]:
+            config = load_recipe(next(iter(runs.values())) / "recipe.yaml").episode
+            evaluation.add_agentic(row, str(model), config, Sampling(), len(test.pairs))
+        evaluation.finish([(row, "warm-up") for row in names.values()])
     if len(engines) == 2:
         last, first = (
             [{r.item_id: r.score for r in evaluation.results[names[seed, engine]].items} for seed in seeds]

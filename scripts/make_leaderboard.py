@@ -38,14 +38,14 @@ def main() -> None:
     }
     for name, (benchmark, path, subset) in benchmarks(given.data, given.demo).items():
         loaded = sample(BENCHMARKS.get(benchmark).load(path, subset), given.items)
-        evaluation = Evaluation(loaded, given.out / name, resume=True, name=name)
-        for row, spec in judges.items():
-            build = JudgeBuild("", texts=loaded.texts, sampling=Sampling(), batch_size=BATCH)
-            try:
-                evaluation.run(partial(make_panel, f"{row}={spec}", build))
-            except BadJudge as error:
-                print(f"{name}: skipped {row}: {error}")
-        evaluation.finish([(row, "random") for row in evaluation.panels if row != "random"])
+        with Evaluation(loaded, given.out / name, resume=True, name=name) as evaluation:
+            for row, spec in judges.items():
+                build = JudgeBuild("", texts=loaded.texts, sampling=Sampling(), batch_size=BATCH)
+                try:
+                    evaluation.run(partial(make_panel, f"{row}={spec}", build))
+                except BadJudge as error:
+                    print(f"{name}: skipped {row}: {error}")
+            evaluation.finish([(row, "random") for row in evaluation.panels if row != "random"])
 
 
 def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:

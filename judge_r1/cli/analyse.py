@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import old_flags
+from judge_r1.cli.options import locks_out, old_flags
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 @group.command()
+@locks_out
 def attention(
     folder: Eval,
     path: Items,
@@ -63,6 +64,7 @@ def attention(
 
 
 @group.command()
+@locks_out
 def reasoning(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
@@ -79,6 +81,7 @@ def reasoning(
 
 
 @group.command("class-bias")
+@locks_out
 def class_bias(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
@@ -93,6 +96,7 @@ def class_bias(
 
 
 @group.command()
+@locks_out
 def errors(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
@@ -110,6 +114,7 @@ def errors(
 
 
 @group.command("global-index")
+@locks_out
 def global_index(
     folder: Eval,
     path: Items,
@@ -140,6 +145,7 @@ def global_index(
 
 
 @group.command()
+@locks_out
 def ablations(runs: Runs, out: Out) -> None:
     """Write Table 4 and Figure 6: the accuracy of each trained and evaluated variant.
 
@@ -154,6 +160,7 @@ def ablations(runs: Runs, out: Out) -> None:
 
 
 @group.command()
+@locks_out
 def scaling(runs: Runs, out: Out) -> None:
     """Plot accuracy by size of the training set, one line per method (Figure 5, Supplementary Figure 2).
 
@@ -168,6 +175,7 @@ def scaling(runs: Runs, out: Out) -> None:
 
 
 @group.command()
+@locks_out
 def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
     """Plot accuracy by domain and principle as a radar chart, one line per judge (Figure 1).
 
@@ -183,8 +191,12 @@ def _read(
     folder: Path, path: Path, benchmark: str | None, subset: str | None, judges: list[str] | None
 ) -> "list[Judged]":
     from judge_r1.evaluation.analysis.evaluation_reader import read_evaluation
+    from judge_r1.evaluation.report.tables import few_clusters_note
 
-    return read_evaluation(folder, path, benchmark=benchmark, subset=subset, rows=judges or ())
+    panels = read_evaluation(folder, path, benchmark=benchmark, subset=subset, rows=judges or ())
+    if note := few_clusters_note({"cases": len(set(panel.clusters.values()))} for panel in panels):
+        Console(stderr=True).print(f"note:{note}", soft_wrap=True, markup=False, highlight=False)
+    return panels
 
 
 def _evaluated(runs: list[Path]) -> "Evaluated":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import old_flags
+from judge_r1.cli.options import locks_out, old_flags
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     flags = old_flags(row="judge-name", by="confidence-method")
-    app.command(context_settings=flags)(calibrate)
+    app.command(context_settings=flags)(locks_out(calibrate))
 
 
 def calibrate(
@@ -62,7 +62,7 @@ def calibrate(
 
 
 def _print(calibration: "Calibration", console: Console) -> None:
-    from judge_r1.evaluation.report.tables import Grid, print_grid
+    from judge_r1.evaluation.report.tables import Grid, few_clusters_note, print_grid
 
     rows = tuple(
         (name, f"{q.ece:.3f}", f"{q.ece_width:.3f}", f"{q.brier:.3f} [{q.brier_ci95[0]:.3f}, {q.brier_ci95[1]:.3f}]")
@@ -75,7 +75,7 @@ def _print(calibration: "Calibration", console: Console) -> None:
     note = (
         f"{calibration.n} answers of {calibration.clusters} cases, {calibration.accuracy:.1%} right; "
         f"{calibration.without_confidence} without a confidence are left out here. Maps are scored on cases they were "
-        "not fitted on; Brier: 95 % interval."
+        f"not fitted on; Brier: 95 % interval.{few_clusters_note([{'cases': calibration.clusters}])}"
     )
     columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
     print_grid(Grid("Calibration", note, columns, rows), console)

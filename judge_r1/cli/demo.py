@@ -99,12 +99,12 @@ def _evaluate(out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resu
 
     if not resume:
         shutil.rmtree(out / "eval", ignore_errors=True)
-    evaluation = Evaluation(pair_benchmark(test), out / "eval", resume=True)
-    for judge, stage, model in JUDGES:
-        evaluation.add_agentic(
-            judge, model or str(out / stage / "model"), recipes[stage].episode, Sampling(), len(test.pairs)
-        )
-    evaluation.finish(DIFFERENCES, {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes})
+    with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
+        for judge, stage, model in JUDGES:
+            evaluation.add_agentic(
+                judge, model or str(out / stage / "model"), recipes[stage].episode, Sampling(), len(test.pairs)
+            )
+        evaluation.finish(DIFFERENCES, {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes})
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
 

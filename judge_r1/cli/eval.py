@@ -52,8 +52,8 @@ def eval_(
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
     from judge_r1.benchmarks.base import BENCHMARKS
+    from judge_r1.evaluation.folder import read_started
     from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
-    from judge_r1.evaluation.traces import read_started
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import make_panel, parse_panel
     from judge_r1.models.base import Sampling
@@ -77,10 +77,10 @@ def eval_(
     names = [parse_panel(spec).name for spec in judge]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
-    evaluation = Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset)
-    for spec in judge:
-        evaluation.run(partial(make_panel, spec, build))
-    evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
+    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
+        for spec in judge:
+            evaluation.run(partial(make_panel, spec, build))
+        evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
             f"note: {out} also holds {', '.join(omitted)}, which this summary omits: add their --judge and "

@@ -1,9 +1,16 @@
 """Options that several commands share, and old spellings of options, which keep working and are not in `--help`."""
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec
 
 import typer
+
+from judge_r1.core.file_lock import lock_folder
+
+P = ParamSpec("P")
 
 TeacherBudget = Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")]
 Prices = Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")]
@@ -12,6 +19,17 @@ BatchExport = Annotated[
     Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
 ]
 BatchImport = Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")]
+
+
+def locks_out(command: Callable[P, None]) -> Callable[P, None]:
+    """A command that locks its folder --out while it runs."""
+
+    @wraps(command)
+    def locked(*arguments: P.args, **options: P.kwargs) -> None:
+        with lock_folder(signature(command).bind(*arguments, **options).arguments["out"]):
+            command(*arguments, **options)
+
+    return locked
 
 
 def old_flags(**renamed: str) -> dict[str, Any]:

@@ -106,6 +106,6 @@ def explain(error: ValidationError) -> str:
     """The first problem of a pydantic error as one sentence: the field and the reason."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
+    message = first["msg"].removeprefix("Value error, ").partition(" or instance of ")[0]
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"field {field}: {message}{more}" if field else f"{message}{more}"

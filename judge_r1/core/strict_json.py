@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from judge_r1.core.errors import JudgeError, explain, read_error
@@ -84,6 +84,20 @@ def parse_model(model: type[M], text: bytes | str, where: object) -> M:
         return model.model_validate_json(text)
     except ValidationError as error:
         raise BadJson(f"{where}: {explain(error)}", explain(error)) from None
+
+
+def read_checked(path: Path, shape: TypeAdapter[Any]) -> Any:
+    """The value of a JSON file, as it is there, after a check of its shape.
+
+    Raises:
+        BadJson: The file is not valid JSON, or does not have this shape.
+    """
+    data = read_json(path)
+    try:
+        shape.validate_python(data, strict=True)
+    except ValidationError as error:
+        raise BadJson(f"{path}: {explain(error)}") from None
+    return data
 
 
 def _explain(text: bytes, error: str) -> str:

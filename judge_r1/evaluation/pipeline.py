@@ -1,7 +1,7 @@
 """Runs an evaluation from end to end: judges a benchmark with each panel, then writes the summary and the report."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,14 @@ from rich.console import Console
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_json
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, remove_partial_files
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
 from judge_r1.evaluation.published_outputs import score_predictions
-from judge_r1.evaluation.results import PanelResults, write_outcomes
+from judge_r1.evaluation.results import OUTCOMES, PanelResults
 from judge_r1.evaluation.runner import evaluate, panel_settings
 from judge_r1.evaluation.summary import summarize, with_baselines
-from judge_r1.evaluation.traces import ROWS
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
@@ -25,7 +26,8 @@ from judge_r1.models.base import Sampling
 class Evaluation:
     """Evaluates panels one after the other on the same items and summarizes them together.
 
-    `name` and `subset` are those of the benchmark, as the summary reports them.
+    As a context manager it locks `out`, so that no other process writes there, and removes the partial files of killed
+    processes. `name` and `subset` are those of the benchmark, as the summary reports them.
     """
 
     def __init__(
@@ -42,6 +44,15 @@ class Evaluation:
         self.results: dict[str, PanelResults] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.seconds: dict[str, float] = {}
+
+    def __enter__(self) -> "Evaluation":
+        self._lock = lock_folder(self.out)
+        self._lock.__enter__()
+        remove_partial_files(*(self.out / name for name in (ROWS, OUTCOMES, REPORT, SUMMARY)))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
 
     @property
     def panels(self) -> list[str]:
@@ -64,7 +75,7 @@ class Evaluation:
     def finish(
         self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Writes summary.json, outcomes.jsonl and report.html, prints the tables and returns the summary.
+        """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
         `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run.
         """
@@ -78,8 +89,8 @@ class Evaluation:
         for row in summary["rows"]:
             if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
-        write_outcomes(self.out, panels)
-        _publish(self.out, summary, metrics or {}, list(self.results.values()), self.name)
+        outcomes = {OUTCOMES: (dump_line(result) for results in panels.values() for result in results)}
+        _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes)
         return summary
 
 
@@ -87,17 +98,28 @@ def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], sub
     """Scores outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation."""
     if (out / ROWS).exists():
         raise JudgeError(f"{out} already holds an evaluation: choose another --out")
-    _publish(out, score_predictions(name, path, predictions, subset), {}, [], name)
+    with lock_folder(out):
+        _publish(out, score_predictions(name, path, predictions, subset), name)
 
 
 def _publish(
-    out: Path, summary: dict[str, Any], metrics: Mapping[str, Any], results: Sequence[PanelResults], benchmark: str
+    out: Path,
+    summary: dict[str, Any],
+    benchmark: str,
+    metrics: Mapping[str, Any] | None = None,
+    results: Sequence[PanelResults] = (),
+    more: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
-    from judge_r1.evaluation.report.page import write_report  # imported late: the page needs jinja2
+    """Writes all files or none, summary.json last: a folder with a summary is a finished evaluation."""
+    from judge_r1.evaluation.report.page import report_page  # imported late: the page needs jinja2
     from judge_r1.evaluation.report.tables import print_tables
 
-    write_json(out / "summary.json", summary)
-    write_report(out / "report.html", summary, metrics, results, title=f"Judges on {benchmark}")
+    page = report_page(out, summary, metrics or {}, results, title=f"Judges on {benchmark}")
+    contents = {**(more or {}), REPORT: [page], SUMMARY: [dump_json(summary)]}
+    with AtomicFiles(*(out / name for name in contents)) as files:
+        for name, parts in contents.items():
+            for part in parts:
+                files.write(out / name, part)
     console = Console()
     print_tables(summary, console)
-    console.print(f"report: {out / 'report.html'}")
+    console.print(f"report: {out / REPORT}")

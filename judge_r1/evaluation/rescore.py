@@ -3,7 +3,7 @@
 Labels come from the benchmark as it is read now; everything else comes from `traces.jsonl` unchanged.
 """
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +17,11 @@ from judge_r1.core.verdicts import Judgment, PairwiseVerdict
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.segments import answer_of
+from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.evaluation.report.discovery import LRBENCH
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import ROWS, TRACES, EvaluationError, StoredTraces, Trace, read_started, stored_traces
+from judge_r1.evaluation.traces import TRACES, EvaluationError, StoredTraces, Trace, stored_traces
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
@@ -81,9 +81,11 @@ def rescore_evaluation(
     Raises:
         EvaluationError: `folder` is no finished evaluation, `out` holds one, or the benchmark lacks a judged item.
     """
-    if (out / "summary.json").exists():
+    if (out / SUMMARY).exists():
         raise EvaluationError(f"{out} already holds a summary: choose another --out")
-    before, started = _read_summary(folder / "summary.json"), read_started(folder)
+    if not (folder / SUMMARY).exists():
+        raise EvaluationError(f"{folder} holds no {SUMMARY}: replay takes a folder that `eval` has finished")
+    before, started = read_summary(folder), read_started(folder)
     name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
     subset = before.get("subset") if subset is None else subset
     panels = {row["name"] for row in before["rows"]}
@@ -103,28 +105,49 @@ def rescore_evaluation(
         "reward": None if reward == "paper" else reward,
     }
     changed = {key: value for key, value in options.items() if value}
-    evaluation = Evaluation(loaded, out, resume=False, name=name, subset=subset)
-    for row in before["rows"]:
-        panel = row["name"]
-        if row["settings"].get("baseline"):
-            continue
-        if panel not in started:
-            raise EvaluationError(f"{folder / ROWS} has no entry for judge {panel!r}: the folder is incomplete")
-        settings, own = started[panel]["settings"], traces.get(panel, StoredTraces(folder / TRACES))
-        evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
-        evaluation.settings[panel] = settings | changed
-        evaluation.seconds[panel] = before["seconds"].get(panel, 0.0)
-    out.mkdir(parents=True, exist_ok=True)
-    return evaluation.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
+    with Evaluation(loaded, out, resume=False, name=name, subset=subset) as evaluation:
+        for row in before["rows"]:
+            panel = row["name"]
+            if row["settings"].get("baseline"):
+                continue
+            if panel not in started:
+                raise EvaluationError(f"{folder / ROWS} has no entry for judge {panel!r}: the folder is incomplete")
+            settings, own = started[panel]["settings"], traces.get(panel, StoredTraces(folder / TRACES))
+            _check_complete(row, settings, own, loaded)
+            evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
+            evaluation.settings[panel] = settings | changed
+            evaluation.seconds[panel] = before["seconds"].get(panel, 0.0)
+        return evaluation.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
 
 
-def _read_summary(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+def _check_complete(
+    row: Mapping[str, Any], settings: Mapping[str, Any], traces: StoredTraces, benchmark: LoadedBenchmark
+) -> None:
+    """Compares the traces of a panel with its row of the summary and with the votes that its settings ask for.
+
+    Raises:
+        EvaluationError: Traces are missing, or there are too many.
+    """
+    members = settings.get("members", [None])
+    panel = settings if "members" in settings else {}
+    requests = benchmark.requests(orders=panel.get("orders"), samples=panel.get("samples", 1))
+    expected = Counter(request.item.item_id for request in requests for _ in members)
+    where = f"{traces.path}: judge {row['name']!r}"
+    if len(traces) < row["n"]:
         raise EvaluationError(
-            f"{path} cannot be read ({error}): replay takes a folder that `eval` has finished"
-        ) from None
+            f"{where} has traces of {len(traces)} items, and {SUMMARY} counts {row['n']}: {row['n'] - len(traces)} are "
+            "missing. Judge them with `judge-r1 eval --resume` and the original options, or restore the file"
+        )
+    if lost := {item_id: n for item_id in traces if (n := expected[item_id] - traces.count(item_id)) > 0}:
+        raise EvaluationError(
+            f"{where} lacks {sum(lost.values())} votes on {len(lost)} items, such as one on item {min(lost)}. Run them "
+            "with `judge-r1 eval --resume` and the original options, or restore the file"
+        )
+    if odd := [item_id for item_id in traces if traces.count(item_id) > expected[item_id]]:
+        raise EvaluationError(
+            f"{where} has more votes than the judge gives on {len(odd)} items, such as {min(odd)}: remove the lines "
+            "that are there twice"
+        )
 
 
 def rescore(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item, ItemResult, item_result
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
+from judge_r1.core.jsonl import read_jsonl
 from judge_r1.evaluation.label_results import label_result
 from judge_r1.evaluation.traces import EvaluationError, Trace, total_usage
 
@@ -51,11 +51,6 @@ def result_of(panel: str, benchmark: LoadedBenchmark, item: Item, traces: Sequen
         shown = [(trace.order, trace.trajectory) for trace in ordered]
         labels = label_result(panel, pair, shown, aggregated.verdict)
     return item_result(panel, item, votes, aggregated, labels)
-
-
-def write_outcomes(out: Path, panels: Mapping[str, Sequence[ItemResult]]) -> None:
-    """Writes the results of all panels to `out/outcomes.jsonl`."""
-    write_jsonl(out / OUTCOMES, (result for results in panels.values() for result in results))
 
 
 def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:

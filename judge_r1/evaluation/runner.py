@@ -17,10 +17,10 @@ from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
+from judge_r1.evaluation.folder import ROWS, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import PanelResults, result_of
 from judge_r1.evaluation.traces import (
-    ROWS,
     TRACES,
     EvaluationError,
     StoredTraces,
@@ -28,7 +28,6 @@ from judge_r1.evaluation.traces import (
     append_traces,
     drop_torn_line,
     items_hash,
-    read_started,
     total_usage,
 )
 from judge_r1.judges.base import JudgeOutput
@@ -165,6 +164,8 @@ def _begin(
     progress: _PanelProgress,
 ) -> set[VoteKey]:
     """Checks that `out` may take this panel, notes it there and adds the traces that it has; returns their keys."""
+    if out.exists() and not out.is_dir():
+        raise EvaluationError(f"{out} is not a folder: choose another --out")
     started, path = read_started(out), out / TRACES
     if drop_torn_line(path):
         console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")

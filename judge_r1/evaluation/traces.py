@@ -1,14 +1,12 @@
 """The traces of an evaluation on disk: one line of `traces.jsonl` per vote, read back on demand."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, explain, write_error
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
@@ -16,8 +14,6 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Verdict
 
 TRACES = "traces.jsonl"
-ROWS = "rows.json"
-"""Beside the traces: the judges of each panel, their settings and a hash of the items, so that a resume mixes none."""
 
 
 class EvaluationError(JudgeError):
@@ -127,10 +123,7 @@ def append_traces(path: Path) -> Iterator[Callable[[Trace], int]]:
             log.write(line)
             log.flush()
         except OSError as error:
-            raise EvaluationError(
-                f"{path} cannot be written ({error.strerror}): the finished traces are kept; free some space and run "
-                "again with --resume"
-            ) from error
+            raise write_error(path, error, "the finished traces are kept for a run with --resume") from error
         return offset
 
     try:
@@ -169,15 +162,3 @@ def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float
 def items_hash(items: Sequence[Item]) -> str:
     """The hash of a panel's items in `rows.json`."""
     return content_hash(sorted((item.item_id, item.model_dump()["candidates"], item.gold) for item in items))
-
-
-def read_started(out: Path) -> dict[str, dict[str, Any]]:
-    """Reads `rows.json`: the judges, the settings and the hash of the items of each panel, as noted at its start."""
-    path = out / ROWS
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise EvaluationError(f"{path} cannot be read ({error}): choose another --out") from None
-    return dict(rows)

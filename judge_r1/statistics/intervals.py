@@ -1,4 +1,4 @@
-"""95 % intervals for items that are not independent: bootstrap over clusters, Wilson and binomial tails.
+"""95 % intervals for items that are not independent: bootstrap over clusters, t for few clusters, Wilson.
 
 The pairs of one case share its text, so whole cases are resampled.
 """
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from judge_r1.core.errors import JudgeError
 
 RESAMPLES = 2_000
+FEW_CLUSTERS = 30
+"""Below this number of clusters a bootstrap interval is too narrow; `_few_clusters_ci` is used (docs/statistics.md)."""
 BATCH = 1 << 22
 """The number of drawn cluster indices in memory at once."""
 
@@ -28,12 +30,12 @@ class DifferentPairs(JudgeError):
 def clustered_mean_ci(
     values: Sequence[float], clusters: Sequence[str], seed: int = 0, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
-    """The 95 % percentile interval of the mean of `values`, each within `bounds`, by a bootstrap over clusters.
+    """The 95 % interval of the mean of `values`, each within `bounds`. The order of the values does not matter.
 
-    Each of 2,000 resamples draws G of the G clusters with replacement, whole, and takes Σ sums / Σ sizes. Equal input
-    gives an equal interval; the order of the values does not matter.
+    From 30 clusters on, it is the percentile interval of a bootstrap: each of 2,000 resamples draws G of the G clusters
+    with replacement, whole, and takes Σ sums / Σ sizes. For fewer clusters see `_few_clusters_ci`.
 
-    If the resamples cannot vary (one cluster, or the same mean v in all clusters), a bootstrap interval would have no
+    If the clusters do not vary (one cluster, or the same mean v in all clusters), a bootstrap interval would have no
     width. Then the interval follows from Wilson: at 95 % confidence at most a share q of the clusters differs from v,
     and those lie anywhere within the bounds, which gives [v - q(v - low), v + q(high - v)]. For a judge that is always
     right this is the Wilson interval of G successes in G trials.
@@ -45,6 +47,9 @@ def clustered_mean_ci(
         mean = float(sums.sum() / sizes.sum())
         differing = wilson_ci(0, count)[1]
         return mean - differing * (mean - bounds[0]), mean + differing * (bounds[1] - mean)
+    if count < FEW_CLUSTERS:
+        mean = float(sums.sum() / sizes.sum())
+        return _few_clusters_ci(mean, (sums - mean * sizes) / sizes.sum(), bounds)
     generator = np.random.default_rng(seed)
     resampled = np.empty(RESAMPLES)
     step = max(1, BATCH // count)
@@ -99,9 +104,9 @@ def difference_over_seeds(
 
 def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) -> tuple[float, float]:
     """The 95 % interval of mean(one) - mean(other) by a bootstrap over the clusters of both groups: percentiles of
-    those of 2,000 resamples in which both groups have a value.
+    those of 2,000 resamples in which both groups have a value. For fewer than 30 clusters see `_few_clusters_ci`.
 
-    If the resamples do not vary (for example the accuracy gap between the classes A and B of a judge that always
+    If the clusters do not vary (for example the accuracy gap between the classes A and B of a judge that always
     answers A), it is Newcombe's interval (1998, method 10) from the groups' intervals [l_a, u_a] and [l_b, u_b] of
     the means a and b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with
     d = a - b.
@@ -117,10 +122,16 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
         for cluster, value in group:
             sums[side, names[cluster]] += value
             counts[side, names[cluster]] += 1
+    totals = counts.sum(axis=1, keepdims=True)
+    influences = (sums - sums.sum(axis=1, keepdims=True) / totals * counts) / totals
+    influence = influences[0] - influences[1]
+    if len(names) < FEW_CLUSTERS and np.abs(influence).max() > 1e-12:
+        means = sums.sum(axis=1) / counts.sum(axis=1)
+        return _few_clusters_ci(float(means[0] - means[1]), influence, (-1.0, 1.0))
     drawn = np.random.default_rng(seed).integers(0, len(names), size=(RESAMPLES, len(names)))
     both = np.all([counts[side][drawn].sum(axis=1) > 0 for side in (0, 1)], axis=0)
-    means = [sums[side][drawn[both]].sum(axis=1) / counts[side][drawn[both]].sum(axis=1) for side in (0, 1)]
-    gaps = means[0] - means[1]
+    sides = [sums[side][drawn[both]].sum(axis=1) / counts[side][drawn[both]].sum(axis=1) for side in (0, 1)]
+    gaps = sides[0] - sides[1]
     if len(gaps) and np.ptp(gaps) > 1e-12:
         low, high = np.quantile(gaps, [0.025, 0.975])
         return float(low), float(high)
@@ -184,6 +195,24 @@ def _cluster_sums(
         parts.setdefault(cluster, []).append(float(value))
     ordered = [parts[name] for name in sorted(parts)]
     return np.array([math.fsum(part) for part in ordered]), np.array([float(len(part)) for part in ordered])
+
+
+def _few_clusters_ci(
+    estimate: float, influence: NDArray[np.float64], bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """The interval of an estimate between `bounds` from G clusters by Student's t with G - 1 degrees of freedom.
+
+    `influence` has the effect of each cluster on the estimate, here (sum - mean·size) / Σ sizes. The cluster-robust
+    standard error is sqrt(G/(G - 1)·Σ influence²). The interval is taken on the logit scale between the bounds, which
+    keeps it inside them (as `svyciprop` of R's survey package does).
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    count, low, width = len(influence), bounds[0], bounds[1] - bounds[0]
+    share = (estimate - low) / width
+    error = math.sqrt(count / (count - 1) * float(influence @ influence)) / width
+    reach = float(stdtrit(count - 1, 0.975)) * error / (share * (1 - share))
+    return low + width * float(expit(logit(share) - reach)), low + width * float(expit(logit(share) + reach))
 
 
 def _group_interval(group: Sequence[Measured]) -> tuple[float, float, float]:

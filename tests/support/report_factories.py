@@ -14,7 +14,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence, Judgment, PairwiseVerdict, Verdict
 from judge_r1.episode.reward import with_reward
-from judge_r1.evaluation.report.page import write_report
+from judge_r1.evaluation.report.page import report_page
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import summarize
 from judge_r1.evaluation.traces import Trace
@@ -85,8 +85,9 @@ def summary_of(results: Sequence[PanelResults]) -> dict[str, Any]:
 
 
 def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:
-    write_report(path, summary_of(results), more.pop("metrics", {}), results, **more)
-    return path.read_text(encoding="utf-8")
+    page = report_page(path.parent, summary_of(results), more.pop("metrics", {}), results, **more)
+    path.write_text(page, encoding="utf-8")
+    return page
 
 
 def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[PanelResults]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judge_r1.episode.confidence import decision_position
-from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -32,7 +31,7 @@ from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
 """Table 14, GRPO-8B: shares of these five sections together."""
 FEW = 5
-"""A bootstrap over fewer clusters gives too narrow an interval."""
+"""With fewer clusters on a side, a difference has no interval."""
 _SHORT_NAMES = ("1st", "chat", "instr", "princ", "case", "asked", "A", "B", "own", "found")
 SHORT = dict(zip(SECTIONS, _SHORT_NAMES, strict=True))
 """The names of the sections on the axis of a chart."""
@@ -58,8 +57,7 @@ def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> 
     Raises:
         AnalysisError: A prompt in the traces differs from the one that this tokenizer gives for the item.
     """
-    settings = judged.members[member].settings
-    config = EpisodeConfig.model_validate({k: v for k, v in settings.items() if k in EpisodeConfig.model_fields})
+    config = judged.episode(member)
     found: list[Look] = []
     without = layers = 0
     for item in judged.benchmark.items:

@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
-from judge_r1.evaluation.report.discovery import LRBENCH, read_json
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, items_hash, read_started, stored_traces
+from judge_r1.evaluation.traces import TRACES, StoredTraces, items_hash, stored_traces
 
 
 class AnalysisError(JudgeError):
@@ -37,6 +40,18 @@ class Judged:
     @property
     def clusters(self) -> dict[str, str]:
         return {item.item_id: item.cluster_id for item in self.benchmark.items}
+
+    def episode(self, member: int) -> EpisodeConfig:
+        """The episode settings of a member.
+
+        Raises:
+            AnalysisError: rows.json holds other settings.
+        """
+        settings = self.members[member].settings
+        try:
+            return EpisodeConfig.model_validate({k: v for k, v in settings.items() if k in EpisodeConfig.model_fields})
+        except ValidationError as error:
+            raise AnalysisError(f"{ROWS}, settings of judge {self.name!r}: {explain(error)}") from None
 
     @property
     def credits(self) -> dict[str, float]:
@@ -66,7 +81,7 @@ def read_evaluation(
     for row in rows:
         if row not in started:
             raise AnalysisError(f"{folder} holds no judge {row!r}{suggest(row, started)}")
-    summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
+    summary = read_summary(folder) if (folder / SUMMARY).exists() else {}
     benchmark = summary.get("benchmark", LRBENCH) if benchmark is None else benchmark
     loaded = BENCHMARKS.get(benchmark).load(path, summary.get("subset") if subset is None else subset)
     traces, none = stored_traces(folder), StoredTraces(folder / TRACES)

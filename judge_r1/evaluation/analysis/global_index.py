@@ -137,12 +137,13 @@ def global_index(
         queries = asked(judged)
         if not queries:
             continue
-        settings = next(member.settings for member in judged.members if "retriever" in member.settings)
-        method, budget = settings["retriever"], settings["budget"]
-        corpus = Corpus(judged.benchmark.texts if texts is None else texts, method, budget["passage_words"])
-        sizes = out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
+        searching = next((n for n, member in enumerate(judged.members) if "retriever" in member.settings), 0)
+        config = judged.episode(searching)
+        method, k = config.retriever, config.budget.top_k
+        corpus = Corpus(judged.benchmark.texts if texts is None else texts, method, config.budget.passage_words)
+        sizes = out_of_case(corpus, queries, k=k, seed=seed)
         own, shown = shown_of_own_case(judged)
-        found[judged.name] = {"retriever": method, "k": budget["top_k"], "own": own, "shown": shown, "sizes": sizes}
+        found[judged.name] = {"retriever": method, "k": k, "own": own, "shown": shown, "sizes": sizes}
     if not found:
         raise AnalysisError("no judge ran a search, so there are no queries")
     return found

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from judge_r1.evaluation.report.discovery import LRBENCH, Evaluated, Judged, TrainingRun, find_runs, metrics_of
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.evaluation.folder import LRBENCH
+from judge_r1.evaluation.report.discovery import Evaluated, Judged, TrainingRun, find_runs, metrics_of
 from judge_r1.evaluation.report.leaderboard import leaderboard
-from judge_r1.evaluation.report.page import Comparison, Section, write_report
+from judge_r1.evaluation.report.page import Comparison, Section, report_page
 from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
 from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
 from judge_r1.evaluation.report.tables import Grid, grids
@@ -29,7 +31,8 @@ def write_comparison(folders: Sequence[Path], out: Path) -> list[Grid]:
         sections=_sections(evaluated, out),
     )
     title = "Training runs" if runs else "Leaderboard"
-    write_report(out, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
+    page = report_page(out.parent, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
+    write_atomic(out, [page])
     return [grid for grid in (board.grid if board else None, table) if grid]
 
 

@@ -1,19 +1,49 @@
 """Finds training runs and evaluations in folders, and matches evaluated judges to runs."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from judge_r1.core.errors import JudgeError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.run_log import read_metrics
+from judge_r1.core.strict_json import read_checked
 from judge_r1.core.yaml_config import read as read_yaml
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 
 
 class NothingToReport(JudgeError):
     """A folder without a training run or an evaluation, or with invalid files."""
+
+
+class _TracesShape(BaseModel):
+    used: int
+
+
+class _DataShape(BaseModel):
+    pairs: int
+
+
+class _StartShape(BaseModel):
+    stage: str
+
+
+class _TrainShape(BaseModel):
+    train: str
+
+
+class _RecipeShape(BaseModel):
+    """The fields of a recipe that a report uses."""
+
+    name: str
+    stage: Literal["sft", "dpo", "grpo"]
+    model: str
+    data: _TrainShape
+    start: _StartShape | None = None
+    episode: EpisodeConfig = EpisodeConfig()
 
 
 @dataclass(frozen=True)
@@ -36,10 +66,6 @@ class TrainingRun:
     @property
     def episode(self) -> EpisodeConfig:
         return EpisodeConfig.model_validate(self.recipe.get("episode", {}))
-
-
-LRBENCH = "lrbench"
-"""The benchmark of a summary without a benchmark name."""
 
 
 class Judged(NamedTuple):
@@ -114,11 +140,11 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
             )
         found |= dict.fromkeys(path.absolute() for path in inside)
     runs = _with_unique_names([_run(path) for path in found if (path / "recipe.yaml").exists()])
-    return runs, _evaluated([path for path in found if (path / "summary.json").exists()], runs)
+    return runs, _evaluated([path for path in found if (path / SUMMARY).exists()], runs)
 
 
 def _holds(folder: Path) -> bool:
-    return (folder / "recipe.yaml").exists() or (folder / "summary.json").exists()
+    return (folder / "recipe.yaml").exists() or (folder / SUMMARY).exists()
 
 
 def _run(folder: Path) -> TrainingRun:
@@ -136,8 +162,10 @@ def _recipe(file: Path) -> dict[str, Any]:
         NothingToReport: The file is not a resolved recipe.
     """
     recipe = read_yaml(file, files=("start",))
-    if not {"name", "stage", "model", "data"} <= recipe.keys():
-        raise NothingToReport(f"{file} is not a recipe that `judge-r1 train` writes")
+    try:
+        _RecipeShape.model_validate(recipe)
+    except ValidationError as error:
+        raise NothingToReport(f"{file} is not a recipe that `judge-r1 train` writes: {explain(error)}") from None
     return recipe
 
 
@@ -164,9 +192,9 @@ def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
 
 def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
     if recipe["stage"] == "sft" and (folder / "traces.json").exists():
-        return int(read_json(folder / "traces.json")["used"])
+        return int(read_checked(folder / "traces.json", TypeAdapter(_TracesShape))["used"])
     if (folder / "data.json").exists():
-        return int(read_json(folder / "data.json")["pairs"])
+        return int(read_checked(folder / "data.json", TypeAdapter(_DataShape))["pairs"])
     pairs = _from(folder, Path(recipe["data"]["train"]) / "pairs.jsonl")
     return pairs.read_bytes().count(b"\n") if pairs.exists() else None
 
@@ -174,14 +202,12 @@ def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
 def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluated:
     found = Evaluated()
     sets, seen = set(), []
-    for folder in sorted(folders, key=lambda path: not (path / "rows.json").exists()):
-        summary = read_json(folder / "summary.json")
-        if not isinstance(summary, dict) or not {"rows", "differences", "seconds"} <= summary.keys():
-            raise NothingToReport(f"{folder / 'summary.json'} is not a summary that `judge-r1 eval` writes")
+    for folder in sorted(folders, key=lambda path: not (path / ROWS).exists()):
+        summary = read_summary(folder)
         if summary in seen:  # a copy, such as the one that the demo writes beside its runs
             continue
         seen.append(summary)
-        judges = read_json(folder / "rows.json") if (folder / "rows.json").exists() else {}
+        judges = read_started(folder)
         found.judged.append(Judged(folder, summary, judges))
         if found.judged[-1].benchmark != LRBENCH:
             continue
@@ -208,13 +234,6 @@ def _run_of(judge: str, runs: Sequence[TrainingRun]) -> TrainingRun | None:
     parts = model.parent.parts
     fits = [run for run in runs if run.folder.parts[-len(parts) :] == parts] if parts else []
     return fits[0] if len(fits) == 1 else None
-
-
-def read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise NothingToReport(f"{path} cannot be read as JSON: {error}") from None
 
 
 def metrics_of(runs: Sequence[TrainingRun]) -> Mapping[str, list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Writes `report.html`: one static file with the leaderboard, tables, plots, learning curves and all episodes."""
+"""Renders `report.html`: one static file with the leaderboard, tables, plots, learning curves and all episodes."""
 
 import base64
 import hashlib
@@ -7,7 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import MARKS, Figure, colors_of, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
@@ -45,16 +44,16 @@ class Comparison(NamedTuple):
     sections: Sequence[Section] = ()
 
 
-def write_report(
-    path: Path,
+def report_page(
+    folder: Path,
     summary: Mapping[str, Any],
     metrics: Mapping[str, Sequence[Mapping[str, Any]]],
     results: Sequence[PanelResults] = (),
     *,
     title: str = "Judge report",
     comparison: Comparison | None = None,
-) -> None:
-    """Writes the report to `path`. All text is escaped, and the page loads no other file and runs no other script.
+) -> str:
+    """A report that will stand in `folder`. All text is escaped; the page loads no file and runs no other script.
 
     `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
     of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one
@@ -74,17 +73,16 @@ def write_report(
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
     settings = {row["name"]: row["settings"] for row in summary["rows"]}
     first, more = curves(metrics)
-    page = environment.from_string(_file("report.html")).render(
+    return environment.from_string(_file("report.html")).render(
         title=title, summary=summary, comparison=comparison, style=Markup(_file("style.css")),
         script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        board=comparison.board if comparison else leaderboard([Judged(path.parent, summary, {})]),
+        board=comparison.board if comparison else leaderboard([Judged(folder, summary, {})]),
         grids=_grids(summary, results), plots=[] if comparison else plots(summary),
         runs=colors_of(list(metrics)), charts=first, more_charts=more,
         data=Markup(packed(trace_json(results, settings))) if results else None,
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip
-    write_atomic(path, [page])
 
 
 def plots(summary: Mapping[str, Any]) -> list[Figure]:

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.evaluation.report.discovery import TrainingRun, read_json
+from pydantic import TypeAdapter
+
+from judge_r1.core.strict_json import read_checked
+from judge_r1.evaluation.report.discovery import TrainingRun
 from judge_r1.evaluation.report.tables import NONE, Grid
 
 STAGES = ("sft", "dpo", "grpo")
@@ -25,9 +28,9 @@ def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
 
 def version_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The packages whose versions differ between the runs that recorded them."""
-    values_by_run = [
-        read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs
-    ]
+    files = [run.folder / "versions.json" for run in runs]
+    shape = TypeAdapter(dict[str, str | None])
+    values_by_run = [read_checked(file, shape) if file.exists() else {} for file in files]
     return _grid("Versions: what differs", "Packages that the runs used.", runs, values_by_run)
 
 

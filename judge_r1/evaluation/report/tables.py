@@ -1,6 +1,6 @@
 """Builds the tables of a summary as grids, and prints them to a console or as Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from rich.text import Text
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.metrics import consistency, first_preferred
 from judge_r1.evaluation.results import PanelResults
+from judge_r1.statistics.intervals import FEW_CLUSTERS
 
 NONE = "–"
 """The cell text for a missing value."""
@@ -129,6 +130,17 @@ def estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
     return Estimate(part["accuracy"], low, high, n=n)
 
 
+def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
+    """A warning for parts of a summary that cover too few clusters for a bootstrap; empty if there are none."""
+    few = [part["cases"] for part in parts if part.get("cases", FEW_CLUSTERS) < FEW_CLUSTERS]
+    if not few:
+        return ""
+    return (
+        f" {len(few)} interval(s) rest on fewer than {FEW_CLUSTERS} clusters (the fewest: {min(few)}): they use the t "
+        "distribution and are rough."
+    )
+
+
 def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
     columns = {head: COLUMNS[head] for head in COLUMNS if any(row.get(COLUMNS[head][0]) is not None for row in rows)}
     extra = list(dict.fromkeys(name for row in rows for name in row.get("extra", {})))
@@ -143,7 +155,7 @@ def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
         for row in rows
     )
     notes = "".join(note for _, note in columns.values())
-    note = f"Accuracy [95 % interval, clustered]; an invalid answer is wrong.{notes}"
+    note = f"Accuracy [95 % interval, clustered]; an invalid answer is wrong.{notes}{few_clusters_note(rows)}"
     title = f"Overall ({benchmark})" if benchmark else "Overall"
     return Grid(title, note, ("judge", "items", "accuracy", *columns, *extra), cells)
 
@@ -164,6 +176,7 @@ def _sliced(
         for cell, part in zip(cells, parts, strict=True):
             n = None if shared or not part else part["n"]
             cell.append(estimate(part, n) if part else NONE)
+    note += few_clusters_note([part for parts in slices.values() for part in parts if part])
     return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
 
 

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from judge_r1.core.errors import JudgeError, StorageFull
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import BadRecord
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -227,7 +228,7 @@ def test_unwritable_out_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="choose another --out"):
         run(tmp_path / "file")
     (tmp_path / "rows.json").write_text("not json")
-    with pytest.raises(EvaluationError, match=r"rows\.json cannot be read"):
+    with pytest.raises(JudgeError, match=r"rows\.json is not valid JSON"):
         run(tmp_path)
 
 
@@ -235,7 +236,7 @@ def test_full_disk_keeps_finished_votes(tmp_path: Path, unbroken: tuple[list[Ite
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(unbroken[1]) // 2, limits[1]))
     try:
-        with pytest.raises(EvaluationError, match=r"File too large.*--resume"):
+        with pytest.raises(StorageFull, match=r"File too large.*--resume"):
             run(tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -43,9 +43,22 @@ def plain_bootstrap(values: list[float], clusters: list[str], seed: int) -> tupl
 
 
 def test_the_bootstrap_equals_a_plain_one() -> None:
-    values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 1.0]
-    clusters = ["a", "a", "b", "c", "c", "c", "d"]
+    values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 1.0] * 8
+    clusters = [f"{name}{part}" for part in range(8) for name in ("a", "a", "b", "c", "c", "c", "d")]
+    assert len(set(clusters)) == 32
     assert clustered_mean_ci(values, clusters, 3) == pytest.approx(plain_bootstrap(values, clusters, 3))
+
+
+def test_few_clusters_use_students_t_on_the_logit_scale() -> None:
+    """Against plain sums, with the tabulated quantile of t with 3 degrees of freedom."""
+    parts = {"a": [1.0, 0.0], "b": [1.0], "c": [1.0, 0.0, 0.5], "d": [1.0]}
+    values, clusters = [v for part in parts.values() for v in part], [c for c, part in parts.items() for _ in part]
+    mean = sum(values) / 7
+    residuals = [sum(v - mean for v in part) for part in parts.values()]
+    error = math.sqrt(4 / 3 * sum(r * r for r in residuals)) / 7
+    center, reach = math.log(mean / (1 - mean)), 3.182446 * error / (mean * (1 - mean))
+    ends = [1 / (1 + math.exp(-(center + sign * reach))) for sign in (-1, 1)]
+    assert clustered_mean_ci(values, clusters) == pytest.approx(tuple(ends), abs=1e-6)
 
 
 @settings(max_examples=40)
@@ -171,7 +184,7 @@ def test_binomial_tail_refuses_invalid_arguments() -> None:
 def test_gap_ci_is_a_bootstrap_over_whole_clusters() -> None:
     """Against loops over the same draws."""
     rng = random.Random(1)
-    groups = [[(f"c{rng.randrange(9)}", float(rng.random() < p)) for _ in range(30)] for p in (0.8, 0.4)]
+    groups = [[(f"c{rng.randrange(40)}", float(rng.random() < p)) for _ in range(90)] for p in (0.8, 0.4)]
     names = sorted({cluster for group in groups for cluster, _ in group})
     gaps = []
     for drawn in np.random.default_rng(0).integers(0, len(names), size=(2000, len(names))):

@@ -156,11 +156,20 @@ async function browse() {
   document.addEventListener("keydown", onKey);
   byId("keys").addEventListener("click", () => byId("help").showModal());
   byId("browser").hidden = false;
-  byId("opening").remove();
-  const requested = location.hash.startsWith("#item=") ? decodeURIComponent(location.hash.slice(6)) : null;
+  const requested = requestedItem();
   chosen = data.items.findIndex((item) => item.id === requested);
   apply();
   if (requested && chosen >= 0) pane.scrollIntoView({ block: "start", behavior: "instant" });
+  byId("opening").remove();
+}
+
+function requestedItem() {
+  if (!location.hash.startsWith("#item=")) return null;
+  try {
+    return decodeURIComponent(location.hash.slice(6));
+  } catch {  // not a valid address, such as #item=%E0%A4%A
+    return null;
+  }
 }
 
 if (document.getElementById("data")) {

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from run_factories import scaling_study, toy_eval, toy_run
 
+from judge_r1.core.strict_json import BadJson
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.report.discovery import NothingToReport, find_runs, method
 from judge_r1.evaluation.report.run_diff import flat, recipe_grid, version_grid
@@ -81,7 +82,7 @@ def test_folder_without_results_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="holds no training run"):
         find_runs([tmp_path])
     (tmp_path / "summary.json").write_text("[]")
-    with pytest.raises(NothingToReport, match="is not a summary"):
+    with pytest.raises(BadJson, match=r"summary\.json: Input should be a valid dictionary"):
         find_runs([tmp_path])
 
 

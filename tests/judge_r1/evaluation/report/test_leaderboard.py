@@ -67,7 +67,9 @@ def evaluated(home: Path, benchmark: str, count: int) -> Path:
     folder = home / benchmark
     folder.mkdir()
     (folder / "summary.json").write_text(json.dumps(summary_of(results) | {"benchmark": benchmark}))
-    (folder / "rows.json").write_text(json.dumps({r.panel: {"judge": r.panel, "items": benchmark} for r in results}))
+    (folder / "rows.json").write_text(
+        json.dumps({r.panel: {"judge": r.panel, "settings": {}, "items": benchmark} for r in results})
+    )
     write(folder / "report.html", results)
     return folder
 

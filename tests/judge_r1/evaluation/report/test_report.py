@@ -27,7 +27,7 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.episode.reward import with_reward
-from judge_r1.evaluation.report.page import ReportError, plots, write_report
+from judge_r1.evaluation.report.page import ReportError, plots, report_page
 from judge_r1.evaluation.results import PanelResults
 
 EVIL = '</script><script>alert(1)</script><img src=x onerror="alert(2)"> & <think>'
@@ -125,9 +125,7 @@ def test_untrusted_text_never_becomes_markup(tmp_path: Path) -> None:
     summary = summary_of(results) | {"seconds": {EVIL: 1.0}}
     summary["rows"][0]["settings"] = {EVIL: EVIL}
     metrics = {EVIL: [{"step": 0, EVIL: 1.0, "loss": 2}, {"step": 1, EVIL: 2.0, "loss": 1}]}
-    path = tmp_path / "report.html"
-    write_report(path, summary, metrics, results, title=EVIL)
-    text = path.read_text(encoding="utf-8")
+    text = report_page(tmp_path, summary, metrics, results, title=EVIL)
     page = Page(text)
     assert len(page.of("script")) == 3
     assert not page.of("img")
@@ -176,9 +174,7 @@ def test_curves_have_one_line_per_run_and_report_non_finite_values(tmp_path: Pat
 
 
 def test_report_without_curves_and_episodes_is_complete(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    write_report(path, summary_of(RESULTS), {})
-    page = Page(path.read_text(encoding="utf-8"))
+    page = Page(report_page(tmp_path, summary_of(RESULTS), {}))
     assert {a["id"] for a in page.of("section")} == {"leaderboard", "results", "settings"}
     assert len(page.of("script")) == 1
 

@@ -35,7 +35,7 @@ from judge_r1.core.verdicts import (
     ScoresVerdict,
     Verdict,
 )
-from judge_r1.evaluation.report.page import write_report
+from judge_r1.evaluation.report.page import report_page
 from judge_r1.evaluation.results import PanelResults
 
 FILTER = """
@@ -395,7 +395,7 @@ def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Pat
     results = many_results(250, 5, 4)
     summary = summary_of(results)
     started = time.process_time()
-    write_report(path, summary, {}, results)
+    path.write_text(report_page(tmp_path, summary, {}, results), encoding="utf-8")
     written = time.process_time() - started
     size = path.stat().st_size / 1e6
     assert size < 8

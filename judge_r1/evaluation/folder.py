@@ -1,0 +1,110 @@
+"""Reads summary.json and rows.json of an evaluation folder. Every field that other modules use is checked."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from judge_r1.core.strict_json import read_checked
+
+SUMMARY, ROWS, REPORT = "summary.json", "rows.json", "report.html"
+"""`rows.json` is written at the start of a panel: its judges, their settings and a hash of the items, so that a resume
+mixes none."""
+LRBENCH = "lrbench"
+"""The benchmark of a summary without a benchmark name."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Difference = Annotated[float, Field(ge=-1, le=1)]
+
+
+class _Shape(BaseModel):
+    """Fields that must be there; others are allowed."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _Part(_Shape):
+    n: int = Field(ge=1)
+    accuracy: Share
+    ci95: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    label_f1: Share | None
+    valid_rate: Share
+    searches: float
+
+
+class _PrinciplePart(_Part):
+    single: _Part | None
+
+
+class _Row(_Part):
+    name: str
+    settings: dict[str, Any]
+    by_domain: dict[str, _Part]
+    by_principle: dict[str, _PrinciplePart]
+    extra: dict[str, float | None] = {}
+
+
+class _Delta(_Shape):
+    delta: Difference
+    ci95: Annotated[list[Difference], Field(min_length=2, max_length=2)]
+
+
+class _Difference(_Delta):
+    a: str
+    b: str
+    p_holm: Share = 1
+    label_f1: _Delta | None = None
+    by_principle: dict[str, _Delta] = {}
+
+
+class _Summary(_Shape):
+    benchmark: str = LRBENCH
+    subset: str | None = None
+    rows: list[_Row]
+    differences: list[_Difference]
+    seconds: dict[str, float]
+
+    @model_validator(mode="after")
+    def _differences_name_rows(self) -> "_Summary":
+        names = {row.name for row in self.rows}
+        if unknown := {name for difference in self.differences for name in (difference.a, difference.b)} - names:
+            raise ValueError(f"a difference names judge {min(unknown)!r}, which has no row")
+        return self
+
+
+class _Settings(_Shape):
+    members: list[dict[str, Any]] = []
+    orders: int | None = None
+    samples: int = 1
+
+
+class _Started(_Shape):
+    judge: str
+    settings: _Settings
+    items: str
+
+
+_SUMMARY_SHAPE: TypeAdapter[Any] = TypeAdapter(_Summary)
+_ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, _Started])
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The content of summary.json.
+
+    Raises:
+        JudgeError: The file cannot be read or is not a summary; the message names the field.
+    """
+    summary: dict[str, Any] = read_checked(folder / SUMMARY, _SUMMARY_SHAPE)
+    return summary
+
+
+def read_started(folder: Path) -> dict[str, dict[str, Any]]:
+    """The content of rows.json: `judge`, `settings` and `items` of each panel. Empty if there is no such file.
+
+    Raises:
+        JudgeError: The file cannot be read or has another shape; the message names the field.
+    """
+    if not (folder / ROWS).exists():
+        return {}
+    started: dict[str, dict[str, Any]] = read_checked(folder / ROWS, _ROWS_SHAPE)
+    return started

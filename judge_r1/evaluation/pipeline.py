@@ -10,7 +10,7 @@ from rich.console import Console
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, remove_partial_files
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
 from judge_r1.evaluation.published_outputs import score_predictions
@@ -26,8 +26,8 @@ from judge_r1.models.base import Sampling
 class Evaluation:
     """Evaluates panels one after the other on the same items and summarizes them together.
 
-    As a context manager it locks `out`, so that no other process writes there, and removes the partial files of killed
-    processes. `name` and `subset` are those of the benchmark, as the summary reports them.
+    As a context manager it locks `out`, so that no other process writes there.
+    `name` and `subset` are those of the benchmark, as the summary reports them.
     """
 
     def __init__(
@@ -48,7 +48,6 @@ class Evaluation:
     def __enter__(self) -> "Evaluation":
         self._lock = lock_folder(self.out)
         self._lock.__enter__()
-        remove_partial_files(*(self.out / name for name in (ROWS, OUTCOMES, REPORT, SUMMARY)))
         return self
 
     def __exit__(self, *error: Any) -> None:

@@ -130,6 +130,21 @@ def test_link_with_an_item_id_opens_the_item(browser: Any, tmp_path: Path) -> No
     page.close()
 
 
+@pytest.mark.parametrize("address", ["#item=%E0%A4%A", "#item=%", "#item=unknown", "#item=", "#x"])
+def test_link_with_a_damaged_item_id_opens_the_first_item(browser: Any, tmp_path: Path, address: str) -> None:
+    results = toy_results()
+    write(tmp_path / "report.html", results)
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((tmp_path / "report.html").as_uri() + address)
+    page.locator("#browser").wait_for()
+    assert page.locator("#item h3").inner_text() == results[0].benchmark.items[0].item_id
+    assert not page.locator("#opening").count()
+    assert complaints == []
+    page.close()
+
+
 def test_filters_and_search_select_the_right_items(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)

@@ -23,8 +23,10 @@ SCORE_EXAMPLE: dict[str, Any] = {
 
 
 def _valid_unicode(text: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("contains a lone surrogate: send it as valid UTF-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("contains a lone surrogate: send it as valid UTF-8") from None
     return text
 
 

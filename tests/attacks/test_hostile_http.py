@@ -231,6 +231,16 @@ def test_malformed_requests_are_refused_with_a_sentence(server: Server, attacks:
     attacks("malformed requests", len(MALFORMED))
 
 
+def test_an_upgrade_to_another_protocol_is_ignored(server: Server, attacks: Count) -> None:
+    for protocol in (b"websocket", b"h2c"):
+        upgrade = b"Connection: Upgrade\r\nUpgrade: %b\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n" % protocol
+        with connect(server.port) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + upgrade + b"\r\n")
+            reply = read_reply(connection, 10)
+        assert (reply.statuses, reply.closed) == ([200], True)
+    attacks("upgrades to other protocols", 2)
+
+
 @pytest.mark.parametrize("length", [len(BODY) - 5, len(BODY) + 50])
 def test_a_wrong_content_length_is_refused(server: Server, length: int, attacks: Count) -> None:
     """The bytes after a body that is declared too short are no request; one that is declared too long never ends."""
@@ -314,6 +324,7 @@ BAD_JSON = {
     b'{"reasoning_a": "\xff"}': "UTF-8",
     json.dumps(PAIR).encode("utf-16"): "UTF-16",
     BODY[:-5]: "cut off",
+    b'{"requests": [' + b",".join([b"{}"] * 500_000) + b"]}": "more than 5096 values",
     b"": "JSON object",
     b"[]": "JSON object",
 }
@@ -322,12 +333,15 @@ BAD_JSON = {
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/judge/batch", "/v1/judge/stream", "/v1/score", "/v1/cases"])
 def test_hostile_json_is_refused_with_a_sentence(server: Server, path: str, attacks: Count) -> None:
     headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
+    used = cpu_seconds(server.process.pid)
     with httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         for sent, words in BAD_JSON.items():
             answer = client.request("PUT" if path.endswith("cases") else "POST", path, content=sent)
             assert answer.status_code == 422, sent[:60]
             if b"[]" != sent != b"":
                 assert words in answer.json()["error"], sent[:60]
+    assert cpu_seconds(server.process.pid) - used < 5
+    assert rss(server.process.pid) < 600 * MIB
     attacks("bodies of hostile JSON", len(BAD_JSON))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from data_builders.teachers import TeacherError, TeacherReply, TeacherRequest
+from judge_r1.core.errors import is_full
 from judge_r1.core.record_base import content_hash
 
 Via = Literal["live", "batch"]
@@ -63,12 +64,18 @@ class Cache:
         self.path = path
         self._waiting: list[tuple[Entry, asyncio.Future[TeacherReply]]] = []
         self._writer: asyncio.Task[None] | None = None
-        with self._readable_errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._write, self._read = (
-                sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False) for _ in range(2)
-            )
-            self._prepare()
+        try:
+            with self._readable_errors():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._write, self._read = (
+                    sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+                    for _ in range(2)
+                )
+                self._prepare()
+        except TeacherError as error:
+            if is_full(error) and path.exists() and not path.stat().st_size:
+                path.unlink()  # a new file without content
+            raise
 
     def __enter__(self) -> "Cache":
         return self

@@ -30,6 +30,8 @@ EXTRAS = {
     "transformers": "train",
 }
 """The smallest extra that installs a package; `all` for the others."""
+_LOOP = "Symlink loop from "
+"""What `Path.resolve` raises before Python 3.13."""
 
 
 class Commands(TyperGroup):
@@ -93,6 +95,8 @@ def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
         return f"{what} cannot write: {_short(error)}; free space, then run the command again", ExitStatus.IO_ERROR
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}", ExitStatus.USAGE
+    if isinstance(error, RuntimeError) and str(error).startswith(_LOOP):
+        return f"{str(error).removeprefix(_LOOP)} is a link that leads to itself: remove it", ExitStatus.USAGE
     problem = "ran out of memory" if isinstance(error, MemoryError) else f"failed unexpectedly ({_short(error)})"
     return f"{doing} {problem}; {write_log(error)}", ExitStatus.SOFTWARE
 

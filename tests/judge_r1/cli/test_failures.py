@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +54,13 @@ def full_disk_in_torch() -> None:
     raise RuntimeError("write failed: No space left on device")
 
 
+def follow_a_loop() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "a").symlink_to("a")
+        Path(folder, "a").resolve()
+        (Path(folder) / "a").read_text()  # Python 3.13 resolves loops
+
+
 def missing_extra() -> None:
     raise ModuleNotFoundError("no", name="torch")
 
@@ -74,6 +82,7 @@ FAILURES: dict[str, tuple[Callable[[], object], int, str | None]] = {
     "a full disk, hidden": (raise_wrapped, 74, "out.json could not be written"),
     "a full disk in torch": (full_disk_in_torch, 74, "free space"),
     "a missing file": (lambda: Path("/nowhere/x").read_text(), 2, "/nowhere/x: No such file or directory"),
+    "a loop of links": (follow_a_loop, 2, "/a.* (is a link that leads to itself|Too many levels of symbolic links)"),
     "JudgeError": (lambda: raise_error(JudgeError("the pairs are empty")), 2, "the pairs are empty"),
     "a missing extra": (missing_extra, 2, r"pip install 'judge-r1\[train\]'"),
 }

@@ -1,0 +1,250 @@
+"""Every command with every hostile file: one sentence that names it, a documented exit status, nothing partial left.
+
+The commands are those of the CLI: a new one fails the first test until `COMMANDS` says what it reads and writes.
+"""
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hostile_files import DAMAGES, let_permissions_bind, listing, make_workspace
+from process_faults import Finished, command, forked
+
+from judge_r1.cli import app
+from judge_r1.core.errors import ExitStatus
+
+SHORT = ("missing", "wrong type, a folder", "wrong type, a file", "empty", "truncated", "other schema", "unreadable")
+"""Damages of the short form, which is run on the first file that a command reads."""
+RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
+PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
+EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl", "eval/outcomes.jsonl")
+STUDY = ("study/eval", "study/eval/summary.json", "study/eval/rows.json", "study/grpo21/recipe.yaml")
+OUT = "@out/new"
+JUDGED = f"@eval --path @data --out {OUT}"
+LAST_LINE = "answers.jsonl truncated"
+"""A kill may cut the last answer, which had not been acknowledged."""
+SKIPPED = 99
+NOTHING = "$^"
+"""A pattern that matches no text."""
+TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """A command line, in which @ is the workspace, and what it reads. It writes below @out, if anything.
+
+    `tolerates` is a pattern of `FILE DAMAGE` with which it may succeed. `serves` marks a command that does not end.
+    `instead` is a pattern of the error with whole files, for commands that would need hours to succeed.
+    """
+
+    line: str
+    reads: tuple[str, ...]
+    tolerates: str = NOTHING
+    serves: bool = False
+    instead: str = NOTHING
+
+    @property
+    def writes(self) -> bool:
+        return "@out" in self.line
+
+    def arguments(self, workspace: Path) -> list[str]:
+        return [f"{workspace}/{word[1:]}" if word.startswith("@") else word for word in self.line.split()]
+
+
+COMMANDS = {
+    "demo": [Reads(f"demo --small --out {OUT}", (), serves=True)],
+    "build": [
+        Reads(
+            f"build custom --path @domain.yaml --out {OUT}", ("domain.yaml", "claims.jsonl"),
+            tolerates="claims.jsonl byte order mark",
+        ),
+        Reads(f"build mini --limit 2 {TEACHER} --out {OUT}", ("prices.yaml",)),
+    ],
+    "validate": [Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml"))],
+    "split": [Reads(f"split @data --out {OUT}", PAIRS)],
+    "audit shortcuts": [Reads(f"audit shortcuts @data --out {OUT}", PAIRS)],
+    "audit serve": [
+        Reads(
+            "audit serve @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), serves=True,
+            tolerates="answers.jsonl (missing|empty|truncated)",
+        )
+    ],
+    "audit report": [
+        Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE)
+    ],
+    "audit export": [
+        Reads(
+            f"audit export @data --answers @answers.jsonl --out {OUT}.csv", (*PAIRS, "answers.jsonl"),
+            tolerates=LAST_LINE,
+        )
+    ],
+    "stats": [Reads(f"stats @data --tokenizer bundled:tiny --out {OUT}", PAIRS)],
+    "rationales": [Reads(f"rationales @data --recipe @recipe.yaml {TEACHER} --out {OUT}", (*PAIRS, "recipe.yaml"))],
+    "export": [Reads(f"export @data --format sft --out {OUT}", (*PAIRS, "data/build.json"))],
+    "train": [
+        Reads("train @recipe.yaml --dry-run", ("recipe.yaml",)),
+        Reads(f"train @recipe.yaml --processes 1 --out {OUT}", ("recipe.yaml", *PAIRS)),
+    ],
+    "launch": [
+        Reads("launch @recipe.yaml --cluster @cluster.yaml --dry-run", ("recipe.yaml", "cluster.yaml")),
+        Reads(f"launch @recipe.yaml --cluster @cluster.yaml --out {OUT}", (), serves=True),
+    ],
+    "watch": [Reads("watch @run", RUN)],
+    "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
+    "eval": [Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS)],
+    "benchmarks": [Reads("benchmarks", ())],
+    "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
+    "calibrate": [
+        Reads(f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",)),
+        Reads(f"calibrate @eval --judge-name tiny --out {OUT}", EVALUATION, instead="has no confidence by token"),
+    ],
+    "analyse attention": [
+        Reads(f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), instead="no decision")
+    ],
+    "analyse reasoning": [
+        Reads(f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), instead="no valid answer")
+    ],
+    "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS))],
+    "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS))],
+    "analyse global-index": [
+        Reads(f"analyse global-index @eval --path @data --cases @data/cases.jsonl --out {OUT}", (*EVALUATION, *PAIRS))
+    ],
+    "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY)],
+    "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY)],
+    "analyse radar": [Reads(f"analyse radar @eval --out {OUT}", EVALUATION)],
+    "report": [Reads(f"report @eval @run --markdown {OUT}.md --out {OUT}.html", (*EVALUATION, *RUN))],
+    "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
+    "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
+    "keys add": [
+        Reads("keys add ben --file @keys.json", ("keys.json",), tolerates="missing"),
+        Reads("keys add ben --file @out/keys.json", ()),
+    ],
+    "keys list": [Reads("keys list --file @keys.json", ("keys.json",))],
+    "keys remove": [Reads("keys remove ana --file @keys.json", ("keys.json",))],
+    "doctor": [Reads("doctor", ())],
+}  # fmt: skip
+
+CELLS = [
+    pytest.param(
+        reads, file, name,
+        id=f"{words} {number}-{file}-{name}",
+        marks=() if name in SHORT and position == 0 else pytest.mark.slow,
+    )
+    for words, lines in COMMANDS.items()
+    for number, reads in enumerate(lines)
+    for position, file in enumerate(reads.reads)
+    for name, damage in DAMAGES.items()
+    if damage.applies(file) and not (reads.serves and re.search(reads.tolerates, f"{file} {name}"))
+]  # fmt: skip
+WRITERS = [
+    pytest.param(reads, id=f"{words} {number}")
+    for words, lines in COMMANDS.items()
+    for number, reads in enumerate(lines)
+    if reads.writes and reads.instead == NOTHING
+]
+
+
+def leaves(group: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """The words of every command below a group."""
+    for name, below in group.commands.items():
+        if hasattr(below, "commands"):
+            yield from leaves(below, (*path, name))
+        else:
+            yield " ".join((*path, name))
+
+
+@pytest.fixture(scope="session")
+def whole() -> Iterator[Path]:
+    """The workspace without damage."""
+    with tempfile.TemporaryDirectory(prefix="hostile-files-") as folder:
+        yield make_workspace(Path(folder) / "whole")
+
+
+@pytest.fixture
+def workspace(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the workspace with an empty folder `out`."""
+    with tempfile.TemporaryDirectory(prefix="cell-", dir=whole.parent) as folder:
+        copy = Path(shutil.copytree(whole, Path(folder) / "w"))
+        for file in (copy / "recipe.yaml", copy / "study" / "eval" / "rows.json"):  # they hold paths
+            file.write_text(file.read_text(encoding="utf-8").replace(str(whole), str(copy)), encoding="utf-8")
+        (copy / "out").mkdir()
+        monkeypatch.setenv("XDG_STATE_HOME", str(Path(folder) / "state"))
+        yield copy
+
+
+def check(result: Finished, names: set[str], statuses: set[int]) -> None:
+    """One sentence that starts with `error:` and holds one of `names`, with one of `statuses`, and no traceback."""
+    shown = result.stdout + result.stderr
+    assert "Traceback" not in shown
+    assert result.returncode in statuses, shown
+    sentences = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(sentences) == 1, shown
+    assert any(name in sentences[0] for name in names), sentences[0]
+    assert len(sentences[0]) < 700
+
+
+def test_the_matrix_holds_every_command() -> None:
+    assert set(COMMANDS) == set(leaves(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("reads", [
+    pytest.param(reads, id=f"{words} {number}")
+    for words, lines in COMMANDS.items() for number, reads in enumerate(lines) if not reads.serves
+])  # fmt: skip
+def test_the_commands_succeed_on_whole_files(reads: Reads, workspace: Path) -> None:
+    result = forked(command(*reads.arguments(workspace)))
+    assert result.returncode == 0 or re.search(reads.instead, result.stderr), result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("reads", "file", "name"), CELLS)
+def test_a_hostile_input_is_one_sentence(
+    reads: Reads, file: str, name: str, workspace: Path, attacks: Callable[[str, int], None]
+) -> None:
+    target = workspace / file
+    DAMAGES[name].apply(target)
+    before = listing(workspace)
+    attacks(f"hostile file: {name}", 1)
+    result = forked(command(*reads.arguments(workspace)), timeout_s=60)
+    if re.search(reads.tolerates, f"{file} {name}") and result.returncode == 0:
+        return
+    check(result, {target.name, target.parent.name}, {ExitStatus.USAGE})
+    assert listing(workspace) == before, "a failed command leaves no file"
+
+
+@pytest.mark.parametrize("reads", WRITERS)
+def test_a_read_only_folder_is_one_sentence(reads: Reads, workspace: Path, attacks: Callable[[str, int], None]) -> None:
+    (workspace / "out").chmod(0o555)
+    before = listing(workspace)
+    attacks("read-only output", 1)
+    run = command(*reads.arguments(workspace))
+
+    def run_unprivileged() -> None:
+        sys.exit(SKIPPED) if not let_permissions_bind() else run()
+
+    result = forked(run_unprivileged, timeout_s=60)
+    if result.returncode == SKIPPED:
+        pytest.skip("permissions do not bind for this user")
+    check(result, {str(workspace / "out")}, {ExitStatus.USAGE})
+    assert listing(workspace) == before
+
+
+@pytest.mark.parametrize("reads", WRITERS)
+def test_a_full_disk_is_one_sentence(
+    reads: Reads, workspace: Path, small_disk: Callable[[int], Path], attacks: Callable[[str, int], None]
+) -> None:
+    disk = small_disk(3 * 4096)
+    (disk / "filler").write_bytes(bytes(3 * 4096))
+    (workspace / "out").rmdir()
+    (workspace / "out").symlink_to(disk)
+    before = listing(workspace), listing(disk)
+    attacks("full disk", 1)
+    check(forked(command(*reads.arguments(workspace)), timeout_s=60), {str(workspace / "out")}, {ExitStatus.IO_ERROR})
+    assert (listing(workspace), listing(disk)) == before
+    (disk / "filler").unlink()

@@ -1,0 +1,178 @@
+"""A workspace of valid files, and ways to damage one of them."""
+
+import contextlib
+import ctypes
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+RECIPE = """\
+name: attacked
+stage: sft
+model: bundled:tiny
+data: {train: DATA}
+episode:
+  context: none
+  prompt: compact
+  retriever: bm25
+  prompt_tokens: 1000
+  budget: {max_searches: 6, top_k: 1, passage_words: 3, response_tokens: 96, observation_tokens: 32}
+sft: {rationales: mini-hasty, epochs: 1, traces: 8, batch_size: 4, micro_batch_size: 4, max_steps: 2}
+save_every: 1
+"""
+CLUSTER = """\
+kind: slurm
+nodes: 1
+gpus_per_node: 1
+time: "01:00:00"
+folder: /shared/judge-r1
+venv: /shared/judge-r1/.venv
+"""
+DOMAIN = """\
+domain: insurance claims
+role: a claims adjuster
+decision_name: coverage decision
+files: claims.jsonl
+columns: {context: file, decision: outcome, reference: why, id: number}
+license: CC BY 4.0
+"""
+CLAIM = {
+    "number": 7,
+    "file": "A hose of Ana burst on 3 May.",
+    "outcome": "covered",
+    "why": "1. Ana's hose burst on 3 May.",
+}
+PRICES = "m: {input: 1.0, output: 2.0}\n"
+
+
+def cli(*arguments: str | Path) -> None:
+    """Runs a command in this process. It must succeed."""
+    from judge_r1.cli import app
+
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, (arguments, result.output)
+
+
+def make_workspace(root: Path) -> Path:
+    """A folder with the inputs of every command: data, recipe, cluster, evaluation, run, keys, answers and others."""
+    from audit_factories import choose
+    from run_factories import scaling_study
+
+    from judge_r1.core.jsonl import write_jsonl
+    from judge_r1.core.pair_set import load_pairs
+
+    write = {
+        "recipe.yaml": RECIPE.replace("DATA", str(root / "data")), "cluster.yaml": CLUSTER, "prices.yaml": PRICES,
+        "domain.yaml": DOMAIN, "claims.jsonl": json.dumps(CLAIM) + "\n",
+    }  # fmt: skip
+    root.mkdir(parents=True, exist_ok=True)
+    for name, text in write.items():
+        (root / name).write_text(text, encoding="utf-8")
+    lines = [{"confidence": n / 40, "correct": n % 3 > 0, "cluster": f"c{n % 20}"} for n in range(40)]
+    write_jsonl(root / "confidences.jsonl", lines)
+    cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
+    (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")
+    pairs = load_pairs(root / "data").pairs
+    write_jsonl(root / "answers.jsonl", [choose(pair, True) for pair in pairs])
+    cli("keys", "add", "ana", "--file", root / "keys.json")
+    scaling_study(root / "study")
+    judges = ["--judge", "longer", "--judge", "tiny=agentic@bundled:tiny", "--recipe", root / "recipe.yaml"]
+    with contextlib.redirect_stderr(io.StringIO()):
+        cli("eval", *judges, "--path", root / "data", "--limit", "2", "--out", root / "eval")
+        cli("train", root / "recipe.yaml", "--processes", "1", "--out", root / "run")
+    return root
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damage of one file or folder. `to_folders` and `to_files` say what it applies to."""
+
+    apply: Callable[[Path], object]
+    to_files: bool = True
+    to_folders: bool = False
+    only: str = ""
+    """The ending of the files that it applies to."""
+
+    def applies(self, path: str) -> bool:
+        """Does it apply to a file or folder of this name? A name with a dot is that of a file."""
+        if "." not in Path(path).name:
+            return self.to_folders
+        return self.to_files and path.endswith(tuple(self.only.split()) or "")
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _replaced(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def replace(path: Path) -> None:
+        remove(path)
+        make(path)
+
+    return replace
+
+
+def _content(content: bytes) -> Callable[[Path], object]:
+    return _replaced(lambda path: path.write_bytes(content))
+
+
+def _cut(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: max(1, len(data) * 2 // 3 - 7)])
+
+
+def _in_utf16(path: Path) -> None:
+    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
+
+
+def _prefixed(prefix: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(prefix + path.read_bytes())
+
+
+DAMAGES = {
+    "missing": Damage(remove, to_folders=True),
+    "wrong type, a folder": Damage(_replaced(Path.mkdir)),
+    "wrong type, a file": Damage(_replaced(lambda path: path.write_bytes(b"x\n")), to_files=False, to_folders=True),
+    "empty": Damage(_content(b"")),
+    "empty folder": Damage(_replaced(Path.mkdir), to_files=False, to_folders=True),
+    "truncated": Damage(_cut, only=".jsonl .json .safetensors .pt"),
+    "other schema": Damage(_content(b'{"a": 1}\n')),
+    "a list": Damage(_content(b"[1]\n")),
+    "a number": Damage(_content(b"3\n")),
+    "unreadable": Damage(_replaced(lambda path: path.symlink_to("/proc/self/mem"))),
+    "a loop of links": Damage(_replaced(lambda path: path.symlink_to(path)), to_folders=True),
+    "binary": Damage(_content(bytes(range(256)))),
+    "UTF-16": Damage(_in_utf16, only=".json .jsonl .yaml"),
+    "byte order mark": Damage(_prefixed(b"\xef\xbb\xbf"), only=".json .jsonl"),
+    "200,000 levels": Damage(_content(b"[" * 200_000 + b"]" * 200_000 + b"\n")),
+    "6,000 digits": Damage(_content(b'{"a": ' + b"9" * 6_000 + b"}\n")),
+    "repeated key": Damage(_content(b'{"a": 1, "a": 2}\n')),
+}  # fmt: skip
+
+
+def listing(root: Path) -> dict[str, int]:
+    """Every file below a folder, hidden ones included, with its size."""
+    return {
+        str(path.relative_to(root)): path.lstat().st_size
+        for path in sorted(root.rglob("*"))
+        if path.is_symlink() or not path.is_dir()
+    }
+
+
+def let_permissions_bind() -> bool:
+    """Takes from root, in this process, the right to ignore the permissions of files. Returns whether they bind."""
+    if os.getuid() != 0:
+        return True
+    libc = ctypes.CDLL(None)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the structure, this process
+    sets = (ctypes.c_uint32 * 6)()
+    if libc.capget(header, sets) != 0:
+        return False
+    sets[0] &= ~0b110  # effective: CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    return bool(libc.capset(header, sets) == 0)

@@ -43,7 +43,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not counts:
         return
     terminalreporter.section("attacks")
+    terminalreporter.line("| attack | count | outcome | tests |")
+    terminalreporter.line("|---|---|---|---|")
     for row in sorted(counts):
         outcome = "FAILED" if row in failed else "passed"
-        terminalreporter.line(f"{counts[row]:>10,}  {outcome}  {row[1]} ({row[0]})")
-    terminalreporter.line(f"attacks: {counts.total():,} of {len(counts)} kinds, {len(failed)} kinds failed")
+        terminalreporter.line(f"| {row[1]} | {counts[row]:,} | {outcome} | {row[0]} |")
+    terminalreporter.line(f"{counts.total():,} attacks of {len(counts)} kinds; tests of {len(failed)} kinds failed")

@@ -278,9 +278,10 @@ def test_a_direct_prompt_has_only_the_control_tokens_of_its_template(name: str, 
         assert tokenizer.decode(ids).count(escape_tags(hostile)) >= len(prompt.inserted)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_tags_in_a_plain_text_answer_are_text(hostile: str) -> None:
-    """An answer that repeats hostile text ends at EOS, and its rating is read from the last line."""
+@pytest.mark.parametrize(("hostile", "ended"), [(h, "unclosed_think" if "<think>" in h else "answer") for h in HOSTILE])
+def test_tags_in_a_plain_text_answer_are_text(hostile: str, ended: str) -> None:
+    """An answer that repeats hostile text ends at EOS, and its rating is read from the last line. A rating in a thought
+    that is not closed is not an answer."""
     tokenizer = real_tokenizers.load("tiny")
     output = f"{hostile}\nRating: 7"
     ids = tokenizer.encode_untrusted(output)
@@ -288,8 +289,8 @@ def test_tags_in_a_plain_text_answer_are_text(hostile: str) -> None:
     episode = SingleTurnEpisode((), Budget(max_searches=0, response_tokens=len(ids) + 1), tokenizer, eos_ids=(eos,))
     episode.feed([*ids, eos], [0.0] * (len(ids) + 1))
     trajectory = episode.trajectory()
-    assert (trajectory.ended, trajectory.judgment, trajectory.searches) == ("answer", None, 0)
-    assert read_rating(trajectory.turns[-1].text) == ScoresVerdict(scores=(7.0,))
+    assert (trajectory.ended, trajectory.judgment, trajectory.searches) == (ended, None, 0)
+    assert ended != "answer" or read_rating(trajectory.turns[-1].text) == ScoresVerdict(scores=(7.0,))
 
 
 CALL = {"context": "ana paid 34.", "decision": "grant", "reasoning_a": "1. ana paid 34.", "reasoning_b": "1. no."}

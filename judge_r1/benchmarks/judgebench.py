@@ -14,6 +14,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
+from judge_r1.core.text_check import short_name
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"
@@ -57,7 +58,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     pairs = [(item_of(row), row) for row in file_rows(file)]
     for item, row in pairs:
         if labels.get(item.item_id, item.gold) != item.gold:
-            raise row.error("label", f"of pair {item.item_id} differs from the label in {path}")
+            raise row.error("label", f"of pair {short_name(item.item_id)} differs from the label in {path}")
     benchmark = _benchmark(pairs, subset, file)
     votes = {item.item_id: list(_votes(row)) for item, row in pairs}
     return [result_of(benchmark, item, votes[item.item_id]) for item in benchmark.items]

@@ -20,6 +20,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, bot
 from judge_r1.benchmarks.pairwise import non_ties, select_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
+from judge_r1.core.text_check import short_name
 from judge_r1.core.verdicts import PairwiseVerdict
 
 VOTES = {"model_a": "A", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
@@ -42,7 +43,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         item_id = f"{row.name('question_id')}/{first}/{second}/{turn}"
         shown = (row.name("question_id"), question, (other, one) if swapped else (one, other))
         if items.setdefault(item_id, shown) != shown:
-            raise row.error("conversation_a", f"differs from an earlier vote on item {item_id}")
+            raise row.error("conversation_a", f"differs from an earlier vote on item {short_name(item_id)}")
         vote = row.one_of("winner", VOTES)
         votes[item_id][SWAPPED[vote] if swapped else vote] += 1
     found = [

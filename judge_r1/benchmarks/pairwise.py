@@ -9,6 +9,7 @@ from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_check import short_name
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 
 GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
@@ -27,7 +28,7 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
     found: dict[str, Item] = {}
     for item in items:
         if item.item_id in found:
-            raise BadBenchmark(f"{path} holds item {item.item_id} twice: remove one of the two")
+            raise BadBenchmark(f"{path} holds item {short_name(item.item_id)} twice: remove one of the two")
         found[item.item_id] = item
     if not found:
         raise BadBenchmark(f"{path} holds no items")
@@ -62,8 +63,9 @@ def select_items(
 
 def check_subset(subset: str | None, known: Iterable[str]) -> None:
     """Raises BadBenchmark for an unknown subset, with the nearest known name."""
-    if subset is not None and subset not in known:
-        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
+    if subset is not None and subset not in (names := list(known)):
+        near = suggest(subset, map(short_name, names[:100]))
+        raise BadBenchmark(f"the benchmark has no subset {subset[:80]!r}{near}")
 
 
 def non_ties(results: Sequence[ItemResult]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def search(
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.jsonl import read_jsonl
     from judge_r1.core.records import Case
+    from judge_r1.core.text_check import printable
     from retrieval.retriever import Retriever
 
     cases = {case.case_id: case for case in read_jsonl(case_file, Case, unique="case_id")}
@@ -40,4 +41,4 @@ def search(
     console = Console()
     for rank, hit in enumerate(searcher.search([(case_id, query)], k)[0], 1):
         console.rule(f"{rank}   score {hit.score:.3f}   characters {hit.passage.start}-{hit.passage.end}", align="left")
-        console.print(hit.passage.text, markup=False, highlight=False)
+        console.print(printable(hit.passage.text), markup=False, highlight=False)

@@ -6,6 +6,9 @@ from reprlib import repr
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import DOMAIN
 
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters except line feeds, separators of lines, and marks that change the direction of text."""
+
 
 class BadText(JudgeError, ValueError):
     """A value is not a valid text, or not the name of a domain."""
@@ -35,3 +38,14 @@ def check_domain(domain: str) -> None:
         raise BadText(
             f"domain must be a lower-case name of letters, digits, spaces, _ and -, such as legal, not {repr(domain)}"
         )
+
+
+def printable(text: str) -> str:
+    """The text with control characters as escapes (`\\x1b`): printed as they are, they could command a terminal."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text.replace("\t", " "))
+
+
+def short_name(name: str, length: int = 80) -> str:
+    """The beginning of a name from a file, as one printable line for a message."""
+    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name[:length])
+    return shown + "…" * (len(name) > length)

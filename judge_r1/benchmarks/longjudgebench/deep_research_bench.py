@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number
@@ -47,8 +47,19 @@ class Aggregate(BaseModel):
 class AnnotatedScores(Line):
     instruction: str
     dimension_weights: Mapping[str, float]
-    raw_annotations: tuple[Annotation, ...]
-    aggregated: Mapping[str, Aggregate]
+    raw_annotations: tuple[Annotation, ...] = Field(min_length=1)
+    aggregated: Mapping[str, Aggregate] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "AnnotatedScores":
+        if set(self.dimension_weights) != set(DIMENSIONS) or sum(self.dimension_weights.values()) <= 0:
+            raise ValueError(f"dimension_weights must name {', '.join(DIMENSIONS)} and have a positive sum")
+        for annotation in self.raw_annotations:
+            for system in self.aggregated:
+                scored = annotation.dimension_scores.get(system, {})
+                if system not in annotation.overall_scores or not set(DIMENSIONS.values()) <= scored.keys():
+                    raise ValueError(f"every annotation must score {system[:80]!r} overall and in each dimension")
+        return self
 
 
 class Criteria(Line):
@@ -98,24 +109,22 @@ def gold_score(gold: AnnotatedScores, system: str, options: SubsetOptions) -> fl
     if options.paper:
         return (aggregate.weighted_total if options.rubric else aggregate.overall) / 10
     totals = [
-        sum(weight * annotation.dimension_scores[system][DIMENSIONS[name]] for name, weight in weights(gold).items())
+        sum(
+            weight * annotation.dimension_scores[system][DIMENSIONS[name]]
+            for name, weight in gold.dimension_weights.items()
+        )
         for annotation in gold.raw_annotations
     ]
     return round(sum(totals) / len(totals) / 10, 9)
-
-
-def weights(gold: AnnotatedScores) -> Mapping[str, float]:
-    if set(gold.dimension_weights) != set(DIMENSIONS):
-        raise BadBenchmark(f"{DATASET}_gt.jsonl, id {gold.id}: dimension_weights must name {', '.join(DIMENSIONS)}")
-    return gold.dimension_weights
 
 
 def criteria_of(text: str, where: str) -> dict[str, tuple[Criterion, ...]]:
     """The rubric's criteria per dimension, with the names of the weights. Raises BadBenchmark."""
     heads = list(_DIMENSION.finditer(text))
     found = {}
-    for head, after in zip(heads, [*heads[1:], None], strict=True):
-        part = text[head.end() : after.start() if after else len(text)]
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    for head, end in zip(heads, ends, strict=False):  # without a heading there is one end more
+        part = text[head.end() : end]
         found[head["name"].strip().lower().replace(" ", "_")] = tuple(
             Criterion(match["name"].strip(), match["explanation"].strip(), float(match["weight"]))
             for match in _CRITERION.finditer(part)

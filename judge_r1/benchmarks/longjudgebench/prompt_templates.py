@@ -14,6 +14,7 @@ from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core import strict_yaml
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import parse_json
+from judge_r1.core.text_check import short_name
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
 
@@ -85,7 +86,9 @@ def genre_of(root: Path, tag: str | None, item_id: str) -> tuple[str, str]:
     """(genre, criteria) of a WP prompt. Raises BadBenchmark."""
     genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
     if tag is None or tag not in genres:
-        raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre for tag {tag!r} of {item_id}")
+        raise BadBenchmark(
+            f"{folder}/tag_to_genre.json has no genre for tag {short_name(str(tag))!r} of {short_name(item_id)}"
+        )
     genre = genres[tag]
     return genre, str(read_yaml(folder / f"genre_{genre}.yaml").get("genre_criteria", "")).strip("\n")
 

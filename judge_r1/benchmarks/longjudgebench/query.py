@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.core.items import Item
@@ -165,8 +165,11 @@ def scored_candidates(order: Order, scores: int) -> Order:
 
 GROUND_TRUTH, STANDARDIZED = "ground_truth", "data_standardized"
 M = TypeVar("M", bound="Line")
-Id = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
+_AS_TEXT = BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)
+Id = Annotated[str, _AS_TEXT, Field(pattern=r"^[\w.:-]{1,200}$")]
 """Some files have numbers as ids, others strings."""
+FileId = Annotated[str, _AS_TEXT, Field(pattern=r"^[\w-]{1,100}$")]
+"""An id that is also the name of a file or folder."""
 
 
 class Line(BaseModel):

@@ -10,9 +10,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
+from pydantic import model_validator
+
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, number
-from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Id, Line, Output, Query, lines, outputs, references
+from judge_r1.benchmarks.longjudgebench.query import (
+    GROUND_TRUTH,
+    FileId,
+    Line,
+    Output,
+    Query,
+    lines,
+    outputs,
+    references,
+)
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.strict_json import parse_json
 from judge_r1.core.verdicts import ScoresVerdict, Verdict
@@ -24,10 +35,20 @@ DIMENSIONS = {"logical_structure_score": "逻辑结构", "expression_score": "�
 
 
 class DocumentScores(Line):
-    task_id: Id
+    id: FileId
+    task_id: FileId
     dimensions: Mapping[str, float]
     weights: Mapping[str, float]
     weighted_total: float
+
+    @model_validator(mode="after")
+    def _complete(self) -> "DocumentScores":
+        names = DIMENSIONS.values()
+        if not set(names) <= self.dimensions.keys() & self.weights.keys():
+            raise ValueError(f"dimensions and weights must name {', '.join(names)}")
+        if sum(self.weights[name] for name in names) <= 0:
+            raise ValueError("the sum of the weights must be positive")
+        return self
 
 
 class Task(Line):
@@ -44,10 +65,6 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
         )
     by_task: dict[str, list[DocumentScores]] = defaultdict(list)
     for gold in lines(path, DocumentScores):
-        if not set(DIMENSIONS.values()) <= gold.dimensions.keys() & gold.weights.keys():
-            raise BadBenchmark(
-                f"{path}, id {gold.id}: dimensions and weights must name {', '.join(DIMENSIONS.values())}"
-            )
         by_task[gold.task_id].append(gold)
     shown, known = outputs(root, DATASET), reference_of_tasks(root, options)
     queries = []

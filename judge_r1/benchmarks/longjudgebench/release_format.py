@@ -20,6 +20,7 @@ from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import read_with_offsets
+from judge_r1.core.text_check import short_name
 from judge_r1.core.verdicts import InvalidVerdict
 
 MISSING = "missing"
@@ -72,7 +73,8 @@ def _locate(line: JudgeLine, queries: Sequence[Query], options: SubsetOptions, w
                 return query, (indices[0],)
         elif sorted(query.systems) == sorted(name or "" for name in names):
             return query, tuple(query.systems.index(name or "") for name in names)
-    raise BadBenchmark(f"{where}: the ground truth has no output of {line.model or names} for that id")
+    shown = short_name(str(line.model or names), 200)
+    raise BadBenchmark(f"{where}: the ground truth has no output of {shown} for that id")
 
 
 def _text(line: JudgeLine, options: SubsetOptions) -> str:

@@ -6,7 +6,16 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number
-from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, LETTERS, Line, Query, lines, outputs, scored_indices
+from judge_r1.benchmarks.longjudgebench.query import (
+    GROUND_TRUTH,
+    LETTERS,
+    FileId,
+    Line,
+    Query,
+    lines,
+    outputs,
+    scored_indices,
+)
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.strict_json import parse_json
@@ -19,6 +28,7 @@ RAW = Path("data", "SurGE", "baselines")
 
 
 class SurveyRankings(Line):
+    id: FileId
     instruction: str
     structure_ranking: Mapping[str, int]
     content_ranking: Mapping[str, int]

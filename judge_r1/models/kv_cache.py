@@ -62,7 +62,8 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
         capacity, end = (
             (0, 0) if self._allocated is None else (self._allocated[0].shape[0], self._allocated[0].shape[2])
         )
-        if count + rows > capacity or left > self._start or self._start + columns + right > end:
+        full = count + rows > capacity or left > self._start or self._start + columns + right > end
+        if full or self._allocated is None:
             if count + rows > capacity:
                 capacity = count + rows + (count // 4 if rows else 0)
             self._grow(capacity, left, right)

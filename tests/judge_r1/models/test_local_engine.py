@@ -88,6 +88,25 @@ def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> 
     assert len(asyncio.run(run())) == 12
 
 
+def test_an_idle_engine_continues_a_text_that_it_knows(model: Any) -> None:
+    """A persistent engine gives the batch's memory back when nothing runs, and keeps the states of its texts."""
+    engine, other = BackgroundModel(local(model, 4, persistent=True)), BackgroundModel(local(model, 4))
+    first = request(1)
+
+    async def turns(engine: BackgroundModel) -> list[int]:
+        prompt = [*first.prompt_ids, *await ids_of(engine, first)]
+        while engine.batch.rows:  # it is idle after a few rounds of its event loop
+            await asyncio.sleep(0.01)
+        return await ids_of(engine, GenerateRequest(prompt_ids=[*prompt, 5, 6], max_tokens=8, temperature=1.0, seed=2))
+
+    try:
+        assert asyncio.run(turns(engine)) == asyncio.run(turns(other))
+        assert engine.batch.prefixes.longest([*first.prompt_ids, 5])[0]
+    finally:
+        engine.close()
+        other.close()
+
+
 def test_an_update_of_the_weights_waits_for_running_requests(model: Any) -> None:
     """Requests that run are completed with the old weights, and requests that come in meanwhile use the new ones."""
     engine, changed = BackgroundModel(local(copy.deepcopy(model), 2, persistent=True)), copy.deepcopy(model)

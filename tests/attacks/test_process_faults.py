@@ -63,7 +63,8 @@ def test_kills_at_moments_until_done(tmp_path: Path, attacks: Callable[[str, int
         f"import os, time\nfile = open({str(file)!r}, 'a')\nfile.write('x')\nfile.flush()\n"
         f"time.sleep(60 if os.path.getsize({str(file)!r}) < 3 else 0)"
     )
-    run = kill_until_done([sys.executable, "-c", script], [lambda: file.exists(), lambda: file.stat().st_size == 2])
+    written = [lambda size=size: file.exists() and file.stat().st_size == size for size in (1, 2)]
+    run = kill_until_done([sys.executable, "-c", script], written)
     assert run.kills == 2
     assert file.read_text() == "xxx"
     attacks("kill -9 of a script", run.kills)

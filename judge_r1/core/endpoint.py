@@ -32,6 +32,10 @@ class RequestRejected(EndpointError):
         self.reason = reason
 
 
+class ReplyTooLarge(RequestRejected):
+    """The reply exceeds the size limit of the client. It is not read further, and not requested again."""
+
+
 class KeyHolder(Protocol):
     """An endpoint that may need an API key."""
 

@@ -1,6 +1,7 @@
 """The base of language models behind an OpenAI-compatible endpoint."""
 
 import asyncio
+import math
 import re
 import time
 from abc import ABC, abstractmethod
@@ -9,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.endpoint import ReplyTooLarge, RequestRejected, RetriesExhausted
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
@@ -68,6 +69,8 @@ class EndpointModel(ABC):
 
         try:
             generation = await self._client.post(self.body(request), read)
+        except ReplyTooLarge as error:
+            return Generation(failure="reply_too_large", error=str(error))
         except RequestRejected as error:
             if name := declined_reason(error.reason):
                 return Generation(finish_reason=name, error=str(error))
@@ -76,6 +79,13 @@ class EndpointModel(ABC):
             return Generation(failure="no_answer", error=str(error))
         generation.usage.seconds = time.monotonic() - started
         return generation
+
+
+def logprob(value: Any) -> float:
+    """A log-probability of a response, at most 0 and at least -9999, OpenAI's lowest. Raises ValueError for NaN."""
+    if math.isnan(number := float(value)):
+        raise ValueError("a log-probability is NaN")
+    return min(max(number, -9999.0), 0.0)
 
 
 def declined_reason(message: str) -> str | None:

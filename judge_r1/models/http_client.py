@@ -16,24 +16,31 @@ import httpx
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
+from judge_r1.core.endpoint import EndpointError, ReplyTooLarge, RequestRejected, RetriesExhausted, retry_after
 
 T = TypeVar("T")
 _TRANSIENT_STATUSES = (408, 409, 429)
 _NO_CREDIT = ("insufficient_quota", "credit balance is too low")
 """OpenAI sends these with status 429, Anthropic with 400."""
 _LONGEST_WAIT_S = 60.0
+_ERROR_BYTES = 2**16
+_FRAMING = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that do not describe the decoded content."""
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
+"""Errors of reading JSON that has another form, is too deep, or holds huge numbers."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, and the first wait."""
+    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, the first wait, and the
+    bytes of a reply."""
 
     concurrency: int = 8
     request_s: float = 180.0
     total_s: float = 900.0
     attempts: int = 8
     backoff_s: float = 1.0
+    reply_bytes: int = 2**26
 
 
 DEFAULT_POLICY = RetryPolicy()
@@ -77,11 +84,11 @@ class Client:
             await self._http.aclose()
 
     async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
-        """POSTs `body` and returns `read` of the JSON response. A LookupError, TypeError, ValueError or AttributeError
-        from `read` means a malformed response, which is retried.
+        """POSTs `body` and returns `read` of the JSON response. A response for which `read` raises one of `_MALFORMED`
+        is retried.
 
         Raises:
-            RequestRejected: The server rejects this body.
+            RequestRejected: The server rejects this body, or its reply is too large (`ReplyTooLarge`).
             RetriesExhausted: All attempts failed, or the deadline passed.
             EndpointError: The server would reject every body.
         """
@@ -113,7 +120,7 @@ class Client:
     async def _once(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:
             with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
-                response = await self._http.post(self._address.url, json=body, auth=self._sign)
+                response = await self._reply(body)
         except TimeoutError:
             raise _Transient(f"no response within {self._limits.request_s:g} s") from None
         except httpx.RequestError as error:
@@ -122,8 +129,22 @@ class Client:
             raise self._explain(response)
         try:
             return read(response.json())
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except _MALFORMED as error:
             raise _Transient(self._clean(f"malformed response ({type(error).__name__}: {error})")) from None
+
+    async def _reply(self, body: Mapping[str, Any]) -> httpx.Response:
+        """The response, read up to the size limit. Of an error response, the first part is enough."""
+        content = bytearray()
+        async with self._http.stream("POST", self._address.url, json=body, auth=self._sign) as response:
+            ok = response.status_code == 200
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if not ok and len(content) > _ERROR_BYTES:
+                    break
+                if len(content) > self._limits.reply_bytes:
+                    raise ReplyTooLarge(f"{self._host} sends a reply of more than {self._limits.reply_bytes:,} bytes")
+        kept = {name: value for name, value in response.headers.items() if name not in _FRAMING}
+        return httpx.Response(response.status_code, headers=kept, content=bytes(content))
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
         """Adds the key to the request, without a local variable that a traceback could show."""
@@ -166,5 +187,5 @@ def _message(response: httpx.Response) -> str:
         error = response.json()["error"]
         code = error.get("code")
         return str(error["message"]) + (f" [{code}]" if isinstance(code, str) else "")
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except _MALFORMED:
         return response.text or "no reason given"

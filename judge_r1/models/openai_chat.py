@@ -3,7 +3,7 @@
 from typing import Any
 
 from judge_r1.models.base import GenerateRequest, Generation
-from judge_r1.models.endpoint_model import EndpointModel
+from judge_r1.models.endpoint_model import EndpointModel, logprob
 
 
 class ChatModel(EndpointModel):
@@ -34,9 +34,18 @@ class ChatModel(EndpointModel):
         return Generation(
             text=_encodable(text),
             reasoning=_encodable(reasoning),
-            top_logprobs=(choice.get("logprobs") or {}).get("content") or (),
+            top_logprobs=[_entry(entry) for entry in (choice.get("logprobs") or {}).get("content") or ()],
             finish_reason=finish,
         )
+
+
+def _entry(entry: Any) -> dict[str, Any]:
+    """One position of `logprobs.content`: its token and the most likely ones."""
+
+    def read(one: Any) -> dict[str, Any]:
+        return {"token": "" + one["token"], "logprob": logprob(one["logprob"])}
+
+    return read(entry) | {"top_logprobs": [read(top) for top in entry.get("top_logprobs") or ()]}
 
 
 def _encodable(text: str) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 from judge_r1.core.record_base import content_hash
 from judge_r1.models.base import GenerateRequest, Generation
-from judge_r1.models.endpoint_model import EndpointModel
+from judge_r1.models.endpoint_model import EndpointModel, logprob
 
 _TOP_LOGPROBS = 5
 """Number of most likely tokens per position. The opposite of a decision is nearly always the second."""
-_MARK = "token_id:"
+_MARK, _MAX_ID = "token_id:", 2**31
 
 
 class CompletionsModel(EndpointModel):
@@ -48,13 +48,15 @@ class CompletionsModel(EndpointModel):
         for token in returned["tokens"]:
             if not token.startswith(_MARK):
                 raise ValueError(f"token {token!r} is not an id: the server must support return_tokens_as_token_ids")
-            ids.append(int(token[len(_MARK) :]))
-        logprobs = [float(value) for value in returned["token_logprobs"]]
+            if not 0 <= (number := int(token[len(_MARK) :])) < _MAX_ID:
+                raise ValueError(f"token {token!r} is outside any vocabulary")
+            ids.append(number)
+        logprobs = [logprob(value) for value in returned["token_logprobs"]]
         top: list[Mapping[str, float] | None] = returned.get("top_logprobs") or [None] * len(ids)
         if not len(ids) == len(logprobs) == len(top):
             raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
         alternatives = {
-            index: value
+            index: logprob(value)
             for index, (token, candidates) in enumerate(zip(ids, top, strict=True))
             if (value := (candidates or {}).get(f"{_MARK}{request.alternatives.get(token)}")) is not None
         }

@@ -186,4 +186,4 @@ def _matched(texts: Sequence[str], criteria: Sequence[Criterion]) -> list[Criter
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\[weight[^]]*\]|[\W_]+", "", text.casefold())
+    return re.sub(r"\[weight[^][]*\]|[\W_]+", "", text.casefold())

@@ -58,6 +58,7 @@ def test_a_bootstrap_covers_too_little_with_few_clusters() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_coverage_table() -> None:
     for skill in SKILLS:
         print(f"\n{skill}: cases, bootstrap, now")

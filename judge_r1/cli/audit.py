@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from typer.core import TyperGroup
 
+from judge_r1.cli.options import MAX_SEED
+
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
 
@@ -39,7 +41,9 @@ def register(app: typer.Typer) -> None:
 
 @group.command()
 def shortcuts(
-    folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0, out: Out = None
+    folder: Folder,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the folds.")] = 0,
+    out: Out = None,
 ) -> None:
     """Accuracy of classifiers that never see the case. Flags P2 and P4 if one detects them. Writes audit.json.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import locks_out, old_flags
+from judge_r1.cli.options import MAX_SEED, locks_out, old_flags
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def calibrate(
         float | None, typer.Option(help="Abstain so that at most this share of the answers is wrong.")
     ] = None,
     delta: Annotated[float, typer.Option(help="Probability that the error rate exceeds --alpha.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of folds and intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of folds and intervals.")] = 0,
 ) -> None:
     """Fit calibration maps on answers with known gold labels. Writes OUT/calibration.json and reliability.svg.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
@@ -47,7 +48,7 @@ def demo(
         bool, typer.Option("--small", help="Run every step in about a minute; too small to learn.")
     ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")] = Path("runs/demo"),
-    seed: Annotated[int, typer.Option(help="Seed of data and training.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of data and training.")] = 0,
 ) -> None:
     """Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.
 

@@ -11,6 +11,8 @@ import typer
 from judge_r1.core.file_lock import lock_folder
 
 P = ParamSpec("P")
+MAX_SEED = 2**32 - 1
+"""The largest seed that NumPy and scikit-learn take."""
 
 TeacherBudget = Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")]
 Prices = Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")]

@@ -25,6 +25,7 @@ class _Shape(BaseModel):
 
 class _Part(_Shape):
     n: int = Field(ge=1)
+    cases: int = 1
     accuracy: Share
     ci95: Annotated[list[Share], Field(min_length=2, max_length=2)]
     label_f1: Share | None
@@ -41,6 +42,12 @@ class _Row(_Part):
     settings: dict[str, Any]
     by_domain: dict[str, _Part]
     by_principle: dict[str, _PrinciplePart]
+    valid_strict: Share | None = None
+    valid_tolerant: Share | None = None
+    ties: Share | None = None
+    consistency: Share | None = None
+    first_preferred: Share | None = None
+    evidence_hit: Share | None = None
     extra: dict[str, float | None] = {}
 
 

@@ -33,7 +33,7 @@ class EpisodeRunner(Protocol):
 
 class EpisodeDriver:
     """Runs episodes on `model`. `alternatives` maps a token id to the id whose log-probability is noted beside it
-    (`judge_r1.episode.confidence.flips`). Tokens are sampled by `episode.seed`."""
+    (`judge_r1.episode.confidence.opposite_tokens`). Tokens are sampled by `episode.seed`."""
 
     def __init__(
         self, model: LanguageModel, *, temperature: float = 0.0, alternatives: Mapping[int, int] | None = None

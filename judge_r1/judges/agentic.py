@@ -8,17 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.episode.confidence import opposite_tokens
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong, batch_search, new_retriever
-from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
 
 class AgenticJudge:
@@ -28,24 +25,12 @@ class AgenticJudge:
     def __init__(
         self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
     ) -> None:
-        from judge_r1.models.engine import LocalModel
-
         model = build.backend
-        loaded, tokenizer = load_model(model), load_tokenizer(model)
         self.config, self.sampling, self.batch_size = config, build.sampling, build.batch_size
         self.settings = judge_settings(build, config)
-        safe, ends = SafeTokenizer(tokenizer), eos_ids(model, tokenizer)
-        self._factory = EpisodeFactory(
-            name=f"{kind}@{model}",
-            config=config,
-            tokenizer=safe,
-            eos_ids=ends,
-            context_length=context_length(model),
-            seed=self.sampling.seed,
-            prompted=prompted,
-        )
-        local = LocalModel(loaded, safe.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=self.batch_size)
-        self._driver = EpisodeDriver(local, alternatives=opposite_tokens(tokenizer.get_vocab()))
+        self._factory = EpisodeFactory.load(f"{kind}@{model}", config, model, build, prompted=prompted)
+        local = self._factory.local_model(model, max_rows=self.batch_size)
+        self._driver = EpisodeDriver(local, alternatives=self._factory.alternatives)
         self._retriever = new_retriever(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge_r1.core.records import PROMPT_TOO_LONG, Trajectory
-from judge_r1.episode.confidence import token_confidence
+from judge_r1.episode.confidence import opposite_tokens, token_confidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong, episode_seed, task_episode
@@ -13,6 +13,10 @@ from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptOverflow, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
+
+if TYPE_CHECKING:
+    from judge_r1.models.engine import LocalModel
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,30 @@ class EpisodeFactory:
     context_length: int | None
     seed: int
     prompted: bool
+
+    @classmethod
+    def load(
+        cls, name: str, config: EpisodeConfig, model: str, build: JudgeBuild, *, prompted: bool = False
+    ) -> "EpisodeFactory":
+        """The factory for the tokenizer, EOS and context length of `model`, a name or folder. Raises:
+        ModelUnavailable."""
+        tokenizer = load_tokenizer(model)
+        ends, length = eos_ids(model, tokenizer), context_length(model)
+        return cls(name, config, SafeTokenizer(tokenizer), ends, length, build.sampling.seed, prompted)
+
+    @property
+    def alternatives(self) -> dict[int, int]:
+        """The token of the opposite decision for each token that decides."""
+        return opposite_tokens(self.tokenizer.hf.get_vocab())
+
+    def local_model(self, model: str, *, max_rows: int, persistent: bool = False) -> "LocalModel":
+        """The engine of a model that is loaded here."""
+        from judge_r1.models.engine import LocalModel
+
+        pad_id, loaded = self.tokenizer.hf.pad_token_id, load_model(model)
+        return LocalModel(
+            loaded, self.tokenizer.decode, self.eos_ids, pad_id=pad_id, max_rows=max_rows, persistent=persistent
+        )
 
     def make_episode(self, request: JudgeRequest) -> Episode | PromptTooLong:
         """The episode of a request, or the reason why its prompt does not fit."""

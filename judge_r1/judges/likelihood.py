@@ -12,13 +12,12 @@ from typing import Any
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
+from judge_r1.models.hub import load_model
 
 ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
 
@@ -31,20 +30,10 @@ class LikelihoodJudge:
         if not is_local(model):
             raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
         config = direct_config(build)
-        hf_tokenizer = load_tokenizer(model)
-        tokenizer = SafeTokenizer(hf_tokenizer)
         self._model = load_model(model).eval()
         self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
-        self._beginning = EpisodeFactory(
-            self.name,
-            config,
-            tokenizer,
-            eos_ids(model, hf_tokenizer),
-            context_length(model),
-            build.sampling.seed,
-            False,
-        )
-        first, second = (tokenizer.encode_trusted(answer) for answer in ANSWERS)
+        self._factory = EpisodeFactory.load(self.name, config, model, build)
+        first, second = (self._factory.tokenizer.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
         if shared is None:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
@@ -52,11 +41,11 @@ class LikelihoodJudge:
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
-        self._beginning.prompt_lengths(requests)
+        self._factory.prompt_lengths(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
-            episode = self._beginning.make_episode(request)
+            episode = self._factory.make_episode(request)
             if isinstance(episode, PromptTooLong):
                 yield overflow_output(request, episode)
                 continue

@@ -59,11 +59,7 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
     dtype = torch.bfloat16 if gpu and not training else torch.float32
     with _loading(f"model {name!r}"):
         model, report = AutoModelForCausalLM.from_pretrained(
-            resolve(name),
-            dtype=dtype,
-            attn_implementation=attention,
-            use_safetensors=True,
-            output_loading_info=True,
+            resolve(name), dtype=dtype, attn_implementation=attention, use_safetensors=True, output_loading_info=True
         )
     if missing := sorted(report["missing_keys"]):  # transformers would train and sample from random weights
         raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")

@@ -193,10 +193,6 @@ def test_every_driver_gives_the_same_direct_judgment(parity: ParityFixture, monk
         "judge_r1.models.engine.LocalModel",
         lambda model, decode, ends, **_: ReplayModel(Recordings(episodes, prompts), decode, ends),
     )
-    monkeypatch.setattr(
-        "judge_r1.judges.runners.continuous.LocalModel",
-        lambda model, decode, ends, **_: ReplayModel(Recordings(episodes, prompts), decode, ends),
-    )
     lock, remote = threading.Lock(), ReplayModel(Recordings(episodes, prompts), parity.tokenizer.decode, parity.eos)
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:

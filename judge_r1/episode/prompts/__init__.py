@@ -98,11 +98,7 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     system = _fill(
         f"{style}_system", {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain}
     )
-    fields = {
-        "decision": task.decision,
-        "reasoning_a": task.reasoning_a,
-        "reasoning_b": task.reasoning_b,
-    }
+    fields = {"decision": task.decision, "reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
     asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
     return _prompt(style, system, fields, task.context if context == "full" and task.context else None, asked)
 

@@ -70,10 +70,7 @@ class ChatJudge:
         else:
             episode = self._episode(task, seed)
             prompt = pairwise_prompt(
-                task,
-                context=self._config.context,
-                searches=episode.budget.max_searches,
-                style=self._config.prompt,
+                task, context=self._config.context, searches=episode.budget.max_searches, style=self._config.prompt
             )
             top_k, case_id = self._config.budget.top_k, task.case_id or ""
             trajectory, confidence = await driver.run_episode(

@@ -7,11 +7,9 @@ from functools import partial
 from typing import Any
 
 from judge_r1.core.endpoint import find_key
-from judge_r1.episode.confidence import opposite_tokens
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
-from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
@@ -19,7 +17,7 @@ from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import RetryPolicy
-from judge_r1.models.hub import ModelUnavailable, context_length, eos_ids, load_tokenizer
+from judge_r1.models.hub import ModelUnavailable
 from judge_r1.models.openai_completions import CompletionsModel
 
 
@@ -69,25 +67,19 @@ def vllm_judge(
     """A judge on an endpoint that takes token ids, with `build.batch_size` concurrent requests. `tokenizer` is a model
     name or folder (`judge_r1.models`); its tokenizer, EOS and context length must match the served model."""
     try:
-        loaded = load_tokenizer(tokenizer)
-        ends, length = eos_ids(tokenizer, loaded), context_length(tokenizer)
+        factory = EpisodeFactory.load(f"{kind}@vllm:{endpoint.name}", config, tokenizer, build, prompted=prompted)
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
-    name = f"{kind}@vllm:{endpoint.name}"
-    limits, key = (
-        RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s),
-        find_key(endpoint),
-    )
-    rivals = opposite_tokens(loaded.get_vocab())
+    limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+    key, alternatives = find_key(endpoint), factory.alternatives
 
     @asynccontextmanager
     async def open_driver() -> AsyncIterator[EpisodeDriver]:
         served = CompletionsModel(endpoint, key, limits)
         try:
-            yield EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=rivals)
+            yield EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=alternatives)
         finally:
             await served.aclose()
 
-    factory = EpisodeFactory(name, config, SafeTokenizer(loaded), ends, length, build.sampling.seed, prompted)
     settings = judge_settings(build, config, backend="token ids", tokenizer=tokenizer)
     return TokenJudge(build, config, factory, settings, open_driver)

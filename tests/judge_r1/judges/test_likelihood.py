@@ -36,7 +36,7 @@ def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
     for played in run_all(judge, SUITE.requests()):
         question = played.request.task
         assert isinstance(question, PairwiseTask)
-        prompt = task_episode(question, judge._beginning.config, tokenizer, (), where="").prompt_ids
+        prompt = task_episode(question, judge._factory.config, tokenizer, (), where="").prompt_ids
         said = [tokenizer.encode_trusted(answer) for answer in ANSWERS]
         scores = []
         for ids in said:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
@@ -103,6 +103,13 @@ class GrpoConfig(ConfigModel):
 class DataConfig(ConfigModel):
     train: Path = Field(description="folder with cases.jsonl and pairs.jsonl")
 
+    @field_validator("train", mode="before")
+    @classmethod
+    def _not_empty(cls, path: Any) -> Any:
+        if path == "":
+            raise ValueError("must not be empty: an empty path is the current folder")
+        return path
+
 
 class Recipe(ConfigModel):
     """The resolved configuration of a training run."""
@@ -110,7 +117,7 @@ class Recipe(ConfigModel):
     name: str
     stage: Literal["sft", "dpo", "grpo"]
     start: "Recipe | None" = Field(None, description="recipe that this one starts from; in a file: its path")
-    model: str = Field(description="folder, hub name or bundled:NAME; with `start`, its trained model")
+    model: str = Field(min_length=1, description="folder, hub name or bundled:NAME; with `start`, its trained model")
     data: DataConfig
     episode: EpisodeConfig = EpisodeConfig()
     sft: SftConfig = SftConfig()
@@ -127,6 +134,13 @@ class Recipe(ConfigModel):
     save_every: int = Field(
         50, ge=1, le=MAX_STEPS, description="steps between checkpoints; a step of GRPO is one batch of episodes"
     )
+
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, name: str) -> str:
+        if not name.isprintable() or any(part.strip() in ("", ".", "..") for part in name.split("/")):
+            raise ValueError("must name a folder below runs/: printable, not empty, and not .. or an absolute path")
+        return name
 
     @property
     def on_verl(self) -> bool:

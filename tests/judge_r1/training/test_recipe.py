@@ -36,6 +36,11 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
+        ("name=''", "field name: must name a folder below runs/"),
+        ("name=../x", "field name: must name a folder below runs/"),
+        ("name=/x", "field name: must name a folder below runs/"),
+        ("model=''", "field model: String should have at least 1 character"),
+        ("data.train=''", "field data.train: must not be empty"),
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
         ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
         ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'steps'?"),

@@ -33,27 +33,27 @@ def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
 
     judge = make_judge(SPEC, JudgeBuild(""))
     model, tokenizer = load_model("bundled:tiny").eval(), SafeTokenizer(load_tokenizer("bundled:tiny"))
-    for played in run_all(judge, SUITE.requests()):
-        question = played.request.task
-        assert isinstance(question, PairwiseTask)
-        prompt = task_episode(question, judge._factory.config, tokenizer, (), where="").prompt_ids
-        said = [tokenizer.encode_trusted(answer) for answer in ANSWERS]
+    for output in run_all(judge, SUITE.requests()):
+        task = output.request.task
+        assert isinstance(task, PairwiseTask)
+        prompt = task_episode(task, judge._factory.config, tokenizer, (), where="").prompt_ids
+        answers = [tokenizer.encode_trusted(answer) for answer in ANSWERS]
         scores = []
-        for ids in said:
+        for ids in answers:
             with torch.no_grad():
                 logits = model(torch.tensor([[*prompt, *ids]])).logits[0].log_softmax(-1)
-            at = next(n for n, (a, b) in enumerate(zip(*said, strict=False)) if a != b)
+            at = next(n for n, (a, b) in enumerate(zip(*answers, strict=False)) if a != b)
             scores.append(float(logits[len(prompt) + at - 1, ids[at]]))
-        assert played.trajectory.judgment is not None
-        assert played.trajectory.judgment.comparison == ("A>B" if scores[0] >= scores[1] else "A<B")
+        assert output.trajectory.judgment is not None
+        assert output.trajectory.judgment.comparison == ("A>B" if scores[0] >= scores[1] else "A<B")
         both = torch.tensor(scores).softmax(0).max().item()
-        assert played.confidence == pytest.approx(both, abs=1e-4)
+        assert output.confidence == pytest.approx(both, abs=1e-4)
 
 
 def test_what_does_not_fit_is_an_invalid_answer_by_name() -> None:
     judge = make_judge(SPEC, JudgeBuild(""))
     long = replace(SUITE, items=[*ITEMS, ITEMS[0].model_copy(update={"item_id": "x", "instruction": "word " * 900})])
-    ended = [played.trajectory.ended for played in run_all(judge, long.requests())]
+    ended = [output.trajectory.ended for output in run_all(judge, long.requests())]
     assert ended == ["answer"] * 8 + ["prompt_too_long"] * 2
 
 

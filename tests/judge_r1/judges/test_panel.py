@@ -18,7 +18,7 @@ SUITE = LoadedBenchmark(ITEMS)
 def winners(text: str) -> list[str]:
     row = make_panel(text, JudgeBuild(""))
     found = [run_all(judge, SUITE.requests(orders=row.orders, samples=row.samples)) for judge in row.members]
-    verdicts = [played.verdict for games in found for played in games]
+    verdicts = [output.verdict for outputs in found for output in outputs]
     return [verdict.winner for verdict in verdicts if isinstance(verdict, PairwiseVerdict)]
 
 
@@ -39,10 +39,10 @@ def test_judges_without_a_model(text: str, expected: list[str]) -> None:
 def test_the_coin_is_fair_enough_and_the_same_for_a_seed() -> None:
     coin = make_panel("random", JudgeBuild("")).members[0]
     suite = LoadedBenchmark([ITEMS[0].model_copy(update={"item_id": str(number)}) for number in range(400)])
-    thrown = [played.verdict for played in run_all(coin, suite.requests())]
-    heads = sum(verdict == PairwiseVerdict(winner="A") for verdict in thrown)
+    verdicts = [output.verdict for output in run_all(coin, suite.requests())]
+    heads = sum(verdict == PairwiseVerdict(winner="A") for verdict in verdicts)
     assert 160 < heads < 240
-    assert [played.verdict for played in run_all(coin, suite.requests())] == thrown
+    assert [output.verdict for output in run_all(coin, suite.requests())] == verdicts
 
 
 def test_a_row_is_named_or_named_after_its_judge() -> None:

@@ -1,4 +1,4 @@
-"""Judges behind endpoints, from their SPEC to played games, against real servers on 127.0.0.1."""
+"""Judges behind endpoints, from their SPEC to outputs, against real servers on 127.0.0.1."""
 
 import asyncio
 import time
@@ -33,42 +33,46 @@ def judge(spec: str, **fields: Any) -> Judge:
     return member
 
 
-def play(asked: Judge, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
+def run_judge(judge: Judge, requests: Sequence[JudgeRequest]) -> list[JudgeOutput]:
     async def work() -> list[JudgeOutput]:
-        asked.check(asks)
-        return [played async for played in asked.judge(asks)]
+        judge.check(requests)
+        return [output async for output in judge.judge(requests)]
 
     return asyncio.run(asyncio.wait_for(work(), 120))
 
 
 def test_an_agentic_judge_over_chat_plays_every_game_some_at_a_time() -> None:
     with JudgeServer(searching, wait=lambda: time.sleep(0.02)) as server:
-        asked = judge(f"agentic:{OPTIONS}@{server.url}#toy")
-        played = play(asked, SUITE.requests(orders=2))
-        assert asked.name == f"agentic@{server.url}#toy"
-        assert asked.settings["parser"] == "strict"
+        running = judge(f"agentic:{OPTIONS}@{server.url}#toy")
+        outputs = run_judge(running, SUITE.requests(orders=2))
+        assert running.name == f"agentic@{server.url}#toy"
+        assert running.settings["parser"] == "strict"
         assert 1 < server.peak <= 4
-    assert sorted(p.request.key for p in played) == sorted(ask.key for ask in SUITE.requests(orders=2))
-    ends = {p.trajectory.ended for p in played}
+    assert sorted(output.request.key for output in outputs) == sorted(
+        request.key for request in SUITE.requests(orders=2)
+    )
+    ends = {output.trajectory.ended for output in outputs}
     assert ends == {"answer", "rejected_no_json", "context_overflow"}
-    for p in played:
-        assert p.trajectory.searches == 1
-        assert {passage.case_id for turn in p.trajectory.turns for passage in turn.passages} == {p.request.item.case_id}
-        assert p.usage is not None
-        assert p.usage["calls"] == (1 if p.trajectory.ended == "context_overflow" else 2)
-        assert isinstance(p.verdict, InvalidVerdict) == (p.trajectory.ended != "answer")
+    for output in outputs:
+        assert output.trajectory.searches == 1
+        assert {passage.case_id for turn in output.trajectory.turns for passage in turn.passages} == {
+            output.request.item.case_id
+        }
+        assert output.usage is not None
+        assert output.usage["calls"] == (1 if output.trajectory.ended == "context_overflow" else 2)
+        assert isinstance(output.verdict, InvalidVerdict) == (output.trajectory.ended != "answer")
 
 
 def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> None:
     answer = 'Surely.\n```json\n{"comparison": "B > A", "violated_principles": ["P2"], "why": 1}\n```'
     with JudgeServer(lambda path, body: chat_completion(answer)) as server:
-        asked = judge(f"direct:context=none@{server.url}#toy")
-        played = play(asked, SUITE.requests())
+        running = judge(f"direct:context=none@{server.url}#toy")
+        outputs = run_judge(running, SUITE.requests())
         assert len(server.bodies) == len(SUITE.items)
         assert all("stop" not in body and len(body["messages"]) == 2 for body in server.bodies)
         assert "one JSON object" in server.bodies[0]["messages"][0]["content"]
-    assert asked.settings["parser"] == "tolerant"
-    assert {p.verdict for p in played} == {PairwiseVerdict(winner="B")}
+    assert running.settings["parser"] == "tolerant"
+    assert {output.verdict for output in outputs} == {PairwiseVerdict(winner="B")}
 
 
 def number(text: str) -> Verdict:
@@ -100,18 +104,21 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
         return chat_completion("none" if word == "nothing" else str(len(word)), reasoning="let me count")
 
     with JudgeServer(answer) as server:
-        played = {p.request.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.requests())}
+        outputs = {
+            output.request.item.item_id: output
+            for output in run_judge(judge(f"direct@{server.url}#toy"), suite.requests())
+        }
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
         with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
             agentic.check(suite.requests())
         assert server.bodies[0]["max_tokens"] == 1000
-    verdicts = {word: p.verdict for word, p in played.items()}
+    verdicts = {word: output.verdict for word, output in outputs.items()}
     assert verdicts["one"] == ScoresVerdict(scores=(3.0,))
     assert verdicts["three"] == ScoresVerdict(scores=(5.0,))
     assert verdicts["nothing"] == InvalidVerdict(reason="no_number")
     assert verdicts["hush"] == InvalidVerdict(reason="content_filter")
     assert verdicts["seventeen"] == InvalidVerdict(reason="turn_budget")
-    assert [turn.text for turn in played["one"].trajectory.turns] == ["<think>let me count</think>", "3"]
+    assert [turn.text for turn in outputs["one"].trajectory.turns] == ["<think>let me count</think>", "3"]
 
 
 def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
@@ -123,11 +130,11 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
         return searching(path, body)
 
     with JudgeServer(answer) as server:
-        played = play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
-    lost = [p for p in played if p.trajectory.infrastructure_failed]
-    assert {p.trajectory.ended for p in lost} == {"infrastructure_refused"}
+        outputs = run_judge(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
+    lost = [output for output in outputs if output.trajectory.infrastructure_failed]
+    assert {output.trajectory.ended for output in lost} == {"infrastructure_refused"}
     assert len(lost) == sum(unlucky in item.candidates[0] or unlucky in item.candidates[1] for item in SUITE.items)
-    assert len(played) == len(SUITE.items)
+    assert len(outputs) == len(SUITE.items)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +149,7 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
 def test_what_befalls_every_game_stops_the_row(reply: tuple[int, Any], says: str) -> None:
     with JudgeServer(lambda path, body: reply) as server:
         with pytest.raises(EndpointError, match=says):
-            play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
+            run_judge(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
         assert len(server.bodies) <= 12
 
 
@@ -150,10 +157,10 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
     monkeypatch.setenv("JUDGE_R1_JUDGE_KEY", "sk-judge-0123456789")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-you")
     with JudgeServer(searching) as server:
-        asked = judge(f"direct@{server.url}#toy")
-        play(asked, SUITE.requests()[:1])
+        running = judge(f"direct@{server.url}#toy")
+        run_judge(running, SUITE.requests()[:1])
         assert server.headers[0]["authorization"] == "Bearer sk-judge-0123456789"
-    assert "0123456789" not in f"{asked.settings} {asked.name} {vars(asked)}"
+    assert "0123456789" not in f"{running.settings} {running.name} {vars(running)}"
 
 
 @pytest.mark.parametrize(
@@ -184,12 +191,12 @@ def test_a_panel_asks_a_chat_judge_in_both_orders_and_several_times() -> None:
     with JudgeServer(searching) as server:
         making = JudgeBuild("", texts=SUITE.texts, sampling=Sampling(0.7, 1), batch_size=4)
         row = make_panel(f"panel:orders=2,samples=2@direct@{server.url}#toy", making)
-        played = play(row.members[0], SUITE.requests(orders=row.orders, samples=row.samples))
-        assert len({body["seed"] for body in server.bodies}) == len(played) == 4 * len(SUITE.items)
+        outputs = run_judge(row.members[0], SUITE.requests(orders=row.orders, samples=row.samples))
+        assert len({body["seed"] for body in server.bodies}) == len(outputs) == 4 * len(SUITE.items)
 
 
 def local_and_served(
-    kind: str, options: str, asks: Sequence[JudgeRequest]
+    kind: str, options: str, requests: Sequence[JudgeRequest]
 ) -> tuple[list[JudgeOutput], list[JudgeOutput]]:
     from fake_vllm import serving
 
@@ -197,15 +204,15 @@ def local_and_served(
     from judge_r1.models.hub import load_model, load_tokenizer
 
     tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
-    local = play(judge(f"{kind}:{options}@bundled:tiny"), asks)
+    local = run_judge(judge(f"{kind}:{options}@bundled:tiny"), requests)
     with serving(model, SafeTokenizer(tokenizer).decode) as server:
-        served = play(judge(f"{kind}:{options},tokenizer=bundled:tiny@vllm:{server.url}#toy"), asks)
-    by_key = {p.request.key: p for p in served}
-    return local, [by_key[p.request.key] for p in local]
+        served = run_judge(judge(f"{kind}:{options},tokenizer=bundled:tiny@vllm:{server.url}#toy"), requests)
+    by_key = {output.request.key: output for output in served}
+    return local, [by_key[output.request.key] for output in local]
 
 
 @pytest.mark.parametrize("kind", ["agentic", "direct"])
-def test_token_ids_over_http_give_the_games_of_the_local_model(kind: str) -> None:
+def test_token_ids_over_http_give_the_outputs_of_the_local_model(kind: str) -> None:
     budget = "budget.response_tokens=24,budget.observation_tokens=32"
     options = f"context=none,{budget}" + (f",{OPTIONS}" if kind == "agentic" else "")
     local, served = local_and_served(kind, options, SUITE.requests()[:6])
@@ -228,11 +235,11 @@ def test_a_local_direct_judge_answers_a_prompt_up_to_eos() -> None:
 
 
 def test_batches_are_by_length_out_of_all_asks_the_longest_first() -> None:
-    asked = judge(f"agentic:{OPTIONS},budget.response_tokens=2,budget.observation_tokens=32@bundled:tiny")
-    played = play(asked, SUITE.requests())
-    lengths = [len(p.trajectory.prompt_ids) for p in played]
+    running = judge(f"agentic:{OPTIONS},budget.response_tokens=2,budget.observation_tokens=32@bundled:tiny")
+    outputs = run_judge(running, SUITE.requests())
+    lengths = [len(output.trajectory.prompt_ids) for output in outputs]
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) > 3
     short = replace(SUITE, items=SUITE.items[:3])
     with pytest.raises(BadJudge, match="none of 3 prompts fits"):
-        play(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.requests())
+        run_judge(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.requests())

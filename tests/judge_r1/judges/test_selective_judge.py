@@ -22,9 +22,9 @@ from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 class Sure(Baseline):
     """Prefers the first; how sure it is stands in the request, and it is right as often as it says."""
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for played in super().judge(asks):
-            yield played._replace(confidence=float(played.request.item.instruction))
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for output in super().judge(requests):
+            yield output._replace(confidence=float(output.request.item.instruction))
 
 
 def cases(count: int, seed: int) -> list[Item]:
@@ -41,11 +41,11 @@ def cases(count: int, seed: int) -> list[Item]:
 
 
 def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: Path) -> None:
-    told = [
+    rows = [
         ConfidenceRow(schema=1, confidence=float(i.instruction), correct=i.gold == "A", cluster=i.cluster_id)
         for i in cases(800, 0)
     ]
-    found = calibrate(told, (0.1, 0.1), 0)
+    found = calibrate(rows, (0.1, 0.1), 0)
     assert found.selective is not None
     judge = SelectiveJudge(Sure("sure", always_a, 0), found.selective)
     row = JudgePanel("silent", (judge,))
@@ -53,7 +53,7 @@ def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: 
     answered = [outcome for outcome in outcomes if outcome.valid]
     assert 0.4 < len(answered) / len(outcomes) < 0.8
     assert sum(outcome.score == 0 for outcome in answered) / len(answered) < 0.1
-    silent = {game.ended for outcome in outcomes if not outcome.valid for game in outcome.votes}
+    silent = {vote.ended for outcome in outcomes if not outcome.valid for vote in outcome.votes}
     assert silent == {ABSTAINED}
 
 
@@ -67,9 +67,9 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
         ).model_dump(mode="json", by_alias=True),
     )
     judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}@longer", JudgeBuild(""))
-    played = run_all(judge, LoadedBenchmark(cases(5, 2)).requests())
-    assert {game.trajectory.ended for game in played} == {ABSTAINED}
-    assert not any(isinstance(game.verdict, PairwiseVerdict) for game in played)
+    outputs = run_all(judge, LoadedBenchmark(cases(5, 2)).requests())
+    assert {output.trajectory.ended for output in outputs} == {ABSTAINED}
+    assert not any(isinstance(output.verdict, PairwiseVerdict) for output in outputs)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
 )
 def test_a_file_that_certifies_nothing_is_refused(spec: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("{}")
-    told = [ConfidenceRow(schema=1, confidence=0.5 + n % 2 / 3, correct=n % 3 > 0, cluster=str(n)) for n in range(40)]
-    write_json(tmp_path / "none.json", calibrate(told, None, 0).model_dump(mode="json", by_alias=True))
+    rows = [ConfidenceRow(schema=1, confidence=0.5 + n % 2 / 3, correct=n % 3 > 0, cluster=str(n)) for n in range(40)]
+    write_json(tmp_path / "none.json", calibrate(rows, None, 0).model_dump(mode="json", by_alias=True))
     with pytest.raises(BadJudge, match=says):
         make_judge(spec.replace("HERE", str(tmp_path)), JudgeBuild(""))

@@ -1,4 +1,4 @@
-"""A judge in a thread: one play at a time, and none that nobody waits for."""
+"""A judge in a thread: one call at a time, and none whose caller has left."""
 
 import asyncio
 import threading
@@ -15,51 +15,51 @@ from judge_r1.judges.result import request_of
 from judge_r1.judges.runners.thread import ThreadJudge
 
 
-def game(name: str) -> JudgeRequest:
+def request(name: str) -> JudgeRequest:
     return request_of(name, CaseStore(), reasoning_a="x", reasoning_b="y")
 
 
-async def played(judge: ThreadJudge, name: str) -> list[str]:
-    return [found.request.item.item_id async for found in judge.judge([game(name)])]
+async def item_ids(judge: ThreadJudge, name: str) -> list[str]:
+    return [found.request.item.item_id async for found in judge.judge([request(name)])]
 
 
-def test_one_at_a_time_and_what_is_given_up_before_its_turn_is_never_begun() -> None:
-    go, began = threading.Event(), []
+def test_calls_run_one_at_a_time_and_cancelled_ones_never_start() -> None:
+    go, started = threading.Event(), []
 
-    def rule(ask: JudgeRequest, question: Any) -> float:
-        began.append(ask.item.item_id)
+    def rule(request: JudgeRequest, task: Any) -> float:
+        started.append(request.item.item_id)
         assert go.wait(20)
         return 1.0
 
-    judge = ThreadJudge(Baseline("held", rule, 0))
+    judge = ThreadJudge(Baseline("blocked", rule, 0))
 
-    async def talk() -> None:
-        games = [asyncio.create_task(played(judge, name)) for name in "abc"]
-        while not began:
+    async def run_calls() -> None:
+        calls = [asyncio.create_task(item_ids(judge, name)) for name in "abc"]
+        while not started:
             await asyncio.sleep(0.005)
-        games[0].cancel()
-        games[1].cancel()
+        calls[0].cancel()
+        calls[1].cancel()
         await asyncio.sleep(0.05)
-        assert began == ["a"]
+        assert started == ["a"]
         go.set()
-        assert await asyncio.wait_for(games[2], 20) == ["c"]
+        assert await asyncio.wait_for(calls[2], 20) == ["c"]
 
-    asyncio.run(talk())
-    assert began == ["a", "c"]
+    asyncio.run(run_calls())
+    assert started == ["a", "c"]
     judge.close()
     [thread] = judge._thread._threads
     thread.join(20)
     assert not thread.is_alive()
 
 
-def test_what_a_rule_raises_is_told() -> None:
+def test_errors_of_a_rule_are_raised() -> None:
     judge = served_judge("longer", JudgeBuild(""))
     assert isinstance(judge, ThreadJudge)
 
-    def fails(ask: JudgeRequest, question: Any) -> float:
+    def fails(request: JudgeRequest, task: Any) -> float:
         raise BadJudge("no such thing")
 
     judge._judge = Baseline("fails", fails, 0)
     with pytest.raises(BadJudge, match="no such thing"):
-        asyncio.run(played(judge, "a"))
+        asyncio.run(item_ids(judge, "a"))
     judge.close()

@@ -20,9 +20,9 @@ from process_faults import Finished, command, forked, forked_together, killed_at
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_jsonl
 
-SHORT_KILLS, LONG_KILLS = 6, 300
-SHORT_DAMAGES, LONG_DAMAGES = 24, 2_000
-SHORT_LIMITS, LONG_LIMITS = 4, 60
+SHORT_KILLS, LONG_KILLS = 6, 100
+SHORT_DAMAGES, LONG_DAMAGES = 24, 600
+SHORT_LIMITS, LONG_LIMITS = 4, 30
 CASES, PAIRS = 60, 54
 JUDGES = ("--judge", "coin=random", "--judge", "panel=panel:orders=2,samples=2@random|longer|overlap")
 VOTES = PAIRS * (1 + 2 * 2 * 3)

@@ -59,7 +59,7 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
     """One query per task, with its documents as outputs. The gold is the unrounded weighted mean; with `options.paper`
     and no rubric it is rounded to 0.1, as in the release."""
     path = root / GROUND_TRUTH / "realdr_gt.jsonl"
-    if path.exists() and not path.read_text(encoding="utf-8").lstrip().startswith("{"):
+    if path.exists() and not path.read_bytes().lstrip().startswith(b"{"):
         raise BadBenchmark(
             f"{path} holds no scores; the authors have not released them: supply your own copy or name another set"
         )

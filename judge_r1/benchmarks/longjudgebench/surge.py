@@ -83,7 +83,10 @@ def _raw(root: Path, topic: str, options: SubsetOptions) -> dict[str, str]:
         if len(chosen) > 1:
             raise BadBenchmark(f"{files[0].parent} must hold one survey, not {len(chosen)}")
         if chosen:
-            found[system] = chosen[0].read_text(encoding="utf-8", errors="strict")
+            try:
+                found[system] = chosen[0].read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BadBenchmark(f"{chosen[0]} is not a text in UTF-8 ({error}): download it again") from None
     return found
 
 

@@ -16,6 +16,7 @@ from judge_r1.benchmarks.longjudgebench.baselines import baseline_results, last_
 from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
 from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.results import PanelResults
@@ -247,10 +248,22 @@ def test_malformed_lines_are_reported(root: Path, tmp_path: Path, file: str, lin
     copy = shutil.copytree(root, tmp_path / "checkout")
     path = copy / "ground_truth" / file
     path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
-    from judge_r1.core.errors import JudgeError
-
     with pytest.raises(JudgeError, match=message):
         load(copy, file.removesuffix("_gt.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("file", "subset", "message"),
+    [
+        ("data/SurGE/baselines/ID/output/0/A survey", "surge", "A survey is not a text in UTF-8"),
+        ("ground_truth/realdr_gt.jsonl", "realdr", "realdr_gt.jsonl, line 1.* not UTF-8"),
+    ],
+)
+def test_files_that_are_not_utf8_are_reported(root: Path, tmp_path: Path, file: str, subset: str, message: str) -> None:
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    (copy / file).write_bytes(b'{"id": "\xff"}\n')
+    with pytest.raises(JudgeError, match=message):
+        load(copy, subset)
 
 
 def test_tag_without_genre_is_reported(root: Path, tmp_path: Path) -> None:

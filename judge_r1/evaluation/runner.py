@@ -61,6 +61,12 @@ async def _evaluate(
     for judge in panel.members:
         judge.check(requests)
     done = _begin(panel, benchmark, out, resume, console, progress)
+    asked = {(member, *request.key) for request in requests for member in range(len(panel.members))}
+    if odd := done - asked:
+        raise EvaluationError(
+            f"{out / TRACES} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
+            f"item {min(odd)[1]}: the file is damaged; remove their lines"
+        )
     failures: Counter[str] = Counter()
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
         show(progress.scores)

@@ -235,6 +235,14 @@ def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_
         assert not out.exists()
 
 
+def test_resume_reports_votes_that_nobody_asked_for(data: Path, finished: Path, tmp_path: Path) -> None:
+    folder = copied(finished, tmp_path / "eval")
+    traces = (folder / "traces.jsonl").read_text().splitlines(keepends=True)
+    (folder / "traces.jsonl").write_text("".join([*traces[:-1], traces[-1].replace('"sample":1', '"sample":17')]))
+    message = "holds 1 vote(s) of panel 'panel' that it does not ask for"
+    refuses(forked(evaluation(data, folder, "--resume")), 2, str(folder / "traces.jsonl"), message)
+
+
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("count", short_and_long(SHORT_LIMITS, LONG_LIMITS))
 def test_a_full_disk_leaves_nothing_of_a_replay(

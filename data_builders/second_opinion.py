@@ -19,11 +19,13 @@ from judge_r1.core.records import Case, ReasoningPair
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
 
-_WORSE = re.compile(r"^[ \t*_#]*Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?(?P<side>[AB])\b[\s*_.]*$", re.I | re.M)
+_MARGIN = r"^(?:[^\S\n]|[*_#])*"
+"""The start of a line. It ends at the line feed, or many empty lines would take quadratic time."""
+_WORSE = re.compile(rf"{_MARGIN}Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?(?P<side>[AB])\b[\s*_.]*$", re.I | re.M)
 _VIOLATED = re.compile(
-    r"^[ \t*_#]*Violated Principles?[*_]*\s*:[\s*_]*\[\s*(?P<numbers>P?[1-6](?:\s*,\s*P?[1-6])*)\s*\]", re.I | re.M
+    rf"{_MARGIN}Violated Principles?[*_]*\s*:[\s*_]*\[\s*(?P<numbers>P?[1-6](?:\s*,\s*P?[1-6])*)\s*\]", re.I | re.M
 )
-_WHY = re.compile(r"^[ \t*_#]*Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
+_WHY = re.compile(rf"{_MARGIN}Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
 
 
 class Opinion(Record):

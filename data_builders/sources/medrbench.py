@@ -106,7 +106,8 @@ def _heading(line: str) -> str:
 
 def _without_rule(text: str) -> str:
     """The text without the Markdown rule that ends some fields."""
-    return re.sub(r"(?:^|\n)\s*-{3,}\s*$", "", text).rstrip()
+    head, _, last = text.rstrip().rpartition("\n")
+    return head.rstrip() if re.fullmatch(r"\s*-{3,}", last) else text.rstrip()
 
 
 SOURCES.register("medrbench")(

@@ -28,8 +28,13 @@ def _plain(number: str) -> str:
 
 
 def quotations(text: str) -> list[str]:
-    """The texts between double quotation marks, straight or typographic."""
-    return [match[1] or match[2] for match in _QUOTATION.finditer(text)]
+    """The texts between double quotation marks, straight or typographic, that are closed on the same line."""
+    found = []
+    for line in text.split("\n"):
+        closed = line.rfind("”") + 1  # a search from every mark after it would take quadratic time
+        marked = line[:closed] + line[closed:].replace("“", " ")
+        found += [line[slice(*match.span(match.lastindex or 0))] for match in _QUOTATION.finditer(marked)]
+    return found
 
 
 def quoted_from(quotation: str, source: str) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import islice
 
 from data_builders.perturb.rules.balanced_swap import SwapClass, TermMatch
 from data_builders.perturb.rules.operators import Interval, Step
@@ -15,6 +16,7 @@ from data_builders.perturb.rules.steps import body_sentences
 from data_builders.perturb.rules.text_match import (
     content_words,
     occurrences,
+    phrase_pattern,
     sentences_with,
     stem,
     stems,
@@ -64,7 +66,7 @@ def factual_terms(case: Case, step: Step, classes: Sequence[SwapClass]) -> list[
 
 def occurs_once(case: Case, phrase: str) -> bool:
     """Whether the reference has a phrase exactly once. A second occurrence would reveal a change without the case."""
-    return len(occurrences(case.reference, phrase)) == 1
+    return len(list(islice(phrase_pattern(phrase).finditer(case.reference), 2))) == 1
 
 
 def keeps_vocabulary_size(case: Case, old: str, new: str) -> bool:

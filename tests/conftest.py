@@ -28,13 +28,16 @@ def real_data() -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints how many attacks of each kind the tests of `tests/attacks` made, and whether the tests passed."""
+    """Prints how many attacks of each kind the tests of `tests/attacks` made, and whether the tests passed. A test that
+    fails early has counted no attack: the last line counts such tests, too."""
     counts: Counter[tuple[str, str]] = Counter()
     failed: set[tuple[str, str]] = set()
+    failures = 0
     for reports in terminalreporter.stats.values():
         for report in reports:
             if getattr(report, "when", None) != "call":
                 continue
+            failures += report.failed and "tests/attacks/" in report.nodeid
             for name, value in report.user_properties:
                 if name == "attacks":
                     row = (report.nodeid.split("::")[0], value[0])
@@ -48,4 +51,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for row in sorted(counts):
         outcome = "FAILED" if row in failed else "passed"
         terminalreporter.line(f"| {row[1]} | {counts[row]:,} | {outcome} | {row[0]} |")
-    terminalreporter.line(f"{counts.total():,} attacks of {len(counts)} kinds; tests of {len(failed)} kinds failed")
+    terminalreporter.line(f"{counts.total():,} attacks of {len(counts)} kinds; {failures} tests failed")

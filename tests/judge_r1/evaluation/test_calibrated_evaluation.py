@@ -26,3 +26,10 @@ def test_evaluation_is_calibrated_by_agreement_of_samples(tmp_path: Path) -> Non
     assert 0.2 < found.accuracy < 0.8
     silent = run("calibrate", tmp_path / "eval", "--row", "longer", "--out", tmp_path / "out")
     assert silent.returncode == 2
+    outcomes = tmp_path / "eval" / "outcomes.jsonl"
+    right = [line for line in outcomes.read_text().splitlines(keepends=True) if '"score": 1.0' in line]
+    outcomes.write_text("".join(right))
+    lost = run("calibrate", tmp_path / "eval", "--row", "coin", "--by", "samples", "--out", tmp_path / "lost")
+    assert lost.returncode == 2
+    assert "items, and summary.json counts 48" in " ".join(lost.stderr.split())
+    assert not (tmp_path / "lost" / "calibration.json").exists()

@@ -4,7 +4,7 @@ A word must enter flawed texts as often as it leaves references, or its presence
 affect which words may replace which, so all possible swaps are collected once. The expected flows
     q(x → y) = w(y) / Σ w(allowed) · min(1, Z(x) / Z(y))
 are then summed over them, and each weight is corrected, w ← w · √(out / in), until out and in agree.
-The script rewrites `data_builders/perturb/lexicons/weights.json`.
+The script rewrites `data_builders/lexicons/weights.json`.
 """
 
 import json
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from data_builders.perturb.lexicons import FOLDER, Weights
+from data_builders.lexicons import FOLDER, Weights
 from data_builders.perturb.rules.balanced_swap import SwapClass, TermMatch
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.steps import split_steps

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from data_builders.perturb.lexicons import Lexicon, load_lexicon
+from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, numbered
 from judge_r1.core.record_base import content_hash

@@ -32,6 +32,11 @@ def check_unicode(text: str, name: str) -> str:
     return text
 
 
+def valid_utf8(text: str) -> str:
+    """Replaces lone surrogates, which JSON can escape and UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def check_domain(domain: str) -> None:
     """Checks the name of a domain, which is part of the trusted text of prompts. Raises BadText."""
     if not isinstance(domain, str) or not re.fullmatch(DOMAIN, domain) or domain.endswith("\n"):

@@ -98,7 +98,7 @@ def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """Like `jsonl.explain`, with the nearest key for an unknown one."""
+    """Like `core.errors.explain`, with the nearest key for an unknown one."""
     first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
     if first is None:
         return explain(error)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from judge_r1.core.text_check import valid_utf8
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint_model import EndpointModel, logprob
 
@@ -32,8 +33,8 @@ class ChatModel(EndpointModel):
         elif finish != "length":
             finish = "stop"
         return Generation(
-            text=_encodable(text),
-            reasoning=_encodable(reasoning),
+            text=valid_utf8(text),
+            reasoning=valid_utf8(reasoning),
             top_logprobs=[_entry(entry) for entry in (choice.get("logprobs") or {}).get("content") or ()],
             finish_reason=finish,
         )
@@ -46,8 +47,3 @@ def _entry(entry: Any) -> dict[str, Any]:
         return {"token": "" + one["token"], "logprob": logprob(one["logprob"])}
 
     return read(entry) | {"top_logprobs": [read(top) for top in entry.get("top_logprobs") or ()]}
-
-
-def _encodable(text: str) -> str:
-    """Replaces lone surrogates, which JSON can escape and UTF-8 cannot encode."""
-    return text.encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from judge_r1.core.case_store import CaseStoreFull
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import valid_utf8
 from judge_r1.core.wire import ErrorResponse
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
 from judge_r1.serving.replicated_case_store import CaseStoreUnavailable
@@ -101,11 +102,6 @@ def invalid_body_status(path: str) -> int:
 def message_of(error: Exception) -> str:
     """The error's message for the client."""
     return valid_utf8(str(error.detail if isinstance(error, StarletteHTTPException) else error))
-
-
-def valid_utf8(text: str) -> str:
-    """Replaces lone surrogates, which no response can encode."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def client_message(error: Exception) -> str:

@@ -3,8 +3,8 @@
 The probability q(x → y) of a replacement satisfies detailed balance, f(x) q(x → y) = f(y) q(y → x), where f are the
 word frequencies of reference reasonings. y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other
 words z of the class, and accepted with probability min(1, Z(x) / Z(y)) (Metropolis-Hastings).
-`scripts/fit_swap_weights.py` fits the weights w of `lexicons/weights.json`. A word without a weight is neither replaced
-nor proposed; in a class without weights all words have equal weight.
+`scripts/fit_swap_weights.py` fits the weights w of `data_builders/lexicons/weights.json`. A word without a weight is
+neither replaced nor proposed; in a class without weights all words have equal weight.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from data_builders.perturb.lexicons import Weights, load_lexicon
+from data_builders.lexicons import Weights, load_lexicon
 from judge_r1.core.records import Case
 
 WEIGHTS = load_lexicon("weights", Weights)

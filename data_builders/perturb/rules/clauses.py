@@ -7,7 +7,7 @@ text.
 import re
 from collections.abc import Iterator
 
-from data_builders.perturb.lexicons import Lexicon, load_lexicon
+from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.steps import body_sentences
 

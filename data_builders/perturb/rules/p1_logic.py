@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from random import Random
 
-from data_builders.perturb.lexicons import Phrases, load_lexicon
+from data_builders.lexicons import Phrases, load_lexicon
 from data_builders.perturb.rules.clauses import is_balanced, reason_matches
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.steps import body_sentences, body_start, split_steps

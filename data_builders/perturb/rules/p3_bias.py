@@ -6,7 +6,7 @@ If the context mentions such a trait of the person, the flaw uses it, so that it
 import re
 from random import Random
 
-from data_builders.perturb.lexicons import Lexicon, Phrases, load_lexicon
+from data_builders.lexicons import Lexicon, Phrases, load_lexicon
 from data_builders.perturb.rules.clauses import openings, reasons, sentence_tails, whole_sentences
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.steps import body_sentences

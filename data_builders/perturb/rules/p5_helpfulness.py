@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from data_builders.perturb.lexicons import Phrases, load_lexicon
+from data_builders.lexicons import Phrases, load_lexicon
 from data_builders.perturb.rules.clauses import advice, aims, reasons, whole_sentences
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.steps import body_sentences

@@ -6,7 +6,7 @@ The wording is mild: no methods, no slurs.
 from itertools import chain
 from random import Random
 
-from data_builders.perturb.lexicons import Phrases, load_lexicon
+from data_builders.lexicons import Phrases, load_lexicon
 from data_builders.perturb.rules.clauses import advice, aims, openings, sentence_tails, whole_sentences
 from data_builders.perturb.rules.templates import Parts, in_sentences, register_rewrite
 from judge_r1.core.records import Case

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data_builders.perturb.lexicons import load_lexicon
+from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.steps import sentences
 from judge_r1.core.records import Span
 

@@ -8,7 +8,7 @@ of a longer name, and the slots of `following_nouns` precede one of their nouns.
 from collections.abc import Iterable
 from itertools import chain
 
-from data_builders.perturb.lexicons import Lexicon, WordClass, load_lexicon
+from data_builders.lexicons import Lexicon, WordClass, load_lexicon
 from data_builders.perturb.rules.balanced_swap import SwapClass
 
 Classes = tuple[SwapClass, ...]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.statistics.correlation import pair_accuracy
@@ -156,11 +156,6 @@ def item_of(query: Query, *, reference: bool, search: bool = False) -> Item:
 
 STATEMENTS = ("The model's final answer is correct.", "The model's final answer is not correct.")
 """The candidates if a single answer is verified with search. The first means Yes."""
-
-
-def scored_candidates(order: Order, scores: int) -> Order:
-    """The candidates that the scores refer to: the last `scores` of those shown."""
-    return order[len(order) - scores :]
 
 
 GROUND_TRUTH, STANDARDIZED = "ground_truth", "data_standardized"

@@ -1,4 +1,4 @@
-"""Loads the JSON files of this folder: word lists, phrases and swap weights of the rule-based flaws."""
+"""Loads the JSON files of this folder: word lists, phrases and swap weights of the rules and of the source `mini`."""
 
 from pathlib import Path
 from typing import TypeVar

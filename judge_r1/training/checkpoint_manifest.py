@@ -1,11 +1,12 @@
 """Manifests of checkpoints: the size and SHA-256 hash of every file, written last, so that damage is found later."""
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
+from judge_r1.core.strict_json import read_json
 from judge_r1.models.hub import file_hash
 
 MANIFEST = "manifest.json"
@@ -28,22 +29,22 @@ def write_manifest(folder: Path) -> None:
 def find_damage(folder: Path) -> str | None:
     """The first difference between a checkpoint and its manifest as a sentence; None if there is none."""
     try:
-        files = json.loads((folder / MANIFEST).read_bytes())["files"]
-        expected = [(folder / name, int(entry["size"]), str(entry["sha256"])) for name, entry in files.items()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        files = read_json(folder / MANIFEST)["files"]
+        expected = [(name, int(entry["size"]), str(entry["sha256"])) for name, entry in files.items()]
+    except (JudgeError, ValueError, LookupError, TypeError, AttributeError):
         return f"{MANIFEST} cannot be read"
-    for path, size, _ in expected:
-        if not path.is_file():
-            return f"{path.relative_to(folder)} is missing"
-        if (actual := path.stat().st_size) != size:
-            return f"{path.relative_to(folder)} has {actual} bytes instead of {size}"
+    for name, size, _ in expected:
+        if not (folder / name).is_file():
+            return f"{name} is missing"
+        if (actual := (folder / name).stat().st_size) != size:
+            return f"{name} has {actual} bytes instead of {size}"
     try:
-        hashes = _hashes([path for path, _, _ in expected])
+        hashes = _hashes([folder / name for name, _, _ in expected])
     except OSError as error:
         return f"{error.filename} cannot be read: {error.strerror}"
-    for (path, _, digest), found in zip(expected, hashes, strict=True):
+    for (name, _, digest), found in zip(expected, hashes, strict=True):
         if found != digest:
-            return f"the content of {path.relative_to(folder)} has changed"
+            return f"the content of {name} has changed"
     return None
 
 

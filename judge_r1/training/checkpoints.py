@@ -148,8 +148,8 @@ def _complete(checkpoint: Path, processes: int) -> bool:
         return True
     parts = [f"rng_state_{rank}.pth" for rank in range(processes)] if processes > 1 else []
     try:
-        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))["global_step"]
-    except (OSError, ValueError, LookupError, TypeError):
+        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))["global_step"]  # metrics in it may be NaN
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
     return all((checkpoint / name).exists() for name in parts)
 

@@ -69,7 +69,7 @@ def test_calibration_survives_a_json_round_trip() -> None:
         ('{"confidence": 0.5, "correct": "yes", "cluster": "a"}', "line 2: field correct"),
         ('{"confidence": 0.5, "correct": true, "cluster": ""}', "line 2: field cluster"),
         ('{"correct": true, "cluster": "a"}', "line 2: field confidence: Field required"),
-        ('{"confidence": NaN, "correct": true, "cluster": "a"}', "line 2 is not valid JSON"),
+        ('{"confidence": NaN, "correct": true, "cluster": "a"}', "line 2: not valid JSON"),
     ],
 )
 def test_wrong_lines_are_reported_with_line_and_field(line: str, message: str, tmp_path: Path) -> None:

@@ -144,6 +144,19 @@ def test_merge_exports_no_damaged_checkpoint(
     assert "is damaged and is not used" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "content", ["", "[1]", "[" * 100_000, '{"files": 1}', '{"files": {"a": {}}}', '{"files": {"/x": {"size": 1}}}']
+)
+def test_a_damaged_manifest_is_damage(tmp_path: Path, content: str) -> None:
+    (tmp_path / MANIFEST).write_text(content)
+    assert find_damage(tmp_path) == f"{MANIFEST} cannot be read"
+
+
+def test_a_file_outside_the_checkpoint_is_damage(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text('{"files": {"/no/such/file": {"size": 1, "sha256": "0"}}}')
+    assert find_damage(tmp_path) == "/no/such/file is missing"
+
+
 def verl_checkpoint(folder: Path, step: int) -> Path:
     shards = folder / f"global_step_{step}" / "actor"
     shards.mkdir(parents=True)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,9 @@ class Trainer:
     def remove_callback(self, callback: type) -> None:
         pass
 
+    def add_callback(self, callback: object) -> None:
+        pass
+
     def train(self, resume_from_checkpoint: str | None) -> None:
         self.resumed = resume_from_checkpoint
 
@@ -87,7 +91,7 @@ def test_logs_are_truncated_to_the_last_complete_checkpoint(
         run.log({"step": step})
     for step in steps:
         (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
-        (run.checkpoints / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
+        (run.checkpoints / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"global_step": step}))
     (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # killed before its state was written
     resume(trainer, run)
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == expected

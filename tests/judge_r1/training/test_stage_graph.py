@@ -77,8 +77,8 @@ def test_stages_before_a_finished_run_are_skipped(recipes: Path) -> None:
 
 def train(*arguments: object) -> str:
     result = CliRunner().invoke(app, ["train", *map(str, arguments)])
-    if result.exception:
-        raise result.exception
+    if result.exit_code:
+        raise JudgeError(result.output)
     return result.output
 
 

@@ -89,7 +89,7 @@ def test_analyses_of_runs_write_tables_and_figures(tmp_path: Path, kind: str) ->
 
 def test_attention_needs_a_local_model(home: Path, tmp_path: Path) -> None:
     missing = run("attention", home / "eval", "--path", home / "pairs", "--out", tmp_path, status=2)
-    assert missing.startswith("error: there is no folder toy")
+    assert "\nerror: there is no folder toy" in missing
     evaluate_judges(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
     rules = run("attention", tmp_path / "eval", "--path", tmp_path / "pairs", "--out", tmp_path, status=2)
     assert "none of these judges is a local model" in rules

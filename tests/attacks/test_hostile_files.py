@@ -24,13 +24,20 @@ SHORT = ("missing", "wrong type, a folder", "wrong type, a file", "empty", "trun
 """Damages of the short form, which is run on the first file that a command reads."""
 RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
-EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl", "eval/outcomes.jsonl")
+EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl")
 STUDY = ("study/eval", "study/eval/summary.json", "study/eval/rows.json", "study/grpo21/recipe.yaml")
 OUT = "@out/new"
 JUDGED = f"@eval --path @data --out {OUT}"
 LAST_LINE = "answers.jsonl truncated"
 """A kill may cut the last answer, which had not been acknowledged."""
+START = ("out/new/recipe.yaml", "out/new/versions.json")
+"""What is known of a training that failed before its first step. The next training in the folder replaces them."""
 SKIPPED = 99
+NO_REPORT = "build.json (missing|wrong type, a folder|other schema|a list|a number|a loop of links)"
+"""A folder without a report of `build` holds pairs."""
+ABSENT = "(missing|a loop of links)"
+NO_SUMMARY = f"eval/summary.json {ABSENT}"
+"""The analyses take the benchmark of the summary, or LRBench without one."""
 NOTHING = "$^"
 """A pattern that matches no text."""
 TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
@@ -40,13 +47,15 @@ TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-exp
 class Reads:
     """A command line, in which @ is the workspace, and what it reads. It writes below @out, if anything.
 
-    `tolerates` is a pattern of `FILE DAMAGE` with which it may succeed. `serves` marks a command that does not end.
-    `instead` is a pattern of the error with whole files, for commands that would need hours to succeed.
+    `tolerates` is a pattern of `FILE DAMAGE` with which it may succeed. `leaves` are files that a failure may leave.
+    `serves` marks a command that does not end. `instead` is a pattern of the error with whole files, for commands that
+    would need hours to succeed.
     """
 
     line: str
     reads: tuple[str, ...]
     tolerates: str = NOTHING
+    leaves: tuple[str, ...] = ()
     serves: bool = False
     instead: str = NOTHING
 
@@ -87,43 +96,57 @@ COMMANDS = {
     ],
     "stats": [Reads(f"stats @data --tokenizer bundled:tiny --out {OUT}", PAIRS)],
     "rationales": [Reads(f"rationales @data --recipe @recipe.yaml {TEACHER} --out {OUT}", (*PAIRS, "recipe.yaml"))],
-    "export": [Reads(f"export @data --format sft --out {OUT}", (*PAIRS, "data/build.json"))],
+    "export": [Reads(f"export @data --format sft --out {OUT}", (*PAIRS, "data/build.json"), tolerates=NO_REPORT)],
     "train": [
         Reads("train @recipe.yaml --dry-run", ("recipe.yaml",)),
-        Reads(f"train @recipe.yaml --processes 1 --out {OUT}", ("recipe.yaml", *PAIRS)),
+        Reads(f"train @recipe.yaml --processes 1 --out {OUT}", ("recipe.yaml", *PAIRS), leaves=START),
     ],
     "launch": [
         Reads("launch @recipe.yaml --cluster @cluster.yaml --dry-run", ("recipe.yaml", "cluster.yaml")),
         Reads(f"launch @recipe.yaml --cluster @cluster.yaml --out {OUT}", (), serves=True),
     ],
-    "watch": [Reads("watch @run", RUN)],
+    "watch": [Reads("watch @run", RUN, tolerates="metrics.jsonl (missing|empty|truncated|a loop of links)")],
     "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
     "eval": [Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS)],
     "benchmarks": [Reads("benchmarks", ())],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [
         Reads(f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",)),
-        Reads(f"calibrate @eval --judge-name tiny --out {OUT}", EVALUATION, instead="has no confidence by token"),
+        Reads(
+            f"calibrate @eval --judge-name tiny --out {OUT}", (*EVALUATION, "eval/outcomes.jsonl"),
+            instead="has no confidence by token",
+        ),
     ],
     "analyse attention": [
-        Reads(f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), instead="no decision")
+        Reads(
+            f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), NO_SUMMARY,
+            instead="no decision",
+        )
     ],
     "analyse reasoning": [
-        Reads(f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), instead="no valid answer")
+        Reads(
+            f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), NO_SUMMARY,
+            instead="no valid answer",
+        )
     ],
-    "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS))],
-    "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS))],
+    "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
+    "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
     "analyse global-index": [
-        Reads(f"analyse global-index @eval --path @data --cases @data/cases.jsonl --out {OUT}", (*EVALUATION, *PAIRS))
+        Reads(f"analyse global-index {JUDGED} --cases @data/cases.jsonl", (*EVALUATION, *PAIRS), NO_SUMMARY)
     ],
-    "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY)],
-    "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY)],
-    "analyse radar": [Reads(f"analyse radar @eval --out {OUT}", EVALUATION)],
-    "report": [Reads(f"report @eval @run --markdown {OUT}.md --out {OUT}.html", (*EVALUATION, *RUN))],
+    "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
+    "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
+    "analyse radar": [Reads(f"analyse radar @eval --out {OUT}", EVALUATION[:3], f"rows.json {ABSENT}")],
+    "report": [
+        Reads(
+            f"report @eval @run --markdown {OUT}.md --out {OUT}.html", (*EVALUATION[:3], *RUN),
+            tolerates=f"rows.json {ABSENT}|metrics.jsonl (missing|empty|truncated|a loop of links)",
+        )
+    ],
     "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
     "keys add": [
-        Reads("keys add ben --file @keys.json", ("keys.json",), tolerates="missing"),
+        Reads("keys add ben --file @keys.json", ("keys.json",), tolerates=ABSENT),
         Reads("keys add ben --file @out/keys.json", ()),
     ],
     "keys list": [Reads("keys list --file @keys.json", ("keys.json",))],
@@ -212,10 +235,12 @@ def test_a_hostile_input_is_one_sentence(
     before = listing(workspace)
     attacks(f"hostile file: {name}", 1)
     result = forked(command(*reads.arguments(workspace)), timeout_s=60)
-    if re.search(reads.tolerates, f"{file} {name}") and result.returncode == 0:
+    tolerated = re.search(reads.tolerates, f"{file} {name}")
+    if tolerated and (result.returncode == 0 or re.search(reads.instead, result.stderr)):
         return
     check(result, {target.name, target.parent.name}, {ExitStatus.USAGE})
-    assert listing(workspace) == before, "a failed command leaves no file"
+    left = {file: size for file, size in listing(workspace).items() if file not in reads.leaves}
+    assert left == before, "a failed command leaves no file"
 
 
 @pytest.mark.parametrize("reads", WRITERS)

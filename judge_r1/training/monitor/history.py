@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from judge_r1.core.errors import read_error
 from judge_r1.core.run_log import checked_row, with_present_names
 from judge_r1.core.strict_json import parse_json
 
@@ -90,20 +91,21 @@ class Tail:
         """Add new rows to the history and yield them. Of a truncated log, unchanged rows are not yielded again.
 
         Raises:
-            JudgeError: A line is not the JSON object of a step.
+            JudgeError: The file cannot be read, or a line is not the JSON object of a step.
         """
+        before = History()
         try:
-            file = self.path.open("rb")
+            with self.path.open("rb") as file:
+                inode = os.fstat(file.fileno()).st_ino
+                if self._rewritten(file, inode):
+                    self._offset, self._end, self._inode = 0, b"", inode
+                    before = self.history.clear()
+                file.seek(self._offset)
+                lines = file.read()
         except FileNotFoundError:
             return
-        before = History()
-        with file:
-            inode = os.fstat(file.fileno()).st_ino
-            if self._rewritten(file, inode):
-                self._offset, self._end, self._inode = 0, b"", inode
-                before = self.history.clear()
-            file.seek(self._offset)
-            lines = file.read()
+        except OSError as error:
+            raise read_error(self.path, error) from None
         lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
         self._offset, self._end = self._offset + len(lines), (self._end + lines)[-64:]
         for line in filter(None, lines.split(b"\n")):

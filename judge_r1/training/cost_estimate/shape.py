@@ -1,12 +1,12 @@
 """Reads the shape of a model from its config.json, without loading weights."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.strict_json import parse_json
 from judge_r1.models.hub import ModelUnavailable, resolve
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
@@ -87,9 +87,11 @@ def shape_of(model: str) -> Shape:
         return SHIPPED[model]
     file = _config_file(model)
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
+        config = parse_json(file.read_bytes(), file)
     except (OSError, ValueError) as error:
         raise UnknownShape(f"{file} cannot be read: {error}") from None
+    if not isinstance(config, dict):
+        raise UnknownShape(f"{file} must hold a JSON object, not {type(config).__name__}")
     return parse(config, str(file))
 
 

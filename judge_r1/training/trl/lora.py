@@ -1,11 +1,11 @@
 """LoRA: low-rank adapters on all linear layers except the output layer, and their merge into the weights."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.strict_json import read_json
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.recipe import LoraConfig, Recipe
 
@@ -31,7 +31,7 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     file, wanted = adapters / "adapter_config.json", recipe.lora or LoraConfig()
-    saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    saved = read_json(file) if file.exists() else {}
     if (saved.get("r"), saved.get("lora_alpha")) != (wanted.rank, wanted.alpha):
         raise JudgeError(
             f"{adapters} holds adapters of rank {saved.get('r')} and alpha {saved.get('lora_alpha')}, "

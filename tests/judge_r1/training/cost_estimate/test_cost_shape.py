@@ -91,3 +91,18 @@ def test_an_unreachable_hub_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UnknownShape, match="memory is not estimated; download the model") as error:
         shape_of("example/no-such-model")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[" * 200_000, "200 levels"),
+        ("[]", "must hold a JSON object"),
+        ("", "it is empty"),
+        ('{"a": NaN}', "not valid"),
+    ],
+)
+def test_a_hostile_config_is_a_one_line_error(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(UnknownShape, match=message):
+        shape_of(str(tmp_path))

@@ -17,6 +17,7 @@ import data_builders.perturb.rules
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.clauses import is_balanced
 from data_builders.perturb.rules.operators import OPERATORS, Edit, Operator, Step
+from data_builders.perturb.rules.selection import REPEAT_WEIGHT, Selection
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
@@ -24,6 +25,8 @@ from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.registry import UnknownName, suggest
 
 TEACHER = "rules"
+DRAWS, MULTI_DRAWS, MAX_CANDIDATES = 3, 4, 24
+"""With a selection: edits drawn per operator and step, plans per combination, and candidates per principle."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
 
@@ -45,18 +48,24 @@ def perturb(
     seed: int = 0,
     rule_set: str = "text",
     abstained: Counter[str],
+    selection: Selection | None = None,
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    `abstained` counts the variants that cannot be made, by principle and reason.
+    `abstained` counts the variants that cannot be made, by principle and reason. With a `selection`, more flaws are
+    tried and those that balance the set are yielded.
     """
     by_principle = operators(rule_set)
     steps = split_steps(case.reference)
     if "single" in kinds:
         for number in NUMBERS:
-            yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)
+            rules = by_principle[number]
+            if selection is None:
+                yield from _single_pairs(case, steps, rules, number, variants, seed, abstained)
+            else:
+                yield from _selected_pairs(case, steps, rules, number, variants, seed, abstained, selection)
     if "multi" in kinds:
-        yield from _multi_pairs(case, steps, by_principle, variants, seed, abstained)
+        yield from _multi_pairs(case, steps, by_principle, variants, seed, abstained, selection)
 
 
 def seeded_random(case: Case, seed: int, *parts: str | int) -> Random:
@@ -152,8 +161,57 @@ def _single_pairs(
         abstained[f"P{number}: rejected: {reason}"] += count
 
 
+def _selected_pairs(
+    case: Case,
+    steps: list[Step],
+    rules: list[Operator],
+    number: int,
+    variants: int,
+    seed: int,
+    abstained: Counter[str],
+    selection: Selection,
+) -> Iterator[ReasoningPair]:
+    """Yield variants of one principle at different steps, chosen by `selection` among up to `MAX_CANDIDATES`."""
+    rng = seeded_random(case, seed, number)
+    edits = _CaseEdits(case, seed)
+    places = [(rule, step, f"single{draw}") for draw in range(DRAWS) for rule in rules for step in steps]
+    found: dict[str, tuple[ReasoningPair, Operator, Step]] = {}
+    for rule, step, salt in rng.sample(places, len(places)):
+        if len(found) == MAX_CANDIDATES:
+            break
+        edit = edits.edit(rule, step, salt)
+        pair = edits.pair([(rule, step, edit)], 1) if edit else None
+        if pair is not None:
+            found.setdefault(pair.pair_id, (pair, rule, step))
+    candidates = list(found.values())
+    measured = selection.measure([pair for pair, _, _ in candidates])
+    used: Counter[str] = Counter()
+    taken: set[int] = set()
+    for variant in range(1, variants + 1):
+        free = [i for i, (_, _, step) in enumerate(candidates) if step.index not in taken]
+        penalties = [REPEAT_WEIGHT * used[candidates[i][1].name] for i in free]
+        chosen = selection.choose([measured[i] for i in free], penalties)
+        if chosen is None:
+            reason = "no candidate keeps the set balanced" if free else "no operator fits a free step"
+            abstained[f"P{number}: {reason}"] += variants - variant + 1
+            break
+        pair, rule, step = candidates[free[chosen]]
+        selection.record(measured[free[chosen]])
+        used[rule.name] += 1
+        taken.add(step.index)
+        yield pair.model_copy(update={"variant": variant})
+    for reason, count in sorted(edits.rejected.items()):
+        abstained[f"P{number}: rejected: {reason}"] += count
+
+
 def _multi_pairs(
-    case: Case, steps: list[Step], rules: dict[int, list[Operator]], variants: int, seed: int, abstained: Counter[str]
+    case: Case,
+    steps: list[Step],
+    rules: dict[int, list[Operator]],
+    variants: int,
+    seed: int,
+    abstained: Counter[str],
+    selection: Selection | None = None,
 ) -> Iterator[ReasoningPair]:
     """Yield variants with different combinations of two to four principles, each flaw in a different step."""
     rng = seeded_random(case, seed, "multi")
@@ -164,9 +222,20 @@ def _multi_pairs(
         if count == variants:
             break
         salt = "multi" + "".join(map(str, combination))
-        planned = _plan(edits, steps, [rules[number] for number in combination], salt, rng, used)
-        pair = edits.pair(planned, count + 1) if planned else None
-        if pair is not None:
+        plans = [
+            (planned, pair)
+            for draw in range(MULTI_DRAWS if selection else 1)
+            if (planned := _plan(edits, steps, [rules[n] for n in combination], f"{salt}{draw or ''}", rng, used))
+            and (pair := edits.pair(planned, count + 1)) is not None
+        ]
+        if selection is not None and plans:
+            measured = selection.measure([pair for _, pair in plans])
+            chosen = selection.choose(measured, [0.0] * len(plans))
+            plans = [] if chosen is None else [plans[chosen]]
+            if chosen is not None:
+                selection.record(measured[chosen])
+        if plans:
+            planned, pair = plans[0]
             count += 1
             used.update(rule.name for rule, _, _ in planned)
             yield pair

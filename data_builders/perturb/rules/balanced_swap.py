@@ -99,17 +99,10 @@ class SwapClass:
             before: the text before `found`; its `a` or `an` must stay correct.
             rng: the source of randomness.
         """
-        weights = WEIGHTS.get(corpus, {}).get(self.name)
-        if weights is None:
-            weights = dict.fromkeys((term.text for term in self.terms), 1.0)
-        if not weights.get(found.term.text):
-            return None
-        allowed = [text for text in self.candidates(found, before) if weights.get(text) and self.fits_all(text, fits)]
+        allowed = [text for text in self.candidates(found, before) if self.fits_all(text, fits)]
         if not allowed:
             return None
-        proposal = rng.choices(allowed, [weights[text] for text in allowed])[0]
-        if rng.random() * self.normalizer(proposal, weights) >= self.normalizer(found.term.text, weights):
-            return None
+        proposal = rng.choice(allowed)
         return _pluralize(proposal) if found.plural else proposal
 
     def candidates(self, found: TermMatch, before: str) -> list[str]:

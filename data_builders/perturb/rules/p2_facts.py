@@ -83,8 +83,6 @@ def _other_value(value: str, case: Case, rng: Random) -> str | None:
     new = number + rng.choice((-1, 1)) * unit * rng.randint(1, max(2, 15 * 10 ** (len(digits) - 2) // unit))
     if new <= 0 or len(str(new)) != len(digits.lstrip("0")) or _roundness(new) != _roundness(number):
         return None
-    if rng.random() * new >= number:
-        return None
     new_digits = iter(str(new).zfill(len(digits)))
     return "".join(next(new_digits) if character.isdigit() else character for character in value)
 

@@ -26,7 +26,8 @@ _REASON = re.compile(
     r"|in view of"
     r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by"
     r"|on the ground that"
-    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
+    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)"
+    r"(?=\s*(?:\.(?!\w)|[;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
 )
 _OPENING = re.compile(rf"^(?:{'|'.join(_WORDS.openings)})[^,.;:\n]{{0,90}},\s")
 _AGENT = (
@@ -37,14 +38,14 @@ _TASK = re.compile(
     rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to|could|might)"
     r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
     r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
-    r"\s+(?!be\b|have\b|not\b|only\b|then\b)(?P<action>[a-z]+(?<!ly) [^.;:?\n]{14,})(?=[.;:?\n]|$)"
+    r"\s+(?!be\b|have\b|not\b|only\b|then\b)(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"
 )
 _MEASURE = re.compile(
     r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
-    r"\s+(?P<action>be [a-z]+ed\b[^.;:?\n]{8,})(?=[.;:?\n]|$)"
+    r"\s+(?P<action>be [a-z]+ed\b(?:[^.;:?\n]|\.\w){8,})(?=\.(?!\w)|[;:?\n]|$)"
 )
 _NO_AIM = re.compile(
-    r"(?:\b(?:fail\w*|needs?|needed|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
+    r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
     r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
     r"|obligation|obliged|ability|possib\w+|sufficient|enough|how|when|whether|where|what|and|or|not|free|going|has|have"
     r"|had|is|are|was|were|been|be|entitled|expected|power|reluctan\w+|way|ways|difficult|easy|important|useful|helpful"
@@ -57,11 +58,12 @@ _AIM = re.compile(
     r"[^.;:?\n]{14,})(?=[.;:?\n]|$)"
 )
 _IMPERATIVE = re.compile(
-    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z][^.;:?\n]{16,})(?=[.;:?\n]|$)"
+    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z](?:[^.;:?\n]|\.\w){16,})(?=\.(?!\w)|[;:?\n]|$)"
 )
 _SUBORDINATE = re.compile(
     rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
-    r"|(?:^|[,;–—-] |\band |\bbut )(?:which|who|whose|whom|where|when|if|as|while|although|because|since|that|unless)\b[^,]*$",
+    r"|(?:^|[,;–—-] |\band |\bbut )"
+    r"(?:which|who|whose|whom|where|when|if|as|while|although|because|since|that|unless)\b[^,]*$",
     re.IGNORECASE,
 )
 _FINITE = re.compile(
@@ -107,7 +109,8 @@ def aims(text: str, start: int, end: int) -> Iterator[Interval]:
     """Yield `to …`: the purpose of an action, from behind a main clause up to the end of the sentence."""
     for match in _AIM.finditer(text, start, end):
         before = text[start : match.start()]
-        if is_main_clause(before) and not _NO_AIM.search(before):
+        is_order = before.partition(" ")[0].lower() in (*ACTION_VERBS, "please")
+        if (is_order or is_main_clause(before)) and not _NO_AIM.search(before):
             yield match.span("aim")
 
 

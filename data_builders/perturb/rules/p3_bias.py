@@ -56,7 +56,7 @@ def _groups(domain: str, context: str) -> tuple[tuple[str, ...], ...]:
 def _word(name: str, case: Case, step: Step, rng: Random) -> Wording:
     """Return wordings about one group of people. Two claims about it differ."""
     group = rng.choice(rng.choice(_groups(case.domain, case.context)))
-    claims = wording(_PHRASES, name, case, step, {"group": [group]})
+    claims = wording(_PHRASES, name, case, step, parts={"group": [group]})
     first, second = rng.sample(claims.parts["claim"], 2)
     return Wording(claims.templates, {**claims.parts, "claim": [first], "claim2": [second]})
 

@@ -24,7 +24,8 @@ from judge_r1.core.records import Case
 _PHRASES = load_lexicon("p5_helpfulness", dict[str, Phrases])
 _EXAMPLES = re.compile(
     r"\((?:(?:e\.g\.|i\.e\.|for example|such as|including|namely),? )?(?P<bracketed>[^()\n]{12,})\)"
-    r"|(?:such as|including|e\.g\.,?|namely) (?P<listed>[^.;:()\n]{14,}?)(?=[.;:\n]|$)"
+    r"|(?:such as|including|e\.g\.,?|namely) "
+    r"(?P<listed>(?!(?:would|is|are|was|were|has|have|in|to|with|by)\b)[^.;:()\n]{14,}?)(?=\.(?!\w)|[;:\n]|$)"
 )
 _REFERENCE = re.compile(r"\bsee\b|cited above|\bv\. |§|https?:|\bet al\b|\d{4}$")
 

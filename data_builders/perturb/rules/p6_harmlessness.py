@@ -23,7 +23,7 @@ _PHRASES = load_lexicon("p6_harmlessness", dict[str, Phrases])
 
 
 def _word(name: str, case: Case, step: Step, rng: Random) -> Wording:
-    return wording(_PHRASES, name, case, step)
+    return wording(_PHRASES, name, case, step, with_general=False)
 
 
 register_rewrite(6, "harmful_recommendation", whole_sentences, partial(_word, "recommendation"), whole_sentence=True)

@@ -11,18 +11,19 @@ from data_builders.perturb.rules.steps import split_steps
 _FUNCTION_WORDS = load_lexicon("function_words", frozenset[str])
 _FRAME = re.compile(
     r"^(?:(?:In (?:the (?:present|instant) case|this (?:connection|respect|context)), )?"
-    r"(?:[Tt]he Court|[Ii]t)(?: also| further| therefore)? (?:notes|observes|considers|finds|accepts|reiterates|recalls)"
+    r"(?:[Tt]he Court|[Ii]t)(?: also| further| therefore)? (?:notes|observes|considers|finds|accepts|recalls)"
     r"(?: at the outset| further| also)? that |(?:Moreover|Furthermore|However|In addition|Finally|Secondly|Firstly), )"
 )
-_SEPARATOR = re.compile(
-    r"; |, (?:and|but|so|because|since|while|whereas|although|given that|as|which (?:means|shows) that) "
-)
+_SEPARATOR = re.compile(r"; |, (?:and|but|so|because|since) ")
 _BRACKETED = re.compile(r" ?\([^()]*\)")
 _UNCLEAR = re.compile(
     r"^(?:it|this|these|those|that|they|he|she|his|her|their|its|such|another|other|both|and|but|or|nor|so|yet|here|i|we"
     r"|my|our|you|then|thus|there has accordingly|whether|if|what|how)\b"
     r"|[,;:(\[“”\"?*]|\b(?:above|below|however|therefore|also|again|I|my|this|these|such|latter|former)\b|[–—]",
     re.IGNORECASE,
+)
+_UNFINISHED = re.compile(
+    r"\b(?:that|which|who)(?: \S+){0,2}$|\b(?:and|or|of|to|the|a|an|in|by|for|with|is|are|was|were)$"
 )
 _MIN_WORDS, _MAX_WORDS = 5, 22
 
@@ -46,14 +47,18 @@ def _is_statement(text: str) -> bool:
         _MIN_WORDS <= len(text.split()) <= _MAX_WORDS
         and (first[0].isupper() or first in ("the", "a", "an", "no"))
         and first.lower() not in ACTION_VERBS
+        and not first.endswith(("ed", "ing"))
+        and not _UNFINISHED.search(text)
         and not _UNCLEAR.search(text)
         and is_main_clause(text)
     )
 
 
 def premises(reference: str, step: Step) -> list[str]:
-    """Return the statements of the steps before `step`, without a capital or full stop."""
-    return [text for index, text in _premises(reference) if index < step.index]
+    """Return the statements of the steps before `step`, or else after it, without a capital or full stop."""
+    found = _premises(reference)
+    earlier = [text for index, text in found if index < step.index]
+    return earlier or [text for index, text in found if index > step.index]
 
 
 def lower_first(text: str, reference: str) -> str:

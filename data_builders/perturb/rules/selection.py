@@ -75,7 +75,7 @@ class Selection:
         return [
             Flawed(
                 pair,
-                _count_differences(before, text_counts(pair.flawed), single_share) | likelihoods,
+                {**_count_differences(before, text_counts(pair.flawed), single_share), **likelihoods},
                 _changed_words(reference, pair.flawed),
             )
             for pair, likelihoods in zip(pairs, read, strict=True)

@@ -16,6 +16,10 @@ FindParts = Callable[[Step], Sequence[Interval]]
 LENGTHS, INSERTED, SAMPLES = (0.4, 0.7, 1.0, 1.5), (30, 60, 90), 3
 """Lengths of a wording relative to what it replaces, those of an insertion in characters, and wordings per draw."""
 
+KEPT_NUMBERS = 0.3
+"""The share of draws that may remove numbers: few wordings have numbers to add."""
+_DIGIT = re.compile(r"\d")
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -69,6 +73,9 @@ def register_rewrite(
     @operator(principle, name)
     def rewrite(case: Case, step: Step, rng: Random) -> Edit | None:
         found = find(step)
+        without_numbers = [part for part in found if not _DIGIT.search(step.text, *part)]
+        if rng.random() >= KEPT_NUMBERS:
+            found = without_numbers
         wording = word(case, step, rng) if found else None
         if not wording or not wording.templates:
             return None

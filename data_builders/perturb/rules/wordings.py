@@ -19,12 +19,22 @@ _TOPICS = {
 }
 
 
-def wording(lexicon: Mapping[str, Phrases], name: str, case: Case, step: Step, parts: Parts | None = None) -> Wording:
-    """Return the templates `name` of the case's domain and of `GENERAL` that the case can fill.
+def wording(
+    lexicon: Mapping[str, Phrases],
+    name: str,
+    case: Case,
+    step: Step,
+    *,
+    parts: Parts | None = None,
+    with_general: bool = True,
+) -> Wording:
+    """Return the templates `name` of the case's domain that the case can fill.
 
-    `parts` are added to those of the lexicon and to the topics.
+    The templates of `GENERAL` are added, or used alone for an unknown domain. `parts` are added to those of the
+    lexicon and to the topics.
     """
-    phrases = [lexicon[domain] for domain in dict.fromkeys((case.domain, GENERAL)) if domain in lexicon]
+    domains = [domain for domain in dict.fromkeys((case.domain, GENERAL)) if domain in lexicon]
+    phrases = [lexicon[domain] for domain in (domains if with_general else domains[:1])]
     stated = premises(case.reference, step)
     own = {"premise": stated[::2], "premise2": stated[1::2], **topics(case, step)}
     known = {**phrases[0].parts, **own, **(parts or {})}

@@ -35,7 +35,7 @@ _AGENT = (
     r"|Government|authorities|[Ww]e|I|you|they)(?: (?:also|still|then|now|therefore|certainly|really))? )"
 )
 _TASK = re.compile(
-    rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to|could|might)"
+    rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to)"
     r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
     r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
     r"\s+(?!be\b|have\b|not\b|only\b|then\b)(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"

@@ -17,7 +17,7 @@ _FRAME = re.compile(
 _SEPARATOR = re.compile(r"; |, (?:and|but|so|because|since) ")
 _BRACKETED = re.compile(r" ?\([^()]*\)")
 _UNCLEAR = re.compile(
-    r"^(?:it|this|these|those|that|they|he|she|his|her|their|its|such|another|other|both|and|but|or|nor|so|yet|here|i|we"
+    r"^(?:neither|either|only|it|this|these|those|that|they|he|she|his|her|their|its|such|another|other|both|and|but|or|nor|so|yet|here|i|we"
     r"|my|our|you|then|thus|there has accordingly|whether|if|what|how)\b"
     r"|[,;:(\[“”\"?*]|\b(?:above|below|however|therefore|also|again|I|my|this|these|such|latter|former)\b|[–—]",
     re.IGNORECASE,
@@ -48,6 +48,7 @@ def _is_statement(text: str) -> bool:
         and (first[0].isupper() or first in ("the", "a", "an", "no"))
         and first.lower() not in ACTION_VERBS
         and not first.endswith(("ed", "ing"))
+        and not re.search(r"\b[A-Z]{4,} [A-Z]{4,}\b", text)
         and not _UNFINISHED.search(text)
         and not _UNCLEAR.search(text)
         and is_main_clause(text)

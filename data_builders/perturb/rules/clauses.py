@@ -1,4 +1,4 @@
-"""Finds the parts of a step that operators replace: sentences, and the reason, opening, advice, aim or tail of one.
+"""Finds the parts of a step that operators replace or add to: sentences, and the reason, opening or tail of one.
 
 The finders of one sentence take a text and the characters `[start, end)` of the sentence, and yield intervals of the
 text.
@@ -14,34 +14,62 @@ from data_builders.perturb.rules.steps import body_sentences
 
 class _Words(Lexicon):
     openings: tuple[str, ...]
+    subordinate_openings: tuple[str, ...]
+    finite_verbs: tuple[str, ...]
     action_verbs: tuple[str, ...]
 
 
 _WORDS = load_lexicon("clauses", _Words)
+ACTION_VERBS = frozenset(_WORDS.action_verbs)
 _REASON = re.compile(
     r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of"
     r"|in view of"
     r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by"
     r"|on the ground that"
-    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
+    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)"
+    r"(?=\s*(?:\.(?!\w)|[;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
 )
 _OPENING = re.compile(rf"^(?:{'|'.join(_WORDS.openings)})[^,.;:\n]{{0,90}},\s")
-_ADVICE = re.compile(
-    r"\b(?:should|must|needs? to|ought to|please|would (?:suggest|recommend|advise|like) to"
-    r"|(?:is|are|was|were) (?:required|indicated|recommended|essential|necessary|crucial|warranted|chosen|selected"
-    r"|initiated|planned|performed) to"
-    r"|(?:suggest|recommend|advise) to|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s|ed)? to"
-    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
-    r"\s+(?!have\b|not\b)(?P<action>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
-    re.IGNORECASE,
+_AGENT = (
+    r"(?:\b(?:authors?|researchers?|reviewers?|editors?|clinicians?|physicians?|doctors?|surgeons?|team|State|States"
+    r"|Government|authorities|[Ww]e|I|you|they)(?: (?:also|still|then|now|therefore|certainly|really))? )"
+)
+_TASK = re.compile(
+    rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to)"
+    r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
+    r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
+    r"\s+(?!be\b|have\b|not\b|only\b|then\b)(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"
+)
+_MEASURE = re.compile(
+    r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
+    r"\s+(?P<action>be [a-z]+ed\b(?:[^.;:?\n]|\.\w){8,})(?=\.(?!\w)|[;:?\n]|$)"
+)
+_NO_AIM = re.compile(
+    r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
+    r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
+    r"|obligation|obliged|ability|possib\w+|sufficient|enough|how|when|whether|where|what|and|or|not|free|going|has|have"
+    r"|had|is|are|was|were|been|be|entitled|expected|power|reluctan\w+|way|ways|difficult|easy|important|useful|helpful"
+    r"|necessary|good|better|suggest|recommend|like|want\w*|wish\w*|intend\w*|aim|aims|aimed|request\w*|chosen|try"
+    r"|tried|hard|reason|time|permission|consent|too|leads?|led|made|make|considered|thought|known|said|believed)"
+    r"|[,(])\s*$"
 )
 _AIM = re.compile(
-    rf"(?P<aim>\b(?:(?:in order to|so as to|aiming to|aimed at|with the aim of|so that)\s+[^\W\d_]{{3,}}"
-    rf"|to\s+(?:{'|'.join(_WORDS.action_verbs)})\b)[^.;:?\n]{{14,}})(?=[.;:?\n]|$)"
+    rf"(?<!order )(?<!as )(?P<aim>\b(?:in order to|so as to|to)\s+(?:{'|'.join(_WORDS.action_verbs)})\b"
+    r"[^.;:?\n]{14,})(?=[.;:?\n]|$)"
 )
 _IMPERATIVE = re.compile(
-    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z][^.;:?\n]{16,})(?=[.;:?\n]|$)"
+    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z](?:[^.;:?\n]|\.\w){16,})(?=\.(?!\w)|[;:?\n]|$)"
 )
+_SUBORDINATE = re.compile(
+    rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
+    r"|(?:^|[,;–—-] |\band |\bbut )"
+    r"(?:which|who|whose|whom|where|when|if|as|while|although|because|since|that|unless)\b[^,]*$",
+    re.IGNORECASE,
+)
+_FINITE = re.compile(
+    rf"(?<!\bto )\b(?:{'|'.join(_WORDS.finite_verbs)})\b|n['’]t\b|^(?:Excluded|Considered|Indicated|Supported)\b"
+)
+_CLOSED = re.compile(r"[.)\]”\"’]$|\betc$|\b(?:if|unless|, who|, which|, because|, since)\b[^,]*$")
 _MIDDLE_COMMA = re.compile(r", (?![\w-]+(?: [\w-]+)?(?:,| and | or ))(?=[a-z])")
 
 
@@ -62,19 +90,28 @@ def openings(text: str, start: int, end: int) -> Iterator[Interval]:
         yield start, start + match.end()
 
 
-def advice(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield the action after `should`, `must`, `is to` and the like, and imperatives, up to the end of the sentence."""
-    for match in _ADVICE.finditer(text, start, end):
+def tasks(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield what somebody should do: the action after `the authors should`, `please` and the like, and imperatives."""
+    for match in _TASK.finditer(text, start, end):
         yield match.span("action")
     imperative = _IMPERATIVE.match(text[start:end])
     if imperative and imperative["action"].split()[0].lower() in _WORDS.action_verbs:
         yield start + imperative.start("action"), start + imperative.end("action")
 
 
+def measures(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield what should be done to the subject: `be repeated in June`, up to the end of the sentence."""
+    for match in _MEASURE.finditer(text, start, end):
+        yield match.span("action")
+
+
 def aims(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield `to …`, `so that …`: the purpose of an action, up to the end of the sentence."""
+    """Yield `to …`: the purpose of an action, from behind a main clause up to the end of the sentence."""
     for match in _AIM.finditer(text, start, end):
-        yield match.span("aim")
+        before = text[start : match.start()]
+        is_order = before.partition(" ")[0].lower() in (*ACTION_VERBS, "please")
+        if (is_order or is_main_clause(before)) and not _NO_AIM.search(before):
+            yield match.span("aim")
 
 
 def is_balanced(text: str) -> bool:
@@ -96,6 +133,27 @@ def whole_sentences(step: Step, min_words: int = 7, max_words: int = 70) -> list
     ]
 
 
+def is_main_clause(text: str) -> bool:
+    """Whether the text up to its last comma or end has a finite verb outside subordinate clauses."""
+    return bool(_FINITE.search(text)) and not _SUBORDINATE.search(text)
+
+
+def sentence_ends(step: Step) -> list[Interval]:
+    """Return the empty intervals behind whole sentences, where a sentence can be added."""
+    return [(end, end) for _, end in whole_sentences(step)]
+
+
+def sentence_closings(step: Step) -> list[Interval]:
+    """Return the empty intervals before the full stops of whole statements, where a clause can be added."""
+    return [
+        (end - 1, end - 1)
+        for start, end in whole_sentences(step, max_words=35)
+        if step.text[end - 1] == "."
+        and not _CLOSED.search(step.text[start : end - 1])
+        and _FINITE.search(step.text[start:end])
+    ]
+
+
 def sentence_tails(step: Step) -> list[Interval]:
     """Return, for whole sentences of at least 12 words, the text from a comma in the middle to the full stop."""
     return [tail for start, end in whole_sentences(step, 12) for tail in _tails(step.text, start, end)]
@@ -109,6 +167,7 @@ def _tails(text: str, start: int, end: int) -> Iterator[Interval]:
             0.3 < match.start() / (end - start) < 0.75
             and len(re.split(r"[;,]", text[start:comma])[-1].split()) > 3
             and text[end - 1] == "."
+            and is_main_clause(text[start:comma])
             and is_balanced(tail)
             and len(tail.split()) >= 4
         ):

@@ -6,6 +6,7 @@ brings them nearest to zero: herding (Welling, 2009). A case is left out if ever
 limit. The features are counts, log-likelihoods under a language model, and the words that a flaw adds and removes.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ SCALES = {
     "characters": 8.0,
     "words": 1.5,
     "different words": 1.5,
+    "unexpected words": 1.5,
     "numbers": 1.0,
     "mean word length": 0.03,
     "log-likelihood": 6.0,
@@ -68,12 +70,12 @@ class Selection:
         if not pairs:
             return []
         reference = pairs[0].reference
-        before = text_counts(reference)
+        before, single_share = text_counts(reference), _single_share(reference)
         read = self._likelihoods(reference, [pair.flawed for pair in pairs]) if self._likelihoods else [{}] * len(pairs)
         return [
             Flawed(
                 pair,
-                {name: text_counts(pair.flawed)[name] - before[name] for name in before} | likelihoods,
+                {**_count_differences(before, text_counts(pair.flawed), single_share), **likelihoods},
                 _changed_words(reference, pair.flawed),
             )
             for pair, likelihoods in zip(pairs, read, strict=True)
@@ -120,6 +122,20 @@ class Selection:
             cost += scaled * (2 * group.sums[name] + scaled) + sign * (2 * group.signs[name] + sign)
         words = sum(change * (2 * group.words[word] + change) for word, change in candidate.words.items())
         return cost + WORD_WEIGHT * words
+
+
+def _count_differences(
+    before: Mapping[str, float], after: Mapping[str, float], single_share: float
+) -> dict[str, float]:
+    """The differences of the counts, and the new words beyond those that as much text of this author would bring."""
+    differences = {name: after[name] - before[name] for name in before}
+    return differences | {"unexpected words": differences["different words"] - single_share * differences["words"]}
+
+
+def _single_share(text: str) -> float:
+    """The share of the words of a text that occur once in it: so many are lost if a part of it is removed."""
+    counts = Counter(re.findall(r"\w+", text.lower()))
+    return sum(count == 1 for count in counts.values()) / max(1, counts.total())
 
 
 def _scaled(name: str, value: float) -> float:

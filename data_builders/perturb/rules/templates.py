@@ -1,23 +1,41 @@
-"""Fills wording templates, and registers operators that replace part of a step with one."""
+"""Fills wording templates, and registers operators that put one into a step."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 
 from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
 from data_builders.perturb.rules.steps import body_sentences
 from judge_r1.core.records import Case
 
-_SLOT = re.compile(r"\{(\w+)\}")
+SLOT = re.compile(r"\{(\w+)\}")
 
 Parts = Mapping[str, Sequence[str]]
 FindParts = Callable[[Step], Sequence[Interval]]
+LENGTHS, INSERTED, SAMPLES = (0.4, 0.7, 1.0, 1.5), (30, 60, 90), 3
+"""Lengths of a wording relative to what it replaces, those of an insertion in characters, and wordings per draw."""
+
+KEPT_NUMBERS = 0.3
+"""The share of draws that may remove numbers: few wordings have numbers to add."""
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Templates and the entries of their slots. No slot of a template is empty."""
+
+    templates: Sequence[str]
+    parts: Parts
+
+
+WordPart = Callable[[Case, Step, Random], Wording]
 
 
 def fill(templates: Sequence[str], parts: Parts, rng: Random) -> str:
     """Fill the `{slot}`s of a random template from `parts`, including slots inside the parts."""
     text = rng.choice(templates)
-    while match := _SLOT.search(text):
+    while match := SLOT.search(text):
         text = text[: match.start()] + rng.choice(parts[match[1]]) + text[match.end() :]
     return text
 
@@ -45,22 +63,27 @@ def in_sentences(find: Callable[[str, int, int], Iterable[Interval]], min_words:
 
 
 def register_rewrite(
-    principle: int,
-    name: str,
-    find: FindParts,
-    templates: Sequence[str],
-    parts: Callable[[Case, Random], Parts],
-    *,
-    whole_sentence: bool = False,
+    principle: int, name: str, find: FindParts, word: WordPart, *, whole_sentence: bool = False
 ) -> None:
-    """Register an operator that replaces one of the parts in `find(step)` with a wording of about the same length."""
+    """Register an operator that replaces one of the parts in `find(step)` with a wording of `word`.
+
+    An empty part is an insertion. A wording is shorter than the part, longer, or about as long.
+    """
 
     @operator(principle, name)
     def rewrite(case: Case, step: Step, rng: Random) -> Edit | None:
         found = find(step)
-        if not found:
+        without_numbers = [part for part in found if not _DIGIT.search(step.text, *part)]
+        if rng.random() >= KEPT_NUMBERS:
+            found = without_numbers
+        wording = word(case, step, rng) if found else None
+        if not wording or not wording.templates:
             return None
         start, end = rng.choice(found)
-        text = fill_to_length(templates, parts(case, rng), end - start, rng)
-        text = as_sentence(text) if whole_sentence else match_first_letter(text, step.text[start:end])
+        length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
+        text = fill_to_length(wording.templates, wording.parts, length, rng, SAMPLES)
+        if whole_sentence:
+            text = as_sentence(text) if start < end else " " + as_sentence(text)
+        elif start < end:
+            text = match_first_letter(text, step.text[start:end])
         return step.edit((start, end), text)

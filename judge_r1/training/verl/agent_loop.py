@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
@@ -26,6 +25,7 @@ from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import RolloutLog
 from retrieval.retriever import Retriever
@@ -87,11 +87,14 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
 
 @dataclass
 class _EpisodeRun:
-    """A running episode, its seconds per stage, and the versions of the weights that sampled it."""
+    """A running episode, its seconds per stage, the versions of the weights that sampled it, and the ids that the
+    server read: all, and those found in its prefix cache (if it says so)."""
 
     episode: Episode
     seconds: dict[str, float] = field(default_factory=lambda: {"generation": 0.0, "search": 0.0})
     versions: list[int] = field(default_factory=list)
+    read_ids: int = 0
+    cached_ids: int | None = None
 
 
 class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
@@ -112,13 +115,14 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         self.generation_seconds, self.search_seconds = generation_seconds, search_seconds
 
     async def run(self, sampling_params: dict[str, Any], **kwargs: Any) -> AgentLoopOutput:
-        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` and `session_id` (the
-        number of the episode within its group)."""
+        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` (the step that requested
+        it), `uid` (its group) and `session_id` (its number within the group)."""
         shared = self.shared
         pair = shared.pairs[kwargs["extra_info"]["pair_id"]]
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
         run = _EpisodeRun(await shared.new_episode(pair))
-        request_id = uuid4().hex
+        group = str(kwargs.get("uid", pair.pair_id))
+        request_id = routing_key(self.config, group, session)
         while not isinstance(state := run.episode.state, Finished):
             if isinstance(state, Sample):
                 seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
@@ -128,7 +132,10 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         trajectory = with_reward(run.episode.trajectory(), pair)
         versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
-        shared.log.write(step, session, pair, trajectory, seconds=run.seconds, weights=weights)
+        cache = (run.cached_ids, run.read_ids) if run.cached_ids is not None else None
+        shared.log.write(
+            step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache
+        )
         return self._output(trajectory, run, weights)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
@@ -159,9 +166,13 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         except Exception as error:
             self._fail(episode, "generation", error)
         else:
+            run.read_ids += len(episode.prompt_ids) + len(episode.token_ids)
+            if (cached := output.extra_fields.get("num_cached_tokens")) is not None:
+                run.cached_ids = (run.cached_ids or 0) + cached
             episode.feed(output.token_ids, output.log_probs)
-            if (version := output.extra_fields.get("global_steps")) is not None:
-                run.versions.append(version)
+            # A turn that a weight update interrupted has two versions.
+            versions = (output.extra_fields.get(f"{name}global_steps") for name in ("min_", "max_", ""))
+            run.versions += [version for version in versions if version is not None]
         run.seconds["generation"] += time.monotonic() - started
 
     async def _search(self, run: _EpisodeRun, pair: ReasoningPair, query: str) -> None:

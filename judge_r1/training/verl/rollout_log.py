@@ -36,11 +36,16 @@ class RolloutLog:
         *,
         seconds: Mapping[str, float],
         weights: tuple[int, int],
+        group: str | None = None,
+        cache: tuple[int, int] | None = None,
     ) -> None:
         """Append one episode.
 
         Args:
+            step: The step that requested the episode. Asynchronous modes may train on it later.
             session: The number of the episode within its group.
+            group: The name of its group (default: the pair's id).
+            cache: The ids found in the server's prefix cache, and all ids that it read, over the episode's turns.
             seconds: The time that the episode waited for each stage.
             weights: The first and last version of the weights that sampled it (a version is a step).
         """
@@ -53,6 +58,8 @@ class RolloutLog:
             "sampled_tokens": sum(trajectory.loss_mask),
             "seconds": dict(seconds),
             "weights": weights,
+            "group": group or pair.pair_id,
+            "cache": cache,
         }
         traced = self._traced[step]
         if len(traced) < self.pairs:
@@ -85,11 +92,12 @@ class RolloutReader:
         while len(self._steps[step]) < wanted and time.monotonic() < until:
             time.sleep(0.5)
             self._read_all()
-        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
+        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["group"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
         episodes = [(self.pairs[row["pair_id"]], _summary_trajectory(row)) for row in rows]
-        groups = [[t for _, t in group] for _, group in groupby(episodes, key=lambda episode: episode[0].pair_id)]
+        grouped = groupby(zip(rows, episodes, strict=True), key=lambda both: both[0]["group"])
+        groups = [[trajectory for _, (_, trajectory) in group] for _, group in grouped]
         waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
         means = {
             "rollout/episodes": float(len(rows)),

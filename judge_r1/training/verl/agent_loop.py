@@ -9,13 +9,14 @@ import asyncio
 import functools
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.machine import Episode, Finished, Sample
@@ -47,15 +48,24 @@ class Shared:
     """State that all episodes of a worker process share; loaded once."""
 
     recipe: Recipe
-    data: PairSet
-    pairs: dict[str, ReasoningPair]
+    folder: Path
     tokenizer: SafeTokenizer
     stops: frozenset[int]
-    retriever: Retriever
     log: RolloutLog
     _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
+    _retrievers: dict[Path, Retriever] = field(default_factory=dict)
 
-    async def new_episode(self, pair: ReasoningPair) -> Episode:
+    def find(self, row: Mapping[str, Any]) -> tuple[ReasoningPair, PairSet]:
+        """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
+        return find_pair(self.folder, row["extra_info"]["pair_id"])
+
+    def retriever(self, folder: Path) -> Retriever:
+        """The retriever of the cases of a data folder, created once."""
+        if folder not in self._retrievers:
+            self._retrievers[folder] = new_retriever(opened_pairs(folder).texts, self.recipe.episode)
+        return self._retrievers[folder]
+
+    async def new_episode(self, pair: ReasoningPair, data: PairSet) -> Episode:
         """An episode of `pair`. Its prompt is tokenised once, in a thread, for all episodes of its group.
 
         The event loop serves all episodes of the worker, so a long encoding must not block it."""
@@ -63,26 +73,27 @@ class Shared:
         if (prompt := self._prompts.get(pair.pair_id)) is None or prompt.cancelled():
             while len(self._prompts) >= CACHED_PROMPTS:
                 del self._prompts[next(iter(self._prompts))]
-            prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, self.data, config, self.tokenizer))
+            prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, data, config, self.tokenizer))
             self._prompts[pair.pair_id] = prompt
         ids = await asyncio.shield(prompt)
-        return new_episode(pair, self.data, config, self.tokenizer, self.stops, prompt_ids=ids)
+        return new_episode(pair, data, config, self.tokenizer, self.stops, prompt_ids=ids)
 
 
 @functools.lru_cache(maxsize=1)
 def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
-    """Load the recipe and the pairs, and open a log in the folder `rollouts`. All arguments are paths."""
-    config, pairs = load_recipe(Path(recipe)), load_pairs(Path(data))
+    """Load the recipe and the tokenizer, and open a log in the folder `rollouts`. All arguments are paths. Pairs and
+    cases stay on disk."""
+    config = load_recipe(Path(recipe))
     tokenizer = load_tokenizer(config.model)
-    return Shared(
+    shared = Shared(
         recipe=config,
-        data=pairs,
-        pairs=pairs.by_id(),
+        folder=Path(data),
         tokenizer=SafeTokenizer(tokenizer),
         stops=eos_ids(config.model, tokenizer),
-        retriever=new_retriever(pairs.texts, config.episode),
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
     )
+    shared.retriever(shared.folder)
+    return shared
 
 
 @dataclass
@@ -118,9 +129,9 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` (the step that requested
         it), `uid` (its group) and `session_id` (its number within the group)."""
         shared = self.shared
-        pair = shared.pairs[kwargs["extra_info"]["pair_id"]]
+        pair, data = shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
-        run = _EpisodeRun(await shared.new_episode(pair))
+        run = _EpisodeRun(await shared.new_episode(pair, data))
         group = str(kwargs.get("uid", pair.pair_id))
         request_id = routing_key(self.config, group, session)
         while not isinstance(state := run.episode.state, Finished):
@@ -177,10 +188,10 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     async def _search(self, run: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
         episode, started = run.episode, time.monotonic()
-        top_k = self.shared.recipe.episode.budget.top_k
+        retriever, top_k = self.shared.retriever(self.shared.folder), self.shared.recipe.episode.budget.top_k
         try:
             passages = await asyncio.wait_for(
-                asyncio.to_thread(case_search, self.shared.retriever, pair.case_id, query, top_k), self.search_seconds
+                asyncio.to_thread(case_search, retriever, pair.case_id, query, top_k), self.search_seconds
             )
         except Exception as error:
             self._fail(episode, "search", error)

@@ -75,7 +75,7 @@ class RolloutReader:
 
     Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`."""
 
-    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
+    def __init__(self, folder: Path, pairs: Mapping[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
         self.folder, self.pairs, self.wait_seconds = folder, pairs, wait_seconds
         self._offsets: dict[Path, int] = {}
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)

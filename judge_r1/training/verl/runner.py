@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import yaml
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
@@ -41,7 +43,7 @@ def train_verl(
     of this machine). With RAY_ADDRESS set, verl joins that Ray cluster, whose nodes report whether they have GPUs.
     """
     with exit_on_sigterm():
-        data = load_pairs(data_folder)
+        data = open_pairs(data_folder)
         recipe = recipe.model_copy(update={"model": _absolute(resolve(recipe.model))})
         check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)))
         existing_ray = "RAY_ADDRESS" in os.environ
@@ -70,11 +72,10 @@ def train_verl(
         merge(run.folder, out=run.model)
 
 
-def in_training_order(recipe: Recipe, data: PairSet) -> PairSet:
+def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[ReasoningPair]:
     """The pairs in the order of training, in whole epochs. TRL trains in the same order."""
     count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
-    order = shuffled(count, count * -(-wanted // count), recipe.seed)
-    return PairSet(data.cases, [data.pairs[i] for i in order])
+    return (data.pairs[i] for i in shuffled(count, count * -(-wanted // count), recipe.seed))
 
 
 def prepare(
@@ -92,7 +93,7 @@ def prepare(
     home = (run.folder / "verl").absolute()
     shutil.rmtree(home, ignore_errors=True)  # files of an earlier attempt, whose rows are in the run's logs
     home.mkdir(parents=True)
-    write_parquet(in_training_order(recipe, data), home / "train.parquet", recipe.episode)
+    write_parquet(in_training_order(recipe, data), home / "train.parquet")
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     agent_loop = {
         "name": AGENT_NAME,

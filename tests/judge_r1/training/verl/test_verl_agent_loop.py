@@ -163,7 +163,7 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(
     shared = load_shared(str(home / "recipe.yaml"), str(agent_loop.data_folder), str(home / "rollouts"))
 
     async def group() -> list[Episode]:
-        return await asyncio.gather(*(shared.new_episode(pair) for _ in range(4)))
+        return await asyncio.gather(*(shared.new_episode(pair, agent_loop.pairs) for _ in range(4)))
 
     episodes = asyncio.run(group())
     assert len({id(episode) for episode in episodes}) == 4

@@ -141,7 +141,7 @@ def test_verl_and_trl_use_the_same_order_of_pairs(recipe: Recipe, pairs: PairSet
 
     recipe = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"steps": 10})})
     file = recipe.data.train / "order.parquet"
-    write_parquet(in_training_order(recipe, pairs), file, recipe.episode)
+    write_parquet(in_training_order(recipe, pairs), file)
     config = compose(keys_of(recipe)).data
     dataset = create_rl_dataset(str(file), config, load_tokenizer(recipe.model), None)
     loader = StatefulDataLoader(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 
@@ -38,13 +39,17 @@ def train(
     from judge_r1.training.pipeline import estimate_costs, run_stages
     from judge_r1.training.recipe import dump_recipe, load_recipe
     from judge_r1.training.stage_graph import stage_runs
+    from judge_r1.training.verl.check_keys import BadVerlKey
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
     stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node)
     if dry_run:
         command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
-        lines = estimate_costs(stages, resources, shlex.join(command))
+        try:
+            lines = estimate_costs(stages, resources, shlex.join(command))
+        except BadVerlKey as error:
+            raise JudgeError(f"{recipe}: {error}") from None
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return
@@ -54,5 +59,8 @@ def train(
         if len(stages) > 1:
             console.rule(f"{stage_recipe.name}, in {stage_folder}", align="left")
 
-    run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+    try:
+        run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+    except BadVerlKey as error:
+        raise JudgeError(f"{recipe}: {error}") from None
     console.print(f"model in {folder / 'model'}")

@@ -13,7 +13,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
+from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported, check_verl_keys
 from judge_r1.training.run_folder import RunFolder, finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 
@@ -58,11 +58,18 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     import torch
 
     from judge_r1.training.cost_estimate.report import PAPER_GPUS, report
+    from judge_r1.training.verl.check_keys import can_check
 
     for recipe, _ in stages:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
-    return report(stages, command, gpus, resources.nodes)
+    lines = report(stages, command, gpus, resources.nodes)
+    with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
+    if with_keys and not can_check():
+        return [*lines, "# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')"]
+    for recipe in with_keys:
+        check_verl_keys(recipe, resources, gpus)
+    return lines
 
 
 def run_recipe(

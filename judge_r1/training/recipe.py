@@ -11,6 +11,7 @@ from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
 from judge_r1.training.shipped_recipes import find_recipe
+from judge_r1.training.verl.extra_keys import flatten
 
 MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
 """Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
@@ -93,6 +94,21 @@ class GrpoConfig(ConfigModel):
         ge=0,
         description="pairs per step whose episodes are written to traces.jsonl (on verl: per rollout worker)",
     )
+
+    verl: dict[str, Any] = Field(
+        default_factory=dict, description="verl's own keys, nested or dotted, over those that the recipe gives it"
+    )
+
+    @field_validator("verl", mode="before")
+    @classmethod
+    def _verls_keys(cls, keys: Any) -> Any:
+        return flatten(keys) if isinstance(keys, dict) else keys
+
+    @model_validator(mode="after")
+    def _keys_of_the_engine(self) -> "GrpoConfig":
+        if self.verl and self.engine != "verl":
+            raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
+        return self
 
     @property
     def warmup_steps(self) -> int:
@@ -198,7 +214,7 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         ConfigError: A file cannot be read, or does not fit the schema.
     """
-    recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",))
+    recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",), dotted=("grpo.verl",))
     if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
         raise ConfigError(
             f"{path} trains the model of {recipe.start.name}: set start.model to start from another one, "

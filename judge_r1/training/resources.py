@@ -52,6 +52,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
         if finished(folder):
             continue
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
+        check_verl_keys(recipe, resources)
         for name in (CASES_FILE, PAIRS_FILE):
             if not (recipe.data.train / name).exists():
                 raise JudgeError(
@@ -79,3 +80,19 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
         raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
     elif resources.gpus_per_node is not None:
         raise JudgeError(f"recipe {recipe.name}: --gpus-per-node is for grpo with grpo.engine verl only")
+
+
+def check_verl_keys(recipe: Recipe, resources: Resources, gpus_per_node: int | None = None) -> None:
+    """Check the keys in `grpo.verl` with verl itself, on `gpus_per_node` GPUs instead of those of this machine.
+
+    Raises:
+        JudgeError: A key is unknown, or verl refuses the configuration.
+    """
+    import torch
+
+    from judge_r1.training.verl.check_keys import check_keys
+
+    if recipe.on_verl:
+        gpus = gpus_per_node or resources.gpus_per_node or max(1, torch.cuda.device_count())
+        here = gpus_per_node is None and resources.nodes == 1 and not torch.cuda.is_available()
+        check_keys(recipe, cpu=here, gpus=gpus, nodes=resources.nodes)

@@ -1,16 +1,18 @@
 """Maps a recipe to verl's configuration. All verl keys that we set are in this file and in `objective`.
 
-What a recipe does not set keeps verl's default, except three values that would differ from TRL's (weight decay, order
-of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance KL in the loss, clipping on
-both sides, token mean.
+Keys in `grpo.verl` win. What a recipe does not set keeps verl's default, except three values that would differ from
+TRL's (weight decay, order of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance
+KL in the loss, clipping on both sides, token mean.
 """
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.extra_keys import applied
 from judge_r1.training.verl.objective import Value, objective
 
 CPU_ROLLOUT = "judge_r1_cpu"
@@ -57,7 +59,7 @@ def overrides(
         keys |= {f"{variables}.{name}": value for name, value in cluster_variables.items()}
     elif cpu:
         keys |= _own_ray(gpus)
-    return [f"{key}={_text(value)}" for key, value in keys.items()]
+    return [f"{key}={_text(value)}" for key, value in applied(keys, recipe.grpo.verl).items()]
 
 
 def check_batches(recipe: Recipe, gpus: int) -> None:
@@ -198,12 +200,16 @@ def _vllm_on_cpu() -> dict[str, Value]:
     }
 
 
-def _text(value: Value) -> str:
+def _text(value: Any) -> str:
     """A value in Hydra's grammar. Text is quoted, so paths may contain any character."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
         return f"[{','.join(_text(item) for item in value)}]"
+    if isinstance(value, dict):  # in a list
+        return f"{{{','.join(f'{_text(key)}:{_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, str):
         return "'" + value.replace("'", "\\'") + "'"
     return repr(value)

@@ -89,6 +89,12 @@ class GrpoConfig(ConfigModel):
     dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
+    async_mode: Literal["colocate", "separate"] | None = Field(
+        None,
+        description="verl: sample while training. colocate: on the same GPUs, unfinished episodes continue after the "
+        "update; separate: on `rollout_gpus`",
+    )
+    rollout_gpus: int = Field(0, ge=0, le=MAX_BATCH, description="GPUs of each node that only sample (separate)")
     traced_pairs: int = Field(
         1,
         ge=0,
@@ -108,6 +114,18 @@ class GrpoConfig(ConfigModel):
     def _keys_of_the_engine(self) -> "GrpoConfig":
         if self.verl and self.engine != "verl":
             raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
+        return self
+
+    @model_validator(mode="after")
+    def _asynchronous(self) -> "GrpoConfig":
+        if self.async_mode and self.engine != "verl":
+            raise ValueError("async_mode needs the engine verl: set grpo.engine=verl")
+        if self.async_mode and self.dynamic_sampling:
+            raise ValueError(
+                "dynamic_sampling has no bound on redraws in verl's asynchronous modes: use one of the two"
+            )
+        if (self.async_mode == "separate") != (self.rollout_gpus > 0):
+            raise ValueError("async_mode separate and rollout_gpus belong together: set both, or none")
         return self
 
     @property

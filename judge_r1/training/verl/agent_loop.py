@@ -29,6 +29,7 @@ from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import RolloutLog
+from judge_r1.training.verl.sampling_params import stop_params
 from retrieval.retriever import Retriever
 
 CACHED_PROMPTS = 1024
@@ -151,12 +152,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
         """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""
-        limits: dict[str, Any] = {
-            "stop": list(STOP_STRINGS),
-            "stop_token_ids": sorted(self.shared.stops),
-            "include_stop_str_in_output": True,
-            "max_tokens": state.max_tokens,
-        }
+        limits = stop_params(self.rollout_config.name, STOP_STRINGS, self.shared.stops, state.max_tokens)
         if self.rollout_config.name == "judge_r1_cpu":
             limits["seed"] = int(seed, 16) % 2**63
         return limits

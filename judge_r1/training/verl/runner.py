@@ -21,7 +21,7 @@ from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
-from judge_r1.training.verl.config import overrides
+from judge_r1.training.verl.config import TRAINED_GROUPS, overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.manifest_thread import ManifestThread
@@ -58,7 +58,12 @@ def train_verl(
         resume_verl_at(run.checkpoints, checkpoint)
         run.truncate_after(checkpoint.step if checkpoint else 0)
         home = run.folder / "verl"
-        reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=SHARED_SECONDS if existing_ray else 0.0)
+        reader = RolloutReader(
+            home / "rollouts",
+            data.by_id(),
+            wait_seconds=SHARED_SECONDS if existing_ray else 0.0,
+            trained_groups=home / TRAINED_GROUPS if recipe.grpo.async_mode else None,
+        )
         follower = LogFollower(run, home, reader, recipe)
         manifests = ManifestThread(run.checkpoints)
 
@@ -91,8 +96,10 @@ def prepare(
 ) -> list[str]:
     """Write the parquet file, the workers' recipe and the agent-loop file. Returns verl's command."""
     home = (run.folder / "verl").absolute()
-    shutil.rmtree(home, ignore_errors=True)  # files of an earlier attempt, whose rows are in the run's logs
-    home.mkdir(parents=True)
+    for path in home.glob("*"):  # files of an earlier attempt, whose rows are in the run's logs
+        if not (recipe.grpo.async_mode and path.name == "rollouts"):  # a checkpoint may hold episodes of an async run
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    home.mkdir(parents=True, exist_ok=True)
     write_parquet(in_training_order(recipe, data), home / "train.parquet")
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     agent_loop = {

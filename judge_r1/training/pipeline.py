@@ -12,6 +12,7 @@ from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
+from judge_r1.training.preflight.packages import check_environment, described
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported, check_verl_keys
 from judge_r1.training.run_folder import RunFolder, finished
@@ -42,6 +43,8 @@ def run_stages(
             "one recipe at a time, so train that one first, or use --processes without torchrun"
         )
     check_resources(stages, resources)
+    if not is_worker():
+        check_environment([recipe for recipe, folder in todo if not finished(folder)])
     for recipe, folder in todo:
         on_stage(recipe, folder)
         run_recipe(
@@ -64,6 +67,8 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
     lines = report(stages, command, gpus, resources.nodes)
+    environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=False)
+    lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
     if with_keys and not can_check():
         return [*lines, "# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')"]

@@ -17,7 +17,7 @@ from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 PACKAGES = (
     "judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "deepspeed", "peft",
-    "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
+    "vllm", "flash-attn", "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
 )  # fmt: skip
 VERSIONS = "versions.json"
 EXAMPLES, ADAPTERS = ".examples", ".adapters"

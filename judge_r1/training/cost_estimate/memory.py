@@ -28,6 +28,18 @@ def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, flo
     return {"weights": 2 * shape.parameters / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
 
 
+def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
+    """Bytes of a run's checkpoints and its model on disk.
+
+    A full checkpoint holds float32 weights and Adam's two moments, 12 bytes per parameter; with DeepSpeed 2 more for
+    bfloat16 weights. With LoRA these are of the adapters, and verl adds the frozen weights. verl's model is merged in
+    bfloat16, TRL's is in float32."""
+    trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
+    frozen = shape.parameters if recipe.lora is not None and recipe.on_verl else 0
+    each = (14 if recipe.deepspeed else 12) * trained + 4 * frozen
+    return kept * each + (2 if recipe.on_verl else 4) * shape.parameters
+
+
 def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     """Weights, gradients, optimiser, reference.
 

@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from importlib.util import find_spec
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
@@ -12,6 +11,7 @@ from judge_r1.training.data.data_order import by_length
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.model_card import write_card
+from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.trl.lora import add_adapters, merge_adapters
@@ -86,11 +86,8 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
     """
     if recipe.deepspeed is None:
         return None
-    if find_spec("deepspeed") is None:
-        raise JudgeError(
-            f"deepspeed: {recipe.deepspeed} needs the package deepspeed, which is not installed: "
-            "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
-        )
+    if missing := deepspeed():
+        raise JudgeError(missing)
     file = files("judge_r1.training") / "deepspeed" / f"{recipe.deepspeed}.json"
     config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return config

@@ -18,6 +18,7 @@ from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.export_checkpoint import merge
+from judge_r1.training.preflight.request import node_checks
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
@@ -50,7 +51,8 @@ def train_verl(
         gpus = gpus_per_node or (1 if cpu else _gpu_count())
         if existing_ray:
             shared = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
-            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared).cuda
+            checks = node_checks(recipe, run.folder)
+            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared, checks=checks).cuda
         elif not cpu and gpus > _gpu_count():
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
         command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray)

@@ -68,6 +68,15 @@ def test_reports_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
         check_reports(two, [report("a"), report("b", "/runs/a/.seen-1")], run, 2)
     with pytest.raises(NotShared, match="node b has no judge_r1"):
         check_reports(two, [report("a"), report("b", "judge_r1")], run, 2)
+    old = NodeReport("b", (), True, {"torch": "2.11.0", "vllm": None}, ("vllm is not installed",))
+    new = NodeReport("a", (), True, {"torch": "2.11.0", "vllm": "0.24.0"})
+    with pytest.raises(NotShared) as error:
+        check_reports(two, [new, old], run, 2)
+    assert str(error.value).splitlines() == [
+        "vllm is not installed on node b, and 0.24.0 on node a: all nodes need the same versions "
+        "(requirements/gpu.txt)",
+        "node b: vllm is not installed",
+    ]
     with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
         check_reports(two, [report("a")], run, 1)
     with pytest.raises(NodesMissing, match="1 answered; 2 are up, but their GPUs are in use"):

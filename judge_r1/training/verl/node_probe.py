@@ -48,6 +48,8 @@ def probe_node(request: dict[str, Any]) -> dict[str, Any]:
 
 def run_checks(checks: dict[str, Any], seconds: float) -> list[str]:
     """The sentences of `judge_r1.training.preflight`, in a process of its own that holds no GPU memory."""
+    if not any(checks.values()):
+        return []
     path = os.pathsep.join(folder for folder in sys.path if folder)
     variables = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": path}
     command = [sys.executable, "-m", "judge_r1.training.preflight", json.dumps(checks)]

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -27,6 +27,10 @@ def train(
     gpus_per_node: Annotated[
         int | None, typer.Option(min=1, help="GPUs per node (grpo on verl); those of this machine by default.")
     ] = None,
+    gpu: Annotated[
+        Literal["A100", "H100", "H200", "B200"] | None,
+        typer.Option("--gpu", help="GPU for the estimates of --dry-run; this machine's by default."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and its cost.")] = False,
 ) -> None:
     """Train a judge, and first the recipes that it starts from, each in its own run folder. Re-running an interrupted
@@ -47,7 +51,7 @@ def train(
     if dry_run:
         command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
         try:
-            lines = estimate_costs(stages, resources, shlex.join(command))
+            lines = estimate_costs(stages, resources, shlex.join(command), gpu)
         except BadVerlKey as error:
             raise JudgeError(f"{recipe}: {error}") from None
         print(dump_recipe(resolved), end="")

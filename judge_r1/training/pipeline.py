@@ -52,22 +52,24 @@ def run_stages(
         )
 
 
-def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str) -> list[str]:
-    """Describe what the stages cost and the command that runs them, as comment lines.
+def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str, gpu: str | None = None) -> list[str]:
+    """Describe what the stages cost on GPUs named `gpu` (default: those of this machine), and the command that runs
+    them, as comment lines.
 
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
     import torch
 
+    from judge_r1.training.cost_estimate.gpus import GPUS, detected
     from judge_r1.training.cost_estimate.report import PAPER_GPUS, report
     from judge_r1.training.verl.check_keys import can_check
 
     for recipe, _ in stages:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
-    lines = report(stages, command, gpus, resources.nodes)
-    environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=False)
+    lines = report(stages, command, gpus, resources.nodes, GPUS[gpu] if gpu else detected())
+    environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=gpu is not None)
     lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
     if with_keys and not can_check():

@@ -4,28 +4,50 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 (verl's FSDP2 shards them over all GPUs; TRL's GRPO uses one GPU), or DeepSpeed's mixed precision for SFT and DPO.
 """
 
+from judge_r1.training.cost_estimate.gpus import Gpu
+from judge_r1.training.cost_estimate.rollout_settings import rollout_settings
 from judge_r1.training.cost_estimate.shape import Shape
 from judge_r1.training.recipe import Recipe
 
 GIB = 2**30
-ROLLOUT_SHARE = 0.5
-"""Fraction of a GPU for vLLM's weights and cache while sampling (verl's rollout.gpu_memory_utilization)."""
+VLLM_ACTIVE, VLLM_ASLEEP = 3 * GIB, 2 * GIB
+"""Rough. What vLLM needs besides weights and cache while it samples (activations of 8,192 tokens, CUDA graphs), and
+what it keeps while it sleeps (CUDA context, graphs, NCCL's buffers)."""
 
 
 def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU by part. `tokens` is the length of the longest example or episode with its prompt."""
-    parts = _state(recipe, shape, gpus) | _activations(recipe, shape, tokens)
+    parts = (
+        _state(recipe, shape, gpus) | _activations(recipe, shape, tokens) | {"gathered": _gathered(recipe, shape, gpus)}
+    )
+    parts["vllm_asleep"] = VLLM_ASLEEP if recipe.on_verl else 0
     return {name: size / GIB for name, size in parts.items()}
 
 
 def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU while sampling: weights in bfloat16, and the cache if all episodes of the GPU had `tokens` tokens.
 
-    vLLM stays within `ROLLOUT_SHARE`; further episodes wait."""
+    vLLM stays within its share of the GPU; further episodes wait."""
     episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size / gpus
     if recipe.grpo.engine == "trl":
         episodes = min(episodes, recipe.grpo.rollout_batch_size)
-    return {"weights": 2 * shape.parameters / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
+    split = rollout_settings(recipe).tensor_parallel if recipe.on_verl else 1
+    return {"weights": 2 * shape.parameters / split / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
+
+
+def sampling(recipe: Recipe, shape: Shape, gpu: Gpu, gpus: int) -> dict[str, float]:
+    """GiB of one of `gpus` GPUs while vLLM samples with its share: the trainer's shards stay, gradients are freed."""
+    state = _state(recipe, shape, gpus)
+    share = rollout_settings(recipe).utilisation * gpu.memory
+    return {"weights": state["weights"] / GIB, "optimiser": state["optimiser"] / GIB, "vllm": share}
+
+
+def capacity(recipe: Recipe, shape: Shape, gpu: Gpu, prompt: float, rest: float) -> float:
+    """Episodes whose cache fits a replica of vLLM. A group shares the cache of its `prompt` tokens."""
+    settings = rollout_settings(recipe)
+    share = settings.utilisation * gpu.memory * GIB - VLLM_ACTIVE
+    free = settings.tensor_parallel * share - 2 * shape.parameters
+    return max(0.0, free) / ((prompt / recipe.grpo.group_size + rest) * shape.cache_bytes)
 
 
 def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
@@ -52,6 +74,8 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
     frozen = 0 if recipe.lora is None else shape.parameters
     shards = 1 if recipe.stage == "grpo" and not recipe.on_verl else gpus
+    if recipe.on_verl:
+        shards = min(gpus, rollout_settings(recipe).shard_size or gpus)
     weight_shards = shards if recipe.on_verl or recipe.deepspeed == "zero3" else 1
     state_shards = shards if recipe.on_verl or recipe.deepspeed else 1
     weight, gradient, optimiser = (2, 2, 12) if recipe.deepspeed else (4, 4, 8)
@@ -63,6 +87,17 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
         "optimiser": optimiser * trained / state_shards,
         "reference": reference,
     }
+
+
+def _gathered(recipe: Recipe, shape: Shape, gpus: int) -> float:
+    """Weights that FSDP2 or ZeRO-3 gather to compute, in bfloat16: two layers (one computes, the next is fetched), the
+    embedding and the output table; and the gradients of one layer and of the output table, before they are reduced."""
+    if gpus == 1 or not (recipe.on_verl or recipe.deepspeed == "zero3"):
+        return 0.0
+    table = shape.vocabulary * shape.width
+    tables = table if shape.tied else 2 * table
+    layer = (shape.parameters - tables) / shape.layers
+    return 2 * (2 * layer + tables) + 2 * (layer + table)
 
 
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:

@@ -12,9 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.recipe import Recipe
 
 _STARTED = "JUDGE_R1_STARTED_BY"
@@ -94,6 +96,7 @@ def launch(folder: Path, processes: int) -> None:
 
     Raises:
         ProcessFailed: Names the first failed process and its reason.
+        Preempted: The run was asked to stop, and the processes have saved a checkpoint.
     """
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -113,10 +116,16 @@ def launch(folder: Path, processes: int) -> None:
         local_addr="127.0.0.1",
         max_restarts=0,
         monitor_interval=0.2,
+        signals_to_handle="SIGINT,SIGHUP,SIGQUIT",  # SIGTERM: below
         logs_specs=DefaultLogsSpecs(str(logs), redirects=dict.fromkeys(range(1, processes), Std.ALL)),
     )
     command = ["-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder)]
-    with _environment({_STARTED: str(os.getpid()), "OMP_NUM_THREADS": str(_threads(processes))}):
+    request = StopRequest(folder)
+    with (
+        _environment({_STARTED: str(os.getpid()), "OMP_NUM_THREADS": str(_threads(processes))}),
+        _stop_processes_on_sigterm(),
+        save_on_sigterm(request),
+    ):
         try:
             elastic_launch(config, sys.executable)(*command)
         except ChildFailedError as error:
@@ -133,6 +142,26 @@ def launch(folder: Path, processes: int) -> None:
             if error.sigval == signal.SIGINT:
                 raise KeyboardInterrupt from None
             sys.exit(128 + int(error.sigval))
+    if request:
+        raise Preempted(folder)
+
+
+@contextmanager
+def _stop_processes_on_sigterm() -> Iterator[None]:
+    """Lets torch's launcher stop its processes on SIGTERM, as on other signals."""
+    from torch.distributed.elastic.multiprocessing import SignalException
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise SignalException(f"process {os.getpid()} received signal {signum}", sigval=signal.Signals(signum))
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -149,6 +178,9 @@ def worker() -> Iterator[None]:
     handler.initialize()
     try:
         yield
+    except Preempted:
+        if not is_ours():
+            raise  # our launcher knows of the request; other processes may still be saving, so none may fail
     except Exception as error:
         handler.record_exception(error)
         if isinstance(error, JudgeError) and is_ours():

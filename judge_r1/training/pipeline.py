@@ -12,6 +12,7 @@ from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
+from judge_r1.training.preemption import StopRequest
 from judge_r1.training.preflight.packages import check_environment, described
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported, check_verl_keys
@@ -88,18 +89,21 @@ def run_recipe(
 
     Raises:
         JudgeError: Another process trains into the folder, among other reasons.
+        Preempted: The run was asked to stop (SIGTERM), and has saved a checkpoint.
     """
     check_resources([(recipe, folder)], resources)
-    with nullcontext() if is_ours() or not is_main() else lock_folder(folder):
+    first = is_main() and not is_ours()
+    with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
         if finished(folder):
             return False
-        count = processes_for(recipe, resources.processes)
-        if needs_launch(recipe, count):
-            launch(folder, count)
-        else:
-            with worker():
-                _train(recipe, run, resources, rationales)
+        with StopRequest(folder).armed() if first else nullcontext():
+            count = processes_for(recipe, resources.processes)
+            if needs_launch(recipe, count):
+                launch(folder, count)
+            else:
+                with worker():
+                    _train(recipe, run, resources, rationales)
         return True
 
 

@@ -53,8 +53,9 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
             self.run.log({"step": step} | self.rollouts())
             raise Diverged(step, bad[0], self.run.folder)
         numbers = {key: value for key, value in numbers.items() if isfinite(value)}
-        if "loss" not in numbers:  # the trainer's summary of the run
-            self.run.log({"step": step} | from_trl(numbers))
+        if "loss" not in numbers:  # the trainer's summary, which belongs to a finished run
+            if state.global_step >= state.max_steps:
+                self.run.log({"step": step} | from_trl(numbers))
             return
         for key, value in numbers.items():
             self._logs[key].append(value)

@@ -16,8 +16,8 @@ from types import FrameType
 from judge_r1.core.errors import TRY_AGAIN, ExitStatus, JudgeError
 
 GRACE_SECONDS = 600.0
-"""Default of JUDGE_R1_GRACE_SECONDS: the time from the first SIGTERM until the run ends without a checkpoint. The cluster
-files set the same value, and schedulers wait a minute longer."""
+"""Default of JUDGE_R1_GRACE_SECONDS: the time from the first SIGTERM until the run ends without a checkpoint. Cluster files
+have the same default, and schedulers wait a minute longer."""
 GRACE_VARIABLE, FILE_VARIABLE = "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE"
 FILE = ".stop"
 _TRAIN, _STOP = "train\n", "stop\n"

@@ -2,7 +2,7 @@
 
 Schedulers announce a preemption or a time limit with a signal. The request is a file that all processes on all nodes
 see: it exists while a run trains, and says `stop` once the run should save and end. Other programs, such as a hook of
-Kubernetes, may write that word.
+Kubernetes, may write that word. verl's trainer, which is another process, answers with `saved STEP`.
 """
 
 import os
@@ -16,11 +16,10 @@ from types import FrameType
 from judge_r1.core.errors import TRY_AGAIN, ExitStatus, JudgeError
 
 GRACE_SECONDS = 600.0
-"""Default of JUDGE_R1_GRACE_SECONDS: the time from the first SIGTERM until the run ends without a checkpoint. Cluster files
-have the same default, and schedulers wait a minute longer."""
+"""Default of JUDGE_R1_GRACE_SECONDS: the time from the first SIGTERM until the run ends without a checkpoint. Cluster
+files have the same default, and schedulers wait a minute longer."""
 GRACE_VARIABLE, FILE_VARIABLE = "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE"
 FILE = ".stop"
-_TRAIN, _STOP = "train\n", "stop\n"
 
 
 class Preempted(JudgeError):
@@ -40,23 +39,38 @@ class StopRequest:
 
     def __bool__(self) -> bool:
         """Whether the run should save and end."""
-        try:
-            return self.file.read_text(encoding="utf-8").strip() == _STOP.strip()
-        except (OSError, UnicodeDecodeError):
-            return False
+        return self._words()[:1] in (["stop"], ["saved"])
+
+    @property
+    def saved(self) -> int | None:
+        """The step that was saved on request."""
+        words = self._words()
+        return int(words[1]) if len(words) == 2 and words[0] == "saved" and words[1].isdigit() else None
 
     def make(self) -> None:
-        self.file.write_text(_STOP, encoding="utf-8")
+        """Ask the run to save and end."""
+        if not self:
+            self.file.write_text("stop\n", encoding="utf-8")
+
+    def answer(self, step: int) -> None:
+        """Report the checkpoint of `step`."""
+        self.file.write_text(f"saved {step}\n", encoding="utf-8")
 
     @contextmanager
     def armed(self) -> Iterator[None]:
         """Creates the file without a request, and removes it at the end."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(_TRAIN, encoding="utf-8")
+        self.file.write_text("train\n", encoding="utf-8")
         try:
             yield
         finally:
             self.file.unlink(missing_ok=True)
+
+    def _words(self) -> list[str]:
+        try:
+            return self.file.read_text(encoding="utf-8").split()
+        except (OSError, UnicodeDecodeError):
+            return []
 
 
 def grace_seconds() -> float:

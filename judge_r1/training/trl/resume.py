@@ -1,5 +1,5 @@
-"""Resumes TRL's trainers from the newest whole checkpoint, completes each new one with a manifest, and saves one when the
-run is asked to stop."""
+"""Resumes TRL's trainers from the newest whole checkpoint, completes each new one with a manifest, and saves one when
+the run is asked to stop."""
 
 import shutil
 from contextlib import nullcontext

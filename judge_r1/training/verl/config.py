@@ -133,6 +133,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.test_freq": -1,
         "trainer.save_freq": recipe.save_every,
         "trainer.max_actor_ckpt_to_keep": 2,
+        "trainer.checkpoint_callback_class": "judge_r1.training.verl.early_save.EarlySave",
         "trainer.resume_mode": "auto",
     }
 

@@ -22,6 +22,8 @@ class LogFollower:
         self.group_size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
         self.episodes = recipe.grpo.pairs_per_step * self.group_size
         self.dynamic_sampling = recipe.grpo.dynamic_sampling  # verl then samples more groups than a step trains on
+        self.step = 0
+        """The newest step that is logged."""
         self._offset = 0
 
     def update(self) -> None:
@@ -53,3 +55,4 @@ class LogFollower:
             self.run.log(progress | from_verl(numbers) | means)
             for trace in traces:
                 self.run.trace(trace)
+            self.step = step

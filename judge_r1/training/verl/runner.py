@@ -18,6 +18,7 @@ from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.export_checkpoint import merge
+from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
 from judge_r1.training.preflight.request import node_checks
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
@@ -27,7 +28,7 @@ from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.manifest_thread import ManifestThread
 from judge_r1.training.verl.rollout_log import RolloutReader
-from judge_r1.training.verl.supervisor import exit_on_sigterm, run_supervised
+from judge_r1.training.verl.supervisor import EarlyStop, exit_on_sigterm, run_supervised
 
 SHARED_SECONDS = 120.0
 """Seconds until a file of another node must be visible here (NFS caches directory listings for a minute)."""
@@ -73,9 +74,12 @@ def train_verl(
             follower.update()
             manifests.update()
 
+        stop = EarlyStop(StopRequest(run.folder), lambda: follower.step)
         with watch_nodes() if existing_ray else nullcontext(lambda: None) as lost_node:
-            run_supervised(command, run.folder, environment(home, cpu), follow, lost_node)
-        manifests.finish()
+            try:
+                run_supervised(command, run.folder, environment(home, cpu), follow, lost_node, stop)
+            finally:
+                manifests.finish()
         merge(run.folder, out=run.model)
 
 
@@ -135,6 +139,7 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
     variables = {
         "VERL_USE_EXTERNAL_MODULES": CPU_PLUGIN if cpu else PLUGIN,
         "VERL_FILE_LOGGER_PATH": str((home / "metrics.jsonl").absolute()),
+        FILE_VARIABLE: str(StopRequest(home.parent).file),
         "PYTHONUNBUFFERED": "1",
         "RAY_DEDUP_LOGS": "0",
         "RAY_USAGE_STATS_ENABLED": "0",

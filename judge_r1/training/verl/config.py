@@ -155,6 +155,7 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
         f"{rollout}.top_k": -1,
         f"{rollout}.seed": recipe.seed,
         f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.skip_tokenizer_init": False,  # SGLang finds stop strings in text; vLLM ignores the key
         f"{rollout}.tensor_model_parallel_size": 1,
         f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",

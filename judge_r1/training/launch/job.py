@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.verl.config import check_batches
+from judge_r1.training.verl.config import check_batches, training_gpus
 
 END_OF_RECIPE = "END_OF_RECIPE"
 NAME_LENGTH = 47
@@ -67,7 +67,7 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
         )
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
     if recipe.on_verl:
-        check_batches(recipe, nodes * gpus)
+        check_batches(recipe, nodes * training_gpus(recipe, gpus))
         arguments = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=arguments, note=None)
     if recipe.stage == "grpo":

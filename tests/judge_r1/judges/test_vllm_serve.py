@@ -69,7 +69,7 @@ def vllm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     options = "--served-model-name judge --dtype float32 --enforce-eager --max-model-len 1024 --max-num-seqs 8"
     command = [
-        *(sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", resolve("bundled:tiny")),
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", resolve("bundled:tiny")),
         *("--host", "127.0.0.1", "--port", str(port), "--logprobs-mode", "processed_logprobs", *options.split()),
     ]
     with Server(command, port, tmp_path_factory.mktemp("vllm") / "log") as server:

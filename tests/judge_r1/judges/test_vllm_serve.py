@@ -22,7 +22,10 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(find_spec("vllm") is None, reason="vllm is not installed here: run `make test-vllm`"),
 ]
-OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3,budget.response_tokens=32"
+OPTIONS = (
+    "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3,"
+    "budget.response_tokens=32,budget.observation_tokens=32"
+)
 SUITE = pair_benchmark(mini_pairs(24))
 
 

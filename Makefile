@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm attacks lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm test-pins attacks lint docs clean
 
 setup: $(VENV)/.done
 
@@ -44,6 +44,17 @@ setup-gpu:
 lock-gpu: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra gpu pyproject.toml \
 	  --no-annotate --custom-compile-command 'make lock-gpu' --output-file requirements/gpu.txt
+
+# Checkpoints, export and two verl ranks under the pins of a GPU machine, on the CPU: the index has torch's CPU builds.
+TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
+test-pins: setup
+	$(PYTHON) -m venv $(VENV)-pins
+	$(VENV)-pins/bin/python -m pip install --constraint requirements/gpu.txt --index-url $(TORCH_CPU_INDEX) torch
+	DS_BUILD_OPS=0 $(VENV)-pins/bin/python -m pip install --constraint requirements/gpu.txt -e '.[train,verl,deepspeed]' \
+	  pytest pytest-timeout hypothesis
+	OMP_NUM_THREADS=1 $(VENV)-pins/bin/python -m pytest -m 'slow or not slow' tests/judge_r1/training/test_checkpoints.py \
+	  tests/judge_r1/training/test_export_checkpoint.py tests/judge_r1/training/verl/test_verl_export.py \
+	  tests/judge_r1/training/verl/test_verl_two_steps.py tests/judge_r1/training/test_distributed.py
 
 demo: setup
 	$(BIN)/judge-r1 demo

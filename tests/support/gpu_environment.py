@@ -5,8 +5,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGES = {"flash-attn": "2.8.3", "vllm": "0.24.0", "deepspeed": "0.19.8"}
-_SITE = """import torch
-torch.version.cuda = "13.0"
+_SITE = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+
+class TorchForCuda(MetaPathFinder):  # importing torch at every start of Python would take seconds
+    def find_spec(self, name, path, target=None):
+        if name != "torch.version":
+            return None
+        spec = PathFinder.find_spec(name, path)
+        run = spec.loader.exec_module
+        def exec_module(module):
+            run(module)
+            module.cuda = "13.0"
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, TorchForCuda())
 """
 
 

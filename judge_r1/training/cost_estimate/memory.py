@@ -5,8 +5,8 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 """
 
 from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.rollout_settings import rollout_settings
 from judge_r1.training.cost_estimate.shape import Shape
+from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 
 GIB = 2**30
@@ -31,20 +31,20 @@ def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, flo
     episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size / gpus
     if recipe.grpo.engine == "trl":
         episodes = min(episodes, recipe.grpo.rollout_batch_size)
-    split = rollout_settings(recipe).tensor_parallel if recipe.on_verl else 1
+    split = verl_settings(recipe).tensor_parallel if recipe.on_verl else 1
     return {"weights": 2 * shape.parameters / split / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
 
 
 def sampling(recipe: Recipe, shape: Shape, gpu: Gpu, gpus: int) -> dict[str, float]:
     """GiB of one of `gpus` GPUs while vLLM samples with its share: the trainer's shards stay, gradients are freed."""
     state = _state(recipe, shape, gpus)
-    share = rollout_settings(recipe).utilisation * gpu.memory
+    share = verl_settings(recipe).utilisation * gpu.memory
     return {"weights": state["weights"] / GIB, "optimiser": state["optimiser"] / GIB, "vllm": share}
 
 
 def capacity(recipe: Recipe, shape: Shape, gpu: Gpu, prompt: float, rest: float) -> float:
     """Episodes whose cache fits a replica of vLLM. A group shares the cache of its `prompt` tokens."""
-    settings = rollout_settings(recipe)
+    settings = verl_settings(recipe)
     share = settings.utilisation * gpu.memory * GIB - VLLM_ACTIVE
     free = settings.tensor_parallel * share - 2 * shape.parameters
     return max(0.0, free) / ((prompt / recipe.grpo.group_size + rest) * shape.cache_bytes)
@@ -75,7 +75,7 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     frozen = 0 if recipe.lora is None else shape.parameters
     shards = 1 if recipe.stage == "grpo" and not recipe.on_verl else gpus
     if recipe.on_verl:
-        shards = min(gpus, rollout_settings(recipe).shard_size or gpus)
+        shards = min(gpus, verl_settings(recipe).shard_size or gpus)
     weight_shards = shards if recipe.on_verl or recipe.deepspeed == "zero3" else 1
     state_shards = shards if recipe.on_verl or recipe.deepspeed else 1
     weight, gradient, optimiser = (2, 2, 12) if recipe.deepspeed else (4, 4, 8)
@@ -112,5 +112,5 @@ def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
     batch = rows * tokens
     return {
         "activations": batch * shape.width * (2 * shape.layers + 34),
-        "logits": batch * shape.vocabulary * 4,
+        "logits": 0.0 if recipe.on_verl and verl_settings(recipe).fused_kernels else batch * shape.vocabulary * 4,
     }

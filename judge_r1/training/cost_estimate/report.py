@@ -7,10 +7,10 @@ from pathlib import Path
 
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.memory import cache, capacity, memory, sampling
-from judge_r1.training.cost_estimate.rollout_settings import rollout_settings
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
+from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
@@ -119,7 +119,7 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens, gpu: Gpu | None) -> list
             parts = cache(recipe, shape, gpus, tokens.longest)
             lines.append(f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} when full")
         if recipe.grpo.engine == "verl":
-            share = rollout_settings(recipe).utilisation
+            share = verl_settings(recipe).utilisation
             lines.append(f"  vLLM uses {share:.0%} of a GPU for both; episodes that do not fit wait")
             if gpu is not None:
                 lines += [_row(gpus, sampling(recipe, shape, gpu, gpus), gpu) for gpus in counts]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.memory import capacity
-from judge_r1.training.cost_estimate.rollout_settings import rollout_settings
 from judge_r1.training.cost_estimate.shape import Shape
+from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 
 COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75
@@ -81,7 +81,7 @@ def step_seconds(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -
 
 def _grpo(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[Stage]:
     grpo, gpu, weights = recipe.grpo, machine.gpu, 2 * shape.parameters
-    settings = rollout_settings(recipe)
+    settings = verl_settings(recipe)
     episodes = grpo.pairs_per_step * grpo.group_size
     prefill = grpo.pairs_per_step * forward_flops(shape, one.prompt)  # a group shares the cache of its prompt
     prefill += episodes * forward_flops(shape, one.observed, one.prompt + one.sampled / 2)

@@ -125,7 +125,7 @@ def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, mo
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_node_that_cannot_train_is_named(cluster: TwoNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One node lacks vLLM, has an old driver and another transformers."""
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "PYTHONPATH"):
@@ -133,14 +133,14 @@ def test_a_node_that_cannot_train_is_named(cluster: TwoNodes, tmp_path: Path, mo
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")
     gpu = ["driver", "flash-attn", "vllm"]
     checks = {"packages": [], "gpu_packages": gpu, "files": [("tokenizer", ["bundled:tiny"])]}
-    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=200).cuda
+    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240).cuda
     cluster.kill(cluster.nodes[1])
     broken = gpu_environment(tmp_path / "gpu", driver="570.10", packages={"flash-attn": "2.8.3", "transformers": "9.9"})
     sites = f"{tmp_path / 'gpu' / 'site'}{os.pathsep}{cluster.environment['PYTHONPATH']}"
     cluster.environment |= {"PYTHONPATH": sites, "PATH": broken["PATH"]}
     cluster.worker()
     with pytest.raises(NotShared) as error:
-        wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=200)
+        wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240)
     found = str(error.value).splitlines()
     host = socket.gethostname()
     assert len(found) == 3, found

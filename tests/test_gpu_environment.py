@@ -97,7 +97,10 @@ def test_setup_gpu_resolves_today(python: str, tmp_path: Path) -> None:
         tool("uv"), "pip", "compile", "--quiet", "--no-annotate", "--no-header", "--python-platform", "linux",
         "--python-version", python, "--extra", "gpu", str(REPO / "pyproject.toml"), "--output-file", str(out),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=RESOLVE_SECONDS)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RESOLVE_SECONDS)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"the package registry did not answer in {RESOLVE_SECONDS} s")
     if done.returncode and any(word in done.stderr.lower() for word in NETWORK_ERRORS):
         pytest.skip(f"no package registry: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.memory import cache, capacity, memory, sampling
+from judge_r1.training.cost_estimate.memory import cache, capacity, checkpoint_bytes, memory, sampling
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
@@ -113,6 +113,7 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens, gpu: Gpu | None) -> list
     counts = GPUS[:1] if grpo and recipe.grpo.engine == "trl" else GPUS
     lines = [f"model: {shape.parameters / 1e9:.2f}B parameters ({shape.source})", "GiB per GPU, at full length:"]
     lines += [_row(gpus, memory(recipe, shape, gpus, tokens.longest), gpu) for gpus in counts]
+    lines.append(f"disk: {checkpoint_bytes(recipe, shape) / 1e9:.0f} GB for checkpoints and model")
     if grpo:
         lines.append("while sampling:")
         for gpus in counts:

@@ -115,6 +115,7 @@ def test_the_report_names_the_bottleneck_and_marks_estimates(monkeypatch: pytest
     text = "\n".join(report(runs, "command", 8, 2, GPUS["A100"]))
     assert "seconds per step on 2 x 8 A100 (ESTIMATED from peak speeds; typical, and at most):" in text
     assert "bottleneck: update" in text
+    assert "disk: 213 GB for checkpoints and model" in text
     assert "hours for 800 steps (ESTIMATED): " in text
     assert "too much for A100 (79)" in text  # on one GPU
     assert "add --gpu H100" in "\n".join(report(runs, "command", 8, 2))

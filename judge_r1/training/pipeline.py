@@ -10,6 +10,7 @@ from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
 from judge_r1.training.preemption import StopRequest
@@ -116,6 +117,8 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     from judge_r1.training.trl.grpo import train_grpo
 
     data = open_pairs(recipe.data.train)
+    if recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces"):
+        build_index(recipe.data.train, recipe.episode)
     if is_main():
         write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.rollout import case_search, new_retriever
+from judge_r1.episode.rollout import case_search
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
 from retrieval.errors import BadVectors, RetrievalError, UnknownCase

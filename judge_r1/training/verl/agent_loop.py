@@ -19,9 +19,10 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import case_search, new_episode, new_retriever, pair_prompt_ids
+from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
@@ -63,7 +64,8 @@ class Shared:
     def retriever(self, folder: Path) -> Retriever:
         """The retriever of the cases of a data folder, created once."""
         if folder not in self._retrievers:
-            self._retrievers[folder] = new_retriever(opened_pairs(folder).texts, self.recipe.episode)
+            texts = opened_pairs(folder).texts
+            self._retrievers[folder] = new_retriever(texts, self.recipe.episode, device="cpu")
         return self._retrievers[folder]
 
     async def new_episode(self, pair: ReasoningPair, data: PairSet) -> Episode:

@@ -31,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    cases = [make_case(" ".join(f"ana paid {n * i}." for i in range(n % 5 + 1))) for n in range(50)]
+    cases = [make_case(" ".join(f"ana paid {100 * n + i}." for i in range(n % 5 + 1))) for n in range(50)]
     write_jsonl(tmp_path / "data" / "cases.jsonl", cases)
     return tmp_path / "data"
 

@@ -4,6 +4,8 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 (verl's FSDP2 shards them over all GPUs; TRL's GRPO uses one GPU), or DeepSpeed's mixed precision for SFT and DPO.
 """
 
+from judge_r1.episode.case_index import searches_vectors
+from judge_r1.episode.config import AUTO
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.shape import Shape
 from judge_r1.training.cost_estimate.verl_settings import verl_settings
@@ -13,13 +15,20 @@ GIB = 2**30
 VLLM_ACTIVE, VLLM_ASLEEP = 3 * GIB, 2 * GIB
 """Rough. What vLLM needs besides weights and cache while it samples (activations of 8,192 tokens, CUDA graphs), and
 what it keeps while it sleeps (CUDA context, graphs, NCCL's buffers)."""
+CUDA_CONTEXT = GIB // 2
+MACHINE_GPUS = 8
+EMBEDDERS = {
+    "intfloat/e5-small-v2": 33_400_000,
+    "intfloat/e5-base-v2": 109_500_000,
+    "intfloat/e5-large-v2": 335_000_000,
+}
+"""Parameters of embedders; another one counts as the base model."""
 
 
 def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU by part. `tokens` is the length of the longest example or episode with its prompt."""
-    parts = (
-        _state(recipe, shape, gpus) | _activations(recipe, shape, tokens) | {"gathered": _gathered(recipe, shape, gpus)}
-    )
+    parts = _state(recipe, shape, gpus) | _activations(recipe, shape, tokens)
+    parts |= {"gathered": _gathered(recipe, shape, gpus), "embedders": _embedders(recipe, gpus)}
     parts["vllm_asleep"] = VLLM_ASLEEP if recipe.on_verl else 0
     return {name: size / GIB for name, size in parts.items()}
 
@@ -39,7 +48,8 @@ def sampling(recipe: Recipe, shape: Shape, gpu: Gpu, gpus: int) -> dict[str, flo
     """GiB of one of `gpus` GPUs while vLLM samples with its share: the trainer's shards stay, gradients are freed."""
     state = _state(recipe, shape, gpus)
     share = verl_settings(recipe).utilisation * gpu.memory
-    return {"weights": state["weights"] / GIB, "optimiser": state["optimiser"] / GIB, "vllm": share}
+    parts = {"weights": state["weights"], "optimiser": state["optimiser"], "embedders": _embedders(recipe, gpus)}
+    return {name: size / GIB for name, size in parts.items()} | {"vllm": share}
 
 
 def capacity(recipe: Recipe, shape: Shape, gpu: Gpu, prompt: float, rest: float) -> float:
@@ -98,6 +108,16 @@ def _gathered(recipe: Recipe, shape: Shape, gpus: int) -> float:
     tables = table if shape.tied else 2 * table
     layer = (shape.parameters - tables) / shape.layers
     return 2 * (2 * layer + tables) + 2 * (layer + table)
+
+
+def _embedders(recipe: Recipe, gpus: int) -> float:
+    """Rough. The embedders of searches on GPU 0 of a machine, in float32: one for each process that runs episodes, with
+    a CUDA context of its own under verl. By default verl embeds queries on the processor."""
+    device = recipe.episode.retriever_device or ("cpu" if recipe.on_verl else AUTO)
+    if recipe.stage != "grpo" or not searches_vectors(recipe.episode) or device in ("cpu", "mps"):
+        return 0.0
+    size = 4.0 * EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
+    return min(gpus, MACHINE_GPUS) * (size + CUDA_CONTEXT) if recipe.on_verl else size
 
 
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:

@@ -96,8 +96,20 @@ def test_memory_counts_gathered_layers_and_the_sleeping_vllm() -> None:
     assert parts["vllm_asleep"] == 2
     assert memory(recipe, SHAPE, 1, 13_500)["gathered"] == 0
     assert sampling(recipe, SHAPE, H100, 16) == pytest.approx(
-        {"weights": 4 * P / 16 / GIB, "optimiser": 8 * P / 16 / GIB, "vllm": 39.8}
+        {"weights": 4 * P / 16 / GIB, "optimiser": 8 * P / 16 / GIB, "embedders": 0, "vllm": 39.8}
     )
+
+
+def test_embedders_take_memory_of_the_first_gpu_only_if_they_are_on_it() -> None:
+    file, e5 = PAPER / "judge-r1-search.yaml", 4 * 109_500_000 / GIB
+    assert memory(load_recipe(file), SHAPE, 16, 1000)["embedders"] == 0  # on the processor
+    on_gpu = load_recipe(file, ["episode.retriever_device=cuda"])
+    assert memory(on_gpu, SHAPE, 16, 1000)["embedders"] == pytest.approx(8 * (e5 + 0.5))
+    assert sampling(on_gpu, SHAPE, H100, 16)["embedders"] == pytest.approx(8 * (e5 + 0.5))
+    trl = load_recipe(file, ["grpo.engine=trl"])
+    assert memory(trl, SHAPE, 1, 1000)["embedders"] == pytest.approx(e5)
+    assert memory(load_recipe(file, ["episode.retriever=bm25", "grpo.engine=trl"]), SHAPE, 1, 1000)["embedders"] == 0
+    assert memory(load_recipe(PAPER / "grpo-21k.yaml", ["grpo.engine=trl"]), SHAPE, 1, 1000)["embedders"] == 0
 
 
 def test_dpo_has_two_sequences_and_a_reference() -> None:

@@ -83,7 +83,7 @@ class SentenceTransformerEmbedder:
             ) from error
         try:
             self.model = SentenceTransformer(path_or_name, device=device)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, AssertionError) as error:  # the last: torch without CUDA
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise EmbedderUnavailable(
                 f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "

@@ -44,7 +44,8 @@ class RandomEmbedder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.stack([np.random.default_rng(len(text)).standard_normal(self.dim) for text in texts])
-        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        unit: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        return unit
 
     encode_queries = encode_passages
 

@@ -42,6 +42,12 @@ def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
     return {TRL.get(name, f"trl/{name}"): value for name, value in shown.items()}
 
 
+def dev_from_trl(logs: Mapping[str, float]) -> dict[str, float]:
+    """The metrics of a TRL trainer's evaluation under common names."""
+    found = {name.removeprefix("eval_"): value for name, value in logs.items() if name.startswith("eval_")}
+    return {f"dev/{TRL[name]}": value for name, value in found.items() if name in TRL}
+
+
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:
     """verl's metrics of a step under common names. `time/score` is the sum of the stages between rollout and update."""
     row = {VERL.get(name, f"verl/{name}"): value for name, value in metrics.items()}

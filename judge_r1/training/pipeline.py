@@ -12,6 +12,7 @@ from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
 from judge_r1.training.preemption import StopRequest
 from judge_r1.training.preflight.packages import check_environment, described
@@ -136,27 +137,43 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
         elif recipe.stage == "dpo":
             train_dpo(recipe, data, run)
         else:
-            train_sft(recipe, lambda: _sft_traces(recipe, data, run.folder, rationales), run)
+            dev = dev_pairs(recipe, data)
+            train_sft(
+                recipe,
+                lambda: _sft_traces(recipe, data, run.folder, rationales),
+                run,
+                None if dev is None else lambda: _dev_traces(recipe, dev, rationales),
+            )
 
 
 def _sft_traces(
     recipe: Recipe, data: PairSet, folder: Path, rationales: RationaleWriter | None
 ) -> Sequence[Trajectory]:
     """The trajectories that SFT trains on. Writes their number and the rejections to traces.json."""
-    from judge_r1.models.hub import load_tokenizer
-    from judge_r1.training.data.single_turn_data import judgment_traces
-
-    tokenizer = load_tokenizer(recipe.model)
-    rejected: Counter[str] = Counter()
-    if recipe.sft.form != "traces":
-        traces = judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id)
-    elif rationales is None:
-        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
-    else:
-        traces, rejected = rationales(recipe, data, SafeTokenizer(tokenizer))
+    traces, rejected = _write_traces(recipe, data, rationales)
     write_json(folder / "traces.json", {"used": len(traces), "rejected": dict(sorted(rejected.items()))})
     wanted = recipe.sft.traces or len(traces) + rejected.total()
     if len(traces) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
         print(f"{len(traces)} of {wanted} wanted traces; rejected: {reasons or 'none'}")
     return traces
+
+
+def _dev_traces(recipe: Recipe, data: PairSet, rationales: RationaleWriter | None) -> Sequence[Trajectory]:
+    """The trajectories of the dev pairs, in the form that SFT trains on. Pairs that do not fit are left out."""
+    every = recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"traces": None})})
+    return _write_traces(every, data, rationales)[0]
+
+
+def _write_traces(
+    recipe: Recipe, data: PairSet, rationales: RationaleWriter | None
+) -> tuple[list[Trajectory], Counter[str]]:
+    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.data.single_turn_data import judgment_traces
+
+    tokenizer = load_tokenizer(recipe.model)
+    if recipe.sft.form != "traces":
+        return judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id), Counter()
+    if rationales is None:
+        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
+    return rationales(recipe, data, SafeTokenizer(tokenizer))

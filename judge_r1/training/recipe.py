@@ -134,10 +134,19 @@ class GrpoConfig(ConfigModel):
         return round(self.warmup_ratio * self.steps)
 
 
+DEV_METRICS: dict[str, tuple[str, ...]] = {
+    "sft": ("loss", "token_accuracy"),
+    "dpo": ("loss", "preference_accuracy"),
+    "grpo": ("accuracy", "reward", "label_f1"),
+}
+"""What chooses the best checkpoint of each stage; the first is the default. Higher is better, except for the loss."""
+
+
 class DataConfig(ConfigModel):
     train: Path = Field(description="folder with cases.jsonl and pairs.jsonl")
+    dev: Path | None = Field(None, description="folder of held-out pairs to evaluate on during training")
 
-    @field_validator("train", mode="before")
+    @field_validator("train", "dev", mode="before")
     @classmethod
     def _not_empty(cls, path: Any) -> Any:
         if path == "":
@@ -169,12 +178,25 @@ class Recipe(ConfigModel):
         50, ge=1, le=MAX_STEPS, description="steps between checkpoints; a step of GRPO is one batch of episodes"
     )
 
+    eval_every: int | None = Field(
+        None, ge=1, le=MAX_STEPS, description="steps between evaluations on data.dev; default: save_every"
+    )
+    eval_pairs: int | None = Field(None, ge=1, description="number of dev pairs, chosen by the seed; default: all")
+    best_metric: Literal["accuracy", "reward", "label_f1", "loss", "token_accuracy", "preference_accuracy"] | None = (
+        Field(None, description="what chooses the best checkpoint; default: accuracy for grpo, loss for sft and dpo")
+    )
+    keep: Literal["last", "best"] = Field("last", description="the weights that `model` holds at the end")
+
     @field_validator("name")
     @classmethod
     def _names_a_folder(cls, name: str) -> str:
         if not name.isprintable() or any(part.strip() in ("", ".", "..") for part in name.split("/")):
             raise ValueError("must name a folder below runs/: printable, not empty, and not .. or an absolute path")
         return name
+
+    def evaluates_at(self, step: int, last: int) -> bool:
+        """Whether the run evaluates on the dev pairs after `step` of `last` steps."""
+        return self.data.dev is not None and (step >= last or step % (self.eval_every or self.save_every) == 0)
 
     @property
     def on_verl(self) -> bool:
@@ -203,6 +225,21 @@ class Recipe(ConfigModel):
         if self.stage != "grpo" and part.batch_size % part.micro_batch_size:
             field = f"{self.stage}.micro_batch_size"
             raise ValueError(f"{self.stage}.batch_size must be a multiple of {field} ({part.micro_batch_size})")
+        return self
+
+    @model_validator(mode="after")
+    def _evaluates(self) -> "Recipe":
+        if self.data.dev is None and self.keep == "best":
+            raise ValueError("keep best needs pairs to choose by: set data.dev")
+        if self.data.dev is not None and (self.eval_every or self.save_every) % self.save_every:
+            raise ValueError(
+                f"eval_every {self.eval_every} must be a multiple of save_every {self.save_every}, because the best "
+                "model is a checkpoint"
+            )
+        if self.best_metric is not None and self.best_metric not in DEV_METRICS[self.stage]:
+            raise ValueError(f"best_metric of {self.stage} is {' or '.join(DEV_METRICS[self.stage])}")
+        if self.data.dev is not None and self.stage == "sft" and self.sft.traces_file is not None:
+            raise ValueError("sft.traces_file has no traces of the dev pairs: remove data.dev")
         return self
 
     @model_validator(mode="after")

@@ -53,12 +53,13 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
             continue
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
         check_verl_keys(recipe, resources)
-        for name in (CASES_FILE, PAIRS_FILE):
-            if not (recipe.data.train / name).exists():
-                raise JudgeError(
-                    f"recipe {recipe.name}: data.train {recipe.data.train} holds no {name}: build the pairs first, "
-                    "or give another folder as data.train=FOLDER"
-                )
+        for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
+            for name in (CASES_FILE, PAIRS_FILE):
+                if data is not None and not (data / name).exists():
+                    raise JudgeError(
+                        f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
+                        f"or give another folder as data.{part}=FOLDER"
+                    )
     if resources.nodes > 1 and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(
             f"{resources.nodes} nodes need a running Ray cluster, and RAY_ADDRESS is not set: "

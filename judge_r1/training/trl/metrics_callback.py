@@ -44,7 +44,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
             self._tokens = 0.0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        if not state.is_world_process_zero or not logs:
+        if not state.is_world_process_zero or not logs or "eval_loss" in logs:  # see `dev_evaluation`
             return
         step = -(-state.global_step // self.updates)
         numbers = {key: float(value) for key, value in logs.items() if isinstance(value, int | float)}

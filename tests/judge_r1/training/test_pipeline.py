@@ -18,7 +18,7 @@ def test_a_shortage_of_traces_is_reported(
 ) -> None:
     write_pairs(mini_pairs(10), tmp_path / "data")
     trained: list[int] = []
-    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.append(len(traces())))
+    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run, dev: trained.append(len(traces())))
     overrides = [f"data.train={tmp_path / 'data'}", "episode.budget.max_searches=1"]
     run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=3"]), tmp_path / "enough", rationales=recipe_traces)
     assert "wanted" not in capsys.readouterr().out

@@ -1,0 +1,229 @@
+"""Evaluation on dev pairs during training on TRL: its rows, the best checkpoint, and the same after a kill."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import mini_pairs
+from paths import RECIPES
+from test_resume import timeless
+
+from data_builders.build import write_pairs
+from data_builders.rationales.rules import recipe_traces
+from data_builders.splits.split import split_by_case
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.run_log import read_rows
+from judge_r1.core.yaml_config import ConfigError
+from judge_r1.training.best_checkpoint import Best, best_of
+from judge_r1.training.checkpoints import checkpoints, kept_best
+from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.export_checkpoint import merge
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import Recipe, load_recipe
+
+CHANGES = {
+    "sft": ["sft.traces=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
+    "dpo": ["start=null", "model=bundled:tiny", "dpo.max_steps=4", "dpo.batch_size=4", "dpo.micro_batch_size=4"],
+    "grpo": [
+        "model=bundled:tiny", "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
+        "grpo.updates_per_step=2", "grpo.learning_rate=1e-3", "episode.budget.response_tokens=8",
+    ],
+}  # fmt: skip
+FILES = {"sft": "warmup", "dpo": "dpo", "grpo": "grpo"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("data")
+    for name, part in zip(("train", "dev"), split_by_case(mini_pairs(12), 0.4), strict=True):
+        write_pairs(part, home / name)
+    return home
+
+
+def recipe(stage: str, data: Path, *changes: str) -> Recipe:
+    own = [*CHANGES[stage], f"data.train={data / 'train'}", f"data.dev={data / 'dev'}", "save_every=1", "eval_every=2"]
+    return load_recipe(RECIPES / "mini" / f"{FILES[stage]}.yaml", [*own, "eval_pairs=3", *changes])
+
+
+@pytest.fixture(scope="module")
+def finished(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
+    @cache
+    def train(stage: str) -> tuple[Recipe, Path]:
+        resolved, folder = recipe(stage, data), tmp_path_factory.mktemp(stage) / "run"
+        run_recipe(resolved, folder, rationales=recipe_traces)
+        return resolved, folder
+
+    return train
+
+
+def evaluations(folder: Path) -> dict[int, dict[str, float]]:
+    rows = read_rows(folder / "metrics.jsonl")
+    return {
+        row["step"]: {key: value for key, value in row.items() if key.startswith("dev/")}
+        for row in rows
+        if any(key.startswith("dev/") for key in row)
+    }
+
+
+METRICS = {
+    "sft": {"dev/loss", "dev/token_accuracy"},
+    "dpo": {"dev/loss", "dev/preference_accuracy", "dev/preference_margin"},
+    "grpo": {"dev/episodes", "dev/accuracy", "dev/reward/r", "dev/reward/F1", "dev/reward/valid"},
+}
+
+
+@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
+def test_every_evaluation_is_in_the_row_of_its_step(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
+    _, folder = finished(stage)
+    found = evaluations(folder)
+    assert list(found) == ([2, 4, 6] if stage == "sft" else [2, 4])
+    assert all(metrics.keys() >= METRICS[stage] for metrics in found.values())
+    rows = read_rows(folder / "metrics.jsonl")
+    assert all(row["time/dev"] > 0 and row["progress"] > 0 for row in rows if row["step"] in found and "loss" in row)
+    if stage == "grpo":
+        assert {metrics["dev/episodes"] for metrics in found.values()} == {3}
+
+
+@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
+def test_the_best_checkpoint_is_kept_and_exported(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
+    """It has the weights of its step, whether or not that checkpoint is still there."""
+    from safetensors.torch import load_file
+
+    resolved, folder = finished(stage)
+    best = best_of(resolved, read_rows(folder / "metrics.jsonl"))
+    assert best is not None
+    assert json.loads((folder / "best.json").read_text()) == {
+        "metric": best.metric, "value": best.value, "step": best.step,
+    }  # fmt: skip
+    assert len(list((folder / "checkpoints").glob("checkpoint-*"))) == 2
+    (kept,) = kept_best(folder / "checkpoints")
+    assert kept.step == best.step
+    assert not any(path.name.startswith(("optimizer", "rng")) for path in kept.folder.iterdir())
+    assert (folder / "best" / "README.md").exists()
+    weights, last = (load_file(folder / name / "model.safetensors") for name in ("best", "model"))
+    stored = load_file(kept.folder / "model.safetensors")
+    assert all((weights[name] == stored[name]).all() for name in weights)
+    if stage != "grpo":  # the untrained model has no reward there, so its weights stay
+        assert all((weights[name] == last[name]).all() for name in weights) == (best.step == max(evaluations(folder)))
+    if best.step not in {c.step for c in checkpoints(folder / "checkpoints", 2 if stage == "grpo" else 1)}:
+        assert merge(folder, step=best.step, out=folder / "again").step == best.step
+
+
+def test_evaluating_does_not_change_training(
+    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    for stage in ("sft", "grpo"):
+        plain = recipe(stage, data, "data.dev=null", "eval_every=null", "eval_pairs=null")
+        run_recipe(plain, tmp_path / stage, rationales=recipe_traces)
+        _, folder = finished(stage)
+        weights = [(f / "model" / "model.safetensors").read_bytes() for f in (tmp_path / stage, folder)]
+        assert weights[0] == weights[1]
+        assert not (tmp_path / stage / "best").exists()
+
+
+def test_keep_best_makes_the_best_weights_the_model(
+    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    _, last = finished("dpo")
+    run_recipe(recipe("dpo", data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
+    assert not (tmp_path / "run" / "best").exists()
+    name = "model.safetensors"
+    assert (tmp_path / "run" / "model" / name).read_bytes() == (last / "best" / name).read_bytes()
+
+
+@pytest.mark.parametrize("stage", ["sft", "grpo"])
+def test_a_killed_run_has_the_same_evaluations_and_the_same_best(
+    stage: str, data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    """kill -9 at the first row after an evaluation, in a process of its own."""
+    resolved, whole = finished(stage)
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from data_builders.rationales.rules import recipe_traces\n"
+        "from judge_r1.training.pipeline import run_recipe\n"
+        "from judge_r1.training.recipe import load_recipe\n"
+        "from judge_r1.training.run_folder import RunFolder\n"
+        "log = RunFolder.log\n"
+        "def kill(run, row):\n"
+        "    log(run, row)\n"
+        "    if row['step'] == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "RunFolder.log = kill\n"
+        "run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_traces)\n"
+    )
+    killed = tmp_path / "killed"
+    command = [sys.executable, "-c", script, str(whole / "recipe.yaml"), str(killed)]
+    assert subprocess.run(command, env=os.environ, timeout=300, check=False).returncode == -signal.SIGKILL
+    assert evaluations(killed).keys() == {2}
+    run_recipe(resolved, killed, rationales=recipe_traces)
+
+    def rows(folder: Path) -> list[dict[str, Any]]:
+        return [row for row in timeless(folder) if "progress" in row]
+
+    assert rows(killed) == rows(whole)
+    assert evaluations(killed) == evaluations(whole)
+    assert (killed / "best.json").read_bytes() == (whole / "best.json").read_bytes()
+    for name in ("best", "model"):
+        weights = [(folder / name / "model.safetensors").read_bytes() for folder in (killed, whole)]
+        assert weights[0] == weights[1]
+
+
+def test_the_best_step_is_the_first_with_the_best_value(data: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"step": 2, "dev/accuracy": 0.5, "dev/reward/r": 0.2},
+        {"step": 4, "dev/accuracy": 0.7, "dev/reward/r": 0.1},
+        {"step": 5},
+        {"step": 6, "dev/accuracy": 0.7, "dev/reward/r": 0.4},
+        {"step": 8, "dev/accuracy": float("nan"), "dev/reward/r": 0.3},
+    ]
+    assert best_of(recipe("grpo", data), rows) == Best("accuracy", 4, 0.7)
+    assert best_of(recipe("grpo", data, "best_metric=reward"), rows) == Best("reward", 6, 0.4)
+    assert best_of(recipe("grpo", data, "best_metric=label_f1"), rows) is None
+    losses = [{"step": step, "dev/loss": loss} for step, loss in ((1, 0.5), (2, 0.3), (3, 0.4))]
+    assert best_of(recipe("sft", data), losses) == Best("loss", 2, 0.3)
+
+
+def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(data: Path) -> None:
+    train = load_pairs(data / "train")
+
+    def ids(*changes: str) -> list[str]:
+        pairs = dev_pairs(recipe("grpo", data, *changes), train)
+        assert pairs is not None
+        return [pair.pair_id for pair in pairs.pairs]
+
+    few, more, every = ids(), ids("eval_pairs=4"), ids("eval_pairs=null")
+    assert (len(few), few) == (3, ids())
+    assert set(few) < set(more) < set(every)
+    assert every == [pair.pair_id for pair in load_pairs(data / "dev").pairs]
+    assert ids("seed=1") != few
+    assert dev_pairs(recipe("grpo", data, "data.dev=null"), train) is None
+
+
+def test_cases_of_both_folders_are_refused(data: Path, tmp_path: Path) -> None:
+    shared = recipe("grpo", data, f"data.dev={data / 'train'}")
+    with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ case\(s\)"):
+        run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
+    with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl"):
+        run_recipe(recipe("grpo", data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (["save_every=2", "eval_every=3"], "eval_every 3 must be a multiple of save_every 2"),
+        (["data.dev=null", "keep=best"], r"set data\.dev"),
+        (["best_metric=loss"], "best_metric of grpo is accuracy or reward or label_f1"),
+        (["data.dev=''"], "must not be empty"),
+    ],
+)
+def test_recipes_that_cannot_evaluate_are_refused(data: Path, changes: list[str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        recipe("grpo", data, *changes)

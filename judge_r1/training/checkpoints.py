@@ -59,10 +59,21 @@ def kept_best(folder: Path) -> list[Checkpoint]:
     return sorted((Checkpoint(_step(f), f, (f / "actor").is_dir()) for f in found), key=lambda c: c.step)
 
 
-def newest_whole(folder: Path, updates: int = 1) -> Checkpoint | None:
+def verl_checkpoint(folder: Path, step: int) -> Checkpoint:
+    """verl's checkpoint of a step in a run's `checkpoints` folder."""
+    return Checkpoint(step, folder / f"global_step_{step}", sharded=True)
+
+
+def newest_whole(folder: Path, updates: int = 1, *, logged: int | None = None) -> Checkpoint | None:
     """The newest checkpoint whose files are as they were saved. Prints a warning for each newer one that is damaged,
-    and if there is no manifest to verify it with."""
-    for checkpoint in reversed(checkpoints(folder, updates)):
+    and if there is no manifest to verify it with.
+
+    If an older one exists, those after the step `logged` are passed over: verl saves, then evaluates, then logs a step,
+    and a kill in between would lose the row of the step."""
+    found = checkpoints(folder, updates)
+    if logged is not None:
+        found = [checkpoint for checkpoint in found if checkpoint.step <= logged] or found
+    for checkpoint in reversed(found):
         if not checkpoint.has_manifest:
             _warn(f"{checkpoint.folder} has no {MANIFEST}, so its files are not verified")
             return checkpoint
@@ -84,7 +95,7 @@ def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoin
     if step is None:
         chosen = newest_whole(folder, updates)
     else:
-        chosen = next((c for c in (*complete, *kept_best(folder)) if c.step == step), None)
+        chosen = next((c for c in (*kept_best(folder), *complete) if c.step == step), None)
         if chosen is not None and chosen.has_manifest and (damage := find_damage(chosen.folder)):
             raise NoCheckpoint(f"checkpoint {chosen.folder} is damaged ({damage}): choose another step; {steps}")
     if chosen is None:

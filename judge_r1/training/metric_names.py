@@ -30,6 +30,7 @@ VERL = {
     "timing_s/gen": "time/generation",
     "timing_s/update_actor": "time/update",
     "timing_s/update_weights": "time/weight_sync",
+    "timing_s/testing": "time/dev",
 }
 _VERL_SCORE = ("timing_s/reward", "timing_s/old_log_prob", "timing_s/ref", "timing_s/adv")
 _MISLEADING = ("completions/clipped", "completions/mean_term", "completions/min_term", "completions/max_term")

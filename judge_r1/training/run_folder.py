@@ -76,6 +76,12 @@ class RunFolder:
     def best_checkpoints(self) -> Path:
         return self.checkpoints / BEST
 
+    @property
+    def last_step(self) -> int:
+        """The newest step in metrics.jsonl; 0 without one."""
+        file = self.folder / "metrics.jsonl"
+        return max((row["step"] for row in read_metrics(file)), default=0) if file.exists() else 0
+
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one row to metrics.jsonl."""
         if is_main():

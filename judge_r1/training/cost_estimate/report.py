@@ -62,6 +62,7 @@ def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> lis
     keys = overrides(
         recipe.model_copy(update={"model": model}),
         train_parquet=home / "train.parquet",
+        dev_parquet=home / "dev.parquet" if recipe.data.dev else None,
         agent_loops=home / "agent_loops.yaml",
         checkpoints=(folder / "checkpoints").absolute(),
         cpu=False,

@@ -27,9 +27,10 @@ from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.verl.dataset import DEV
 from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
-from judge_r1.training.verl.rollout_log import RolloutLog
+from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
 from judge_r1.training.verl.sampling_params import stop_params
 from retrieval.retriever import Retriever
 
@@ -54,12 +55,22 @@ class Shared:
     tokenizer: SafeTokenizer
     stops: frozenset[int]
     log: RolloutLog
+    dev: tuple[Path, RolloutLog] | None = None
+    """The folder of the dev pairs, and the log of their episodes."""
     _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
     _retrievers: dict[Path, Retriever] = field(default_factory=dict)
 
+    def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
+        """The data folder of a row, and the log of its episodes. `extra_info.split` of dev pairs is `dev`."""
+        if row["extra_info"].get("split") != DEV:
+            return self.folder, self.log
+        if self.dev is None:
+            raise ValueError("a row has the split dev, and the recipe has no data.dev")
+        return self.dev
+
     def find(self, row: Mapping[str, Any]) -> tuple[ReasoningPair, PairSet]:
         """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
-        return find_pair(self.folder, row["extra_info"]["pair_id"])
+        return find_pair(self.source(row)[0], row["extra_info"]["pair_id"])
 
     def retriever(self, folder: Path) -> Retriever:
         """The retriever of the cases of a data folder, created once."""
@@ -88,12 +99,14 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
     cases stay on disk."""
     config = load_recipe(Path(recipe))
     tokenizer = load_tokenizer(config.model)
+    dev = config.data.dev and (config.data.dev, RolloutLog(Path(rollouts).with_name(DEV_ROLLOUTS), 0))
     shared = Shared(
         recipe=config,
         folder=Path(data),
         tokenizer=SafeTokenizer(tokenizer),
         stops=eos_ids(config.model, tokenizer),
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
+        dev=dev or None,
     )
     shared.retriever(shared.folder)
     return shared
@@ -132,7 +145,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` (the step that requested
         it), `uid` (its group) and `session_id` (its number within the group)."""
         shared = self.shared
-        pair, data = shared.find(kwargs)
+        (folder, log), (pair, data) = shared.source(kwargs), shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
         run = _EpisodeRun(await shared.new_episode(pair, data))
         group = str(kwargs.get("uid", pair.pair_id))
@@ -142,14 +155,12 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
                 await self._sample(run, request_id, {**sampling_params, **self._limits(state, seed)})
             else:
-                await self._search(run, pair, state.query)
+                await self._search(run, folder, pair, state.query)
         trajectory = with_reward(run.episode.trajectory(), pair)
         versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
         cache = (run.cached_ids, run.read_ids) if run.cached_ids is not None else None
-        shared.log.write(
-            step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache
-        )
+        log.write(step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache)
         return self._output(trajectory, run, weights)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
@@ -184,9 +195,9 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             run.versions += [version for version in versions if version is not None]
         run.seconds["generation"] += time.monotonic() - started
 
-    async def _search(self, run: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
+    async def _search(self, run: _EpisodeRun, folder: Path, pair: ReasoningPair, query: str) -> None:
         episode, started = run.episode, time.monotonic()
-        retriever, top_k = self.shared.retriever(self.shared.folder), self.shared.recipe.episode.budget.top_k
+        retriever, top_k = self.shared.retriever(folder), self.shared.recipe.episode.budget.top_k
         try:
             passages = await asyncio.wait_for(
                 asyncio.to_thread(case_search, retriever, pair.case_id, query, top_k), self.search_seconds

@@ -47,6 +47,7 @@ def check_keys(recipe: Recipe, *, cpu: bool, gpus: int, nodes: int) -> None:
     arguments = overrides(
         recipe,
         train_parquet=folder / "train.parquet",
+        dev_parquet=folder / "dev.parquet" if recipe.data.dev else None,
         agent_loops=folder / "agent_loops.yaml",
         checkpoints=folder / "checkpoints",
         cpu=cpu,

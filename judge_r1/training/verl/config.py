@@ -30,6 +30,7 @@ def overrides(
     recipe: Recipe,
     *,
     train_parquet: Path,
+    dev_parquet: Path | None = None,
     agent_loops: Path,
     checkpoints: Path,
     cpu: bool,
@@ -51,7 +52,8 @@ def overrides(
     keys = objective(recipe) | _training(recipe, trainers * nodes) | _rollout(recipe, agent_loops, trainers * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
-        "data.val_files": str(train_parquet),
+        "data.val_files": str(dev_parquet or train_parquet),  # verl reads one even if it never evaluates
+        "trainer.test_freq": -1 if dev_parquet is None else recipe.eval_every or recipe.save_every,
         "trainer.default_local_dir": str(checkpoints),
         "trainer.n_gpus_per_node": trainers,
         "trainer.nnodes": nodes,
@@ -130,7 +132,6 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.total_training_steps": grpo.steps,
         "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,
-        "trainer.test_freq": -1,
         "trainer.save_freq": recipe.save_every,
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.checkpoint_callback_class": "judge_r1.training.verl.early_save.EarlySave",

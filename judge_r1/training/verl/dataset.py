@@ -20,6 +20,8 @@ from judge_r1.episode.prompts import judge_prompt
 
 AGENT_NAME = "judge_r1"
 """Name of our agent loop in the rows and in the agent-loop file."""
+DEV = "dev"
+"""`extra_info.split` of the rows of dev pairs."""
 GROUP_ROWS = 256
 """Rows per row group; a few megabytes with whole prompts."""
 

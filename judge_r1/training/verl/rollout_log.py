@@ -17,6 +17,9 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.trl.grpo import rollout_metrics
 
+DEV_ROLLOUTS = "dev_rollouts"
+"""Name of the folder beside `rollouts` for the episodes of dev pairs, which no step trains on."""
+
 
 class RolloutLog:
     """A worker's file in `folder`. It holds whole trajectories for the first `pairs` pairs of each step."""
@@ -129,6 +132,13 @@ class RolloutReader:
         traced = [row for row in rows if "trajectory" in row]
         traces = [{"step": step, "pair_id": row["pair_id"], "trajectory": row["trajectory"]} for row in traced]
         return {**means, **rollout_metrics(episodes), **zero_std_fractions(groups)}, traces
+
+    def dev(self, step: int, wanted: int) -> dict[str, float]:
+        """The means of `rollout_metrics` over a step's dev episodes, as dev/..., from a reader of their folder."""
+        means, _ = self.step(step, wanted)
+        skipped = ("rollout/weights_behind", "rollout/prefix_cache")
+        named = {name: value for name, value in means.items() if name.startswith("rollout/")}
+        return {f"dev/{n.removeprefix('rollout/')}": v for n, v in named.items() if not n.startswith(skipped)}
 
     def _count(self, step: int) -> int:
         return sum(len(self._groups.get(group, {})) for group in self._of_step.get(step, {}))

@@ -15,19 +15,21 @@ from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
 from judge_r1.training.preflight.request import node_checks
-from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
 from judge_r1.training.verl.config import TRAINED_GROUPS, overrides
-from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
+from judge_r1.training.verl.dataset import AGENT_NAME, DEV, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.manifest_thread import ManifestThread
-from judge_r1.training.verl.rollout_log import RolloutReader
+from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutReader
 from judge_r1.training.verl.supervisor import EarlyStop, exit_on_sigterm, run_supervised
 
 SHARED_SECONDS = 120.0
@@ -47,27 +49,39 @@ def train_verl(
     with exit_on_sigterm():
         data = open_pairs(data_folder)
         recipe = recipe.model_copy(update={"model": _absolute(resolve(recipe.model))})
-        check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)))
+        given = recipe
+        if (dev := dev_pairs(recipe, data)) is not None:
+            recipe = recipe.model_copy(update={"data": _absolute_data(recipe.data)})
+        check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)), dev)
         existing_ray = "RAY_ADDRESS" in os.environ
         gpus = gpus_per_node or (1 if cpu else _gpu_count())
         if existing_ray:
-            shared = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
+            shared = [
+                data_folder,
+                *([recipe.data.dev] if recipe.data.dev else []),
+                *([Path(recipe.model)] if Path(recipe.model).is_absolute() else []),
+            ]
             checks = node_checks(recipe, run.folder)
             cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared, checks=checks).cuda
         elif not cpu and gpus > _gpu_count():
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
-        command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray)
-        checkpoint = newest_whole(run.checkpoints)
+        command = prepare(
+            recipe, data, data_folder, run, dev=dev, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray
+        )
+        checkpoint = newest_whole(run.checkpoints, logged=run.last_step)
         resume_verl_at(run.checkpoints, checkpoint)
         run.truncate_after(checkpoint.step if checkpoint else 0)
         home = run.folder / "verl"
+        wait_seconds = SHARED_SECONDS if existing_ray else 0.0
         reader = RolloutReader(
             home / "rollouts",
             data.by_id(),
-            wait_seconds=SHARED_SECONDS if existing_ray else 0.0,
+            wait_seconds=wait_seconds,
             trained_groups=home / TRAINED_GROUPS if recipe.grpo.async_mode else None,
         )
-        follower = LogFollower(run, home, reader, recipe)
+        dev_log = None if dev is None else RolloutReader(home / DEV_ROLLOUTS, dev.by_id(), wait_seconds=wait_seconds)
+        evaluations = None if dev is None or dev_log is None else (dev_log, len(dev.pairs))
+        follower = LogFollower(run, home, reader, recipe, evaluations)
         manifests = ManifestThread(run.checkpoints)
 
         def follow() -> None:
@@ -80,7 +94,10 @@ def train_verl(
                 run_supervised(command, run.folder, environment(home, cpu), follow, lost_node, stop)
             finally:
                 manifests.finish()
-        merge(run.folder, out=run.model)
+        if dev is not None:
+            export_best(run, given)
+        if recipe.keep == "last":
+            merge(run.folder, out=run.model)
 
 
 def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[ReasoningPair]:
@@ -95,18 +112,21 @@ def prepare(
     data_folder: Path,
     run: RunFolder,
     *,
+    dev: PairSet | None = None,
     gpus: int,
     cpu: bool,
     nodes: int = 1,
     existing_ray: bool = False,
 ) -> list[str]:
-    """Write the parquet file, the workers' recipe and the agent-loop file. Returns verl's command."""
+    """Write the parquet files, the workers' recipe and the agent-loop file. Returns verl's command."""
     home = (run.folder / "verl").absolute()
     for path in home.glob("*"):  # files of an earlier attempt, whose rows are in the run's logs
         if not (recipe.grpo.async_mode and path.name == "rollouts"):  # a checkpoint may hold episodes of an async run
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     home.mkdir(parents=True, exist_ok=True)
     write_parquet(in_training_order(recipe, data), home / "train.parquet")
+    if dev is not None:
+        write_parquet(dev.pairs, home / "dev.parquet", split=DEV)
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     agent_loop = {
         "name": AGENT_NAME,
@@ -119,6 +139,7 @@ def prepare(
     keys = overrides(
         recipe,
         train_parquet=home / "train.parquet",
+        dev_parquet=None if dev is None else home / "dev.parquet",
         agent_loops=home / "agent_loops.yaml",
         checkpoints=run.checkpoints.absolute(),
         cpu=cpu,
@@ -155,6 +176,10 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
 def _absolute(model: str) -> str:
     """The absolute path of a folder, because verl runs in another one; a hub name unchanged."""
     return str(Path(model).absolute()) if Path(model).exists() else model
+
+
+def _absolute_data(data: DataConfig) -> DataConfig:
+    return data.model_copy(update={"dev": data.dev and data.dev.absolute()})
 
 
 def _gpu_count() -> int:

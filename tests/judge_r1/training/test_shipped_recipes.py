@@ -69,6 +69,7 @@ def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> No
     expected = overrides(
         recipe.model_copy(update={"model": str(Path(recipe.model).absolute())}),
         train_parquet=home / "train.parquet",
+        dev_parquet=home / "dev.parquet",
         agent_loops=home / "agent_loops.yaml",
         checkpoints=folder / "checkpoints",
         cpu=False,

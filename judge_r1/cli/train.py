@@ -41,7 +41,7 @@ def train(
     from data_builders.rationales.rules import recipe_traces
     from judge_r1.training.distributed import is_main, is_ours
     from judge_r1.training.pipeline import estimate_costs, run_stages
-    from judge_r1.training.recipe import dump_recipe, load_recipe
+    from judge_r1.training.recipe import DEV_METRICS, dump_recipe, load_recipe
     from judge_r1.training.stage_graph import stage_runs
     from judge_r1.training.verl.check_keys import BadVerlKey
 
@@ -68,3 +68,5 @@ def train(
     except BadVerlKey as error:
         raise JudgeError(f"{recipe}: {error}") from None
     console.print(f"model in {folder / 'model'}")
+    if (folder / "best" / "config.json").exists():
+        console.print(f"best model by {resolved.best_metric or DEV_METRICS[resolved.stage][0]} in {folder / 'best'}")

@@ -41,7 +41,7 @@ class DevEvaluation(TrainerCallback):  # type: ignore[misc]
             return
         started, training, logs = time.perf_counter(), model.training, control.should_log
         devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
-        with torch.random.fork_rng(devices=devices), torch.no_grad():  # training goes on as without the evaluation
+        with torch.random.fork_rng(devices=devices), torch.no_grad():  # the evaluation must not change training
             self._metrics |= self.evaluate(model)
         model.train(training)
         control.should_log = logs  # the trainer's log of its evaluation has cleared it

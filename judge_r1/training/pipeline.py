@@ -71,7 +71,15 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     for recipe, _ in stages:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
-    lines = report(stages, command, gpus, resources.nodes, GPUS[gpu] if gpu else detected())
+    share = Resources(resources.processes, resources.nodes, gpus)
+    lines = report(
+        stages,
+        command,
+        gpus,
+        resources.nodes,
+        GPUS[gpu] if gpu else detected(),
+        nodes_of=lambda recipe: share.for_recipe(recipe).nodes,
+    )
     environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=gpu is not None)
     lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from judge_r1.training.cost_estimate.gpus import Gpu
@@ -26,9 +26,17 @@ TYPICAL, FULL = 0.5, 1.0
 """Fractions of the response budget for which seconds are estimated. Half is an assumption."""
 
 
-def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1, gpu: Gpu | None = None) -> list[str]:
+def report(
+    stages: Sequence[StageRun],
+    command: str,
+    gpus: int,
+    nodes: int = 1,
+    gpu: Gpu | None = None,
+    nodes_of: Callable[[Recipe], int] | None = None,
+) -> list[str]:
     """The cost of each stage, and the command. verl's command is for `nodes` machines with `gpus` GPUs each. With
-    `gpu`, memory is compared with that GPU's, and seconds are estimated."""
+    `gpu`, memory is compared with that GPU's, and seconds are estimated. `nodes_of`: the machines of one stage, if it
+    uses fewer."""
     lines = []
     model, todo = stages[0][0].model, remaining_stages(stages)
     for recipe, folder in stages:
@@ -41,7 +49,9 @@ def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1, 
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
         lines += [
             f"  {line}"
-            for line in _seconds(recipe, model, tokens, gpu and Machine(gpu, gpus, nodes if recipe.on_verl else 1))
+            for line in _seconds(
+                recipe, model, tokens, gpu and Machine(gpu, gpus, nodes_of(recipe) if nodes_of else nodes)
+            )
         ]
     lines += ["", "command:", f"  {command}"]
     last, folder = stages[-1]

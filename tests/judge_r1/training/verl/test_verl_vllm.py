@@ -64,8 +64,8 @@ def test_an_asynchronous_mode_trains_on_older_weights_and_logs_it(
     mode `separate`, a step updates twice and the rollout server has a rank's place of its own."""
     separate = mode == "separate"
     options = {"async_mode": mode, "steps": 4, "rollout_gpus": int(separate), "updates_per_step": 1 + separate}
-    grpo = type(vllm_recipe.grpo)(**{**vllm_recipe.grpo.model_dump(), "engine": "verl", **options})
-    recipe = vllm_recipe.model_copy(update={"grpo": grpo})
+    grpo = {**vllm_recipe.grpo.model_dump(), "engine": "verl", "micro_batch_size": 4, **options}
+    recipe = Recipe.model_validate({**vllm_recipe.model_dump(), "grpo": grpo})
     run, rows = rows_of(recipe, data_folder, tmp_path / "run", gpus=1 + separate)
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["rollout/weights_behind"] == 0

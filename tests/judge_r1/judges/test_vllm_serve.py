@@ -38,8 +38,9 @@ def free_port() -> int:
 class Server:
     """A command that serves `url`, with its output in `log`, from the start of a `with` block to its end."""
 
-    def __init__(self, command: list[str], port: int, log: Path) -> None:
+    def __init__(self, command: list[str], port: int, log: Path, health: str = "/health") -> None:
         self.command, self.url, self.log = command, f"http://127.0.0.1:{port}", log
+        self.health = health
 
     def __enter__(self) -> "Server":
         with self.log.open("wb") as out:
@@ -54,7 +55,7 @@ class Server:
 
     def _healthy(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/health", timeout=5).is_success
+            return httpx.get(f"{self.url}{self.health}", timeout=5).is_success
         except httpx.HTTPError:
             return False
 
@@ -115,7 +116,7 @@ def test_judge_r1_serves_a_judge_whose_model_vllm_serves(vllm_server: str, tmp_p
         "reasoning_a": "1. Ana paid. 2. So Ben owes.",
         "reasoning_b": "1. Ben owes.",
     }
-    with Server(command, port, tmp_path / "log") as server:
+    with Server(command, port, tmp_path / "log", health="/readyz") as server:
         answers = [httpx.post(f"{server.url}/v1/judge", json=body, timeout=300) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json()["comparison"] in ("A>B", "A<B", None)

@@ -65,11 +65,13 @@ def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
 
     A full checkpoint holds float32 weights and Adam's two moments, 12 bytes per parameter; with DeepSpeed 2 more for
     bfloat16 weights. With LoRA these are of the adapters, and verl adds the frozen weights. verl's model is merged in
-    bfloat16, TRL's is in float32."""
+    bfloat16, TRL's is in float32. With dev pairs, the best weights stay in float32 and become a second model."""
     trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
     frozen = shape.parameters if recipe.lora is not None and recipe.on_verl else 0
     each = (14 if recipe.deepspeed else 12) * trained + 4 * frozen
-    return kept * each + (2 if recipe.on_verl else 4) * shape.parameters
+    model = (2 if recipe.on_verl else 4) * shape.parameters
+    best = 4 * shape.parameters + model if recipe.data.dev is not None else 0
+    return kept * each + model + best
 
 
 def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:

@@ -4,7 +4,7 @@ import pytest
 from paths import RECIPES
 
 from judge_r1.training.cost_estimate.gpus import GPUS, detected
-from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, memory, sampling
+from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, checkpoint_bytes, memory, sampling
 from judge_r1.training.cost_estimate.report import report
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, forward_flops, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import shape_of
@@ -127,8 +127,15 @@ def test_the_report_names_the_bottleneck_and_marks_estimates(monkeypatch: pytest
     text = "\n".join(report(runs, "command", 8, 2, GPUS["A100"]))
     assert "seconds per step on 2 x 8 A100 (ESTIMATED from peak speeds; typical, and at most):" in text
     assert "bottleneck: update" in text
-    assert "disk: 213 GB for checkpoints and model" in text
+    assert "disk: 262 GB for checkpoints and model" in text
     assert "hours for 800 steps (ESTIMATED): " in text
     assert "too much for A100 (79)" in text  # on one GPU
     assert "add --gpu H100" in "\n".join(report(runs, "command", 8, 2))
     assert detected() is None
+
+
+def test_dev_pairs_keep_the_best_weights_and_a_second_model() -> None:
+    plain = load_recipe(PAPER / "grpo-21k.yaml", ["data.dev=null"])
+    dev = load_recipe(PAPER / "grpo-21k.yaml", ["data.dev=runs/lrbench/dev"])
+    assert checkpoint_bytes(plain, SHAPE) == (2 * 12 + 2) * P
+    assert checkpoint_bytes(dev, SHAPE) == (2 * 12 + 2 + 4 + 2) * P

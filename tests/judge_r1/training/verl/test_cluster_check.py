@@ -99,8 +99,8 @@ def test_the_reader_waits_for_files_of_other_nodes(
     pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = (
-        '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3, '
-        '"seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0]}\n'
+        '{"step": 1, "group": "g", "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, '
+        '"sampled_tokens": 3, "seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0], "cache": null}\n'
     )
     reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
     line = row % (pairs.pairs[0].pair_id, reward)
@@ -110,7 +110,7 @@ def test_the_reader_waits_for_files_of_other_nodes(
     def write_on_third_wait(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 3:
-            (tmp_path / "second_node.jsonl").write_text(line)
+            (tmp_path / "second_node.jsonl").write_text(line.replace('"session": 0', '"session": 1'))
 
     monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", write_on_third_wait)
     assert RolloutReader(tmp_path, pairs.by_id()).step(1, 2)[0]["rollout/episodes"] == 1

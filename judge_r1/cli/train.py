@@ -21,12 +21,16 @@ def train(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes for sft and dpo; one for each GPU by default.")
+        int | None, typer.Option(min=1, help="Processes for sft and dpo per node; one for each GPU by default.")
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes of the Ray cluster at RAY_ADDRESS (grpo on verl).")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines: nodes of the Ray cluster, or see --node-rank.")] = 1,
     gpus_per_node: Annotated[
-        int | None, typer.Option(min=1, help="GPUs per node (grpo on verl); those of this machine by default.")
+        int | None, typer.Option(min=1, help="GPUs per node; those of this machine by default.")
     ] = None,
+    node_rank: Annotated[
+        int | None, typer.Option(min=0, help="For sft and dpo without Ray: this node, from 0; run it on every node.")
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="HOST:PORT on the node of rank 0, where all meet.")] = None,
     gpu: Annotated[
         Literal["A100", "H100", "H200", "B200"] | None,
         typer.Option("--gpu", help="GPU for the estimates of --dry-run; this machine's by default."),
@@ -47,7 +51,7 @@ def train(
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
-    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node)
+    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node, node_rank, master)
     if dry_run:
         command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
         try:
@@ -57,7 +61,7 @@ def train(
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return
-    console = Console(quiet=is_ours() or not is_main())
+    console = Console(quiet=is_ours() or not is_main() or bool(node_rank))
 
     def print_header(stage_recipe: Recipe, stage_folder: Path) -> None:
         if len(stages) > 1:

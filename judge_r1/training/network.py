@@ -52,6 +52,13 @@ def interface_variables(host: str, environment: Mapping[str, str] = os.environ) 
     return {name: interface for name in INTERFACE_VARIABLES if interface and name not in environment}
 
 
+def free_port() -> int:
+    """A TCP port that is free now."""
+    with socket.socket() as any_socket:
+        any_socket.bind(("", 0))
+        return int(any_socket.getsockname()[1])
+
+
 def main(arguments: Sequence[str]) -> None:
     host, *command = arguments
     if not command:

@@ -13,11 +13,30 @@ from judge_r1.core.records import Trajectory
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.dev_pairs import dev_pairs
-from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
+from judge_r1.training.distributed import (
+    die_with_parent,
+    is_main,
+    is_ours,
+    is_placed,
+    is_worker,
+    needs_launch,
+    processes_for,
+    worker,
+)
+from judge_r1.training.launcher import launch
+from judge_r1.training.node_group import Node
 from judge_r1.training.preemption import StopRequest
 from judge_r1.training.preflight.packages import check_environment, described
-from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported, check_verl_keys
+from judge_r1.training.ray_launcher import launch_on_ray
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.resources import (
+    LOCAL,
+    Resources,
+    check_resources,
+    check_supported,
+    check_verl_keys,
+    why_one_node,
+)
 from judge_r1.training.run_folder import RunFolder, finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 
@@ -40,19 +59,20 @@ def run_stages(
         JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
     """
     todo = remaining_stages(stages)
-    if is_worker() and sum(not finished(folder) for _, folder in todo) > 1:
+    if (is_worker() or resources.node) and sum(not finished(folder) for _, folder in todo) > 1:
         raise JudgeError(
-            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun trains "
-            "one recipe at a time, so train that one first, or use --processes without torchrun"
+            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun and "
+            "--node-rank train one recipe at a time, so train that one first, or use neither"
         )
     check_resources(stages, resources)
     if not is_worker():
         check_environment([recipe for recipe, folder in todo if not finished(folder)])
     for recipe, folder in todo:
         on_stage(recipe, folder)
-        run_recipe(
-            recipe, folder, resources if len(stages) == 1 else resources.for_recipe(recipe), rationales=rationales
-        )
+        share = resources if len(stages) == 1 else resources.for_recipe(recipe)
+        if recipe.stage != "grpo" and share.nodes < resources.nodes and not finished(folder):
+            print(f"{recipe.name} trains on one node: {why_one_node(recipe, resources.nodes, resources.per_node)}")
+        run_recipe(recipe, folder, share, rationales=rationales)
 
 
 def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str, gpu: str | None = None) -> list[str]:
@@ -102,19 +122,34 @@ def run_recipe(
         Preempted: The run was asked to stop (SIGTERM), and has saved a checkpoint.
     """
     check_resources([(recipe, folder)], resources)
-    first = is_main() and not is_ours()
+    node = None if is_worker() else resources.node
+    if is_placed():
+        die_with_parent()
+    if node and node.rank > 0:
+        return _join(recipe, folder, resources, node)
+    first = is_main() and not is_ours() and not is_placed()
     with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
         if finished(folder):
             return False
         with StopRequest(folder).armed() if first else nullcontext():
-            count = processes_for(recipe, resources.processes)
-            if needs_launch(recipe, count):
-                launch(folder, count)
+            count = processes_for(recipe, resources.per_node if node else resources.processes)
+            if resources.nodes > 1 and not node and recipe.stage != "grpo":
+                launch_on_ray(recipe, run.folder, resources.nodes, resources.per_node)
+            elif node or needs_launch(recipe, count):
+                launch(folder, count, node)
             else:
                 with worker():
                     _train(recipe, run, resources, rationales)
         return True
+
+
+def _join(recipe: Recipe, folder: Path, resources: Resources, node: Node) -> bool:
+    """Run this machine's processes of a run that the first machine leads. Only they write here."""
+    if finished(folder):
+        return False
+    launch(folder, processes_for(recipe, resources.per_node), node, expected=dump_recipe(recipe))
+    return True
 
 
 def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: RationaleWriter | None) -> None:

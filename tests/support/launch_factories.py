@@ -33,7 +33,14 @@ OWN: dict[str, dict[str, Any]] = {
 
 def recipe(stage: str = "grpo", **changed: Any) -> Recipe:
     grpo = GrpoConfig(engine="verl", group_size=4, pairs_per_step=8, updates_per_step=1, micro_batch_size=4)
-    fields = {"name": "Toy/1", "stage": stage, "model": "runs/base/model", "data": DataConfig(train=Path("runs/data"))}
+    sft = {"batch_size": 32, "micro_batch_size": 4}
+    fields = {
+        "sft": sft,
+        "name": "Toy/1",
+        "stage": stage,
+        "model": "runs/base/model",
+        "data": DataConfig(train=Path("runs/data")),
+    }
     return Recipe.model_validate({**fields, "grpo": grpo, **changed})
 
 

@@ -93,7 +93,10 @@ def check_process_count(run: RunFolder) -> None:
     """
     started = processes_of(run.checkpoints) or process_count()
     if started != process_count() and checkpoints(run.checkpoints):
-        raise JudgeError(f"{run.folder} was started with {started} process(es): resume with --processes {started}")
+        raise JudgeError(
+            f"{run.folder} was started with {started} process(es): resume with --processes {started}, or as many on "
+            "several nodes together"
+        )
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)
         write_json(run.checkpoints / PROCESSES, {"processes": started})

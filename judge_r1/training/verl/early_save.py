@@ -26,7 +26,8 @@ class EarlySave(CheckpointCallback):  # type: ignore[misc]
         threading.Thread(target=self._wait, daemon=True).start()
 
     def on_save(self, trainer: Any, global_step: int, checkpoint_dir: str, **kwargs: Any) -> None:
-        if self.request:
+        if self.request and not self.request.saved:
+            self.config.trainer.save_freq = -1  # a later checkpoint would be newer than the logs of the ended run
             self.request.answer(global_step)
 
     def _wait(self) -> None:

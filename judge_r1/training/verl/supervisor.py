@@ -36,13 +36,9 @@ class EarlyStop:
 
     def __init__(self, request: StopRequest, logged: Callable[[], int]) -> None:
         self.request, self.logged, self.grace = request, logged, grace_seconds()
-        self._asked: float | None = None
-
-    @property
-    def has_saved(self) -> bool:
+        self.has_saved = False
         """Whether verl has saved a checkpoint on request, and its step is logged."""
-        step = self.request.saved
-        return step is not None and self.logged() >= step
+        self._asked: float | None = None
 
     def over(self, received: Sequence[int]) -> bool:
         """Whether verl must end now, after the signals `received`."""
@@ -53,6 +49,8 @@ class EarlyStop:
         if self._asked is None:
             self._asked = time.monotonic()
             self.request.make()
+        step = self.request.saved
+        self.has_saved = step is not None and self.logged() >= step
         return self.has_saved or time.monotonic() - self._asked > self.grace
 
 

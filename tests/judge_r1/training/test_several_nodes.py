@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 from factories import mini_pairs
 from test_distributed import alive, assert_same_training
 from turn_recipes import timeless, turn_recipe, weights
-from two_nodes import family, free_ports
+from two_nodes import family, free_ports, two_nodes
 
 from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
@@ -145,6 +146,35 @@ def test_sigterm_to_one_node_saves_a_checkpoint_on_all(data: Path, tmp_path: Pat
     assert [node.returncode for node in nodes] == [TRY_AGAIN, TRY_AGAIN], said
     [saved] = checkpoints(run / "checkpoints")
     assert [row["step"] for row in read_rows(run / "metrics.jsonl")] == list(range(1, saved.step + 1))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_ray_cluster_of_two_nodes_trains_and_survives_the_loss_of_one(data: Path, tmp_path: Path) -> None:
+    """The command that `launch` runs on every kind of cluster: it places a launcher on each node."""
+    recipe, run = turn_recipe("sft", data, "sft.max_steps=12"), tmp_path / "run"
+    file = tmp_path / "recipe.yaml"
+    file.write_text(dump_recipe(recipe))
+    command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--nodes", "2", "--gpus-per-node", "1"]
+    with tempfile.TemporaryDirectory(prefix="j2s") as folder, two_nodes(Path(folder)) as cluster:
+        environment = cluster.environment | {"RAY_ADDRESS": f"127.0.0.1:{cluster.gcs}", "COLUMNS": "400"}
+
+        def start() -> subprocess.Popen[str]:
+            return subprocess.Popen([*command, "--out", str(run)], env=environment, stderr=subprocess.PIPE, text=True)
+
+        first = start()
+        await_checkpoint(run, [first])
+        cluster.kill(cluster.nodes[1])
+        said = first.communicate(timeout=300)[1]
+        assert first.returncode == TRY_AGAIN, said
+        print(said)
+        cluster.worker()  # a scheduler would start a replacement
+        second = start()
+        said = second.communicate(timeout=600)[1]
+        assert second.returncode == 0, said
+    run_recipe(recipe, tmp_path / "one", Resources(1))
+    assert_same_training(run, tmp_path / "one")
+    assert "node-1.log" in {path.name for path in (run / "logs").iterdir()}
 
 
 def test_the_error_of_one_node_ends_all_nodes_with_its_status(data: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
@@ -18,6 +19,9 @@ from judge_r1.training.recipe import Recipe
 STARTED_BY, PLACED_BY = "JUDGE_R1_STARTED_BY", "JUDGE_R1_PLACED_BY"
 """Environment variables: in launched processes the process id of our launcher, and in launchers that a run on a Ray
 cluster started, the folder of the run."""
+
+VISIBLE_SECONDS = 90.0
+"""How long a new file may take to appear on other machines (NFS caches directory listings for a minute)."""
 
 
 def process_count() -> int:
@@ -117,6 +121,13 @@ def die_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
+
+
+def await_files(*files: Path) -> None:
+    """Wait until this machine sees files that processes of other machines have written, up to `VISIBLE_SECONDS`."""
+    until = time.monotonic() + VISIBLE_SECONDS
+    while not all(file.exists() for file in files) and time.monotonic() < until:
+        time.sleep(0.2)
 
 
 def _leave_group() -> None:

@@ -13,13 +13,10 @@ from types import FrameType
 from typing import Any
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
-from judge_r1.training.distributed import STARTED_BY
+from judge_r1.training.distributed import STARTED_BY, VISIBLE_SECONDS
 from judge_r1.training.network import interface_variables
 from judge_r1.training.node_group import Node, NodeGroup
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
-
-VISIBLE_SECONDS = 90.0
-"""How long a new file may take to appear on other nodes (NFS caches directory listings for a minute)."""
 
 
 class ProcessFailed(JudgeError):

@@ -118,19 +118,24 @@ class NodeGroup:
             NodeFailed: One has failed or is gone.
         """
         self._store.set(self._key("ready"), "")
-        while self.failure is None and not self._store.check([self._key("ready", rank) for rank in self._others]):
+        self._await([self._key("ready", rank) for rank in self._others])
+
+    def agree(self, answer: bool) -> bool:
+        """The answer of the first node, on all nodes.
+
+        Raises:
+            NodeFailed: A node has failed or is gone.
+        """
+        if self.node.rank == 0:
+            self._store.set("answer", str(int(answer)))
+        self._await(["answer"])  # the first node may take minutes to write the model
+        return bool(int(self._store.get("answer")))
+
+    def _await(self, keys: list[str]) -> None:
+        while self.failure is None and not self._store.check(keys):
             time.sleep(0.1)
         if self.failure:
             raise self.failure
-
-    def agree(self, answer: bool) -> bool:
-        """The answer of the first node, on all nodes."""
-        if self.node.rank == 0:
-            self._store.set("answer", str(int(answer)))
-        try:
-            return bool(int(self._store.get("answer")))
-        except RuntimeError:
-            raise NodeFailed(f"node 0 of {self.node.count} is gone") from None
 
     def _key(self, name: str, rank: int | None = None) -> str:
         return f"{name}/{self.node.rank if rank is None else rank}"

@@ -12,7 +12,7 @@ from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
-from judge_r1.training.distributed import is_main, is_worker, process_count
+from judge_r1.training.distributed import await_files, is_main, is_worker, process_count
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.run_folder import RunFolder
 
@@ -23,7 +23,10 @@ class ManifestWriter(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         args.distributed_state.wait_for_everyone()
         if state.is_world_process_zero:
-            write_manifest(Path(args.output_dir) / f"checkpoint-{state.global_step}")
+            folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            if args.world_size > 1:
+                await_files(*(folder / f"rng_state_{rank}.pth" for rank in range(args.world_size)))
+            write_manifest(folder)
 
 
 class SaveOnRequest(TrainerCallback):  # type: ignore[misc]

@@ -126,22 +126,7 @@ def ordered(
     others read its result. The last batch is filled from the next epoch. The data set ends with the run, so a trainer
     that resumes from the last checkpoint finds no more examples.
     """
-<<<<<<< HEAD
     data = _examples(args, run.folder / EXAMPLES / "train", make)
-=======
-    from datasets import Dataset, load_from_disk
-
-    shared = run.folder / EXAMPLES
-    if args.world_size == 1:
-        data = Dataset.from_list(list(make()))
-    else:
-        if is_main():
-            shutil.rmtree(shared, ignore_errors=True)
-            Dataset.from_list(list(make())).save_to_disk(str(shared))
-        args.distributed_state.wait_for_everyone()
-        await_files(shared / "dataset_info.json", shared / "state.json")
-        data = load_from_disk(str(shared))
->>>>>>> 5cfa178 (Files of other nodes may appear late; the first node may take long to write the model)
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
     last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
     order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
@@ -158,6 +143,7 @@ def _examples(args: Any, shared: Path, make: Callable[[], Sequence[Mapping[str, 
         shutil.rmtree(shared, ignore_errors=True)
         Dataset.from_list(list(make())).save_to_disk(str(shared))
     args.distributed_state.wait_for_everyone()
+    await_files(shared / "dataset_info.json", shared / "state.json")
     return load_from_disk(str(shared))
 
 

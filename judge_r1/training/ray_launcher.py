@@ -1,7 +1,7 @@
 """Trains SFT and DPO on the nodes of a running Ray cluster: places one launcher with the node's GPUs on each.
 
 Run as a module, it is the client of Ray, in a process of its own because an unreachable cluster may hang it:
-`python -m judge_r1.training.ray_launcher REQUEST`. The request is JSON, and so is the result, the last line of output.
+`python -m judge_r1.training.ray_launcher REQUEST`. The request is JSON, and so is the result, a line of output.
 """
 
 import json
@@ -26,6 +26,8 @@ from judge_r1.training.verl.supervisor import exit_on_sigterm, stop_group
 POLL_SECONDS = 0.5
 OTHERS_SECONDS = 90.0
 """How long the other nodes may take to end after one has failed."""
+RESULT = "judge-r1 nodes: "
+"""Begins the line with the result."""
 PASSED = ("JUDGE_R1_", "NCCL_", "GLOO_", "HF_", "OMP_NUM_THREADS", "TOKENIZERS_PARALLELISM")
 """Variables of this process that the launchers get, by the beginning of their names."""
 
@@ -75,10 +77,11 @@ def _run(request: str, log: Path, stop: StopRequest) -> dict[int, tuple[int, str
                 time.sleep(POLL_SECONDS)
         finally:
             stop_group(process)
-    last = (log.read_text(errors="replace").strip().splitlines() or ["no reason given"])[-1]
-    if process.returncode:
-        raise ProcessFailed(f"the launchers could not be placed on the Ray cluster: {last} (see {log})", TRY_AGAIN)
-    return {int(rank): (status, line) for rank, (status, line) in json.loads(last).items()}
+    lines = log.read_text(errors="replace").strip().splitlines() or ["no reason given"]
+    results = [line.removeprefix(RESULT) for line in lines if line.startswith(RESULT)]  # Ray may print after it
+    if process.returncode or not results:
+        raise ProcessFailed(f"the launchers could not run on the Ray cluster: {lines[-1]} (see {log})", TRY_AGAIN)
+    return {int(rank): (status, line) for rank, (status, line) in json.loads(results[-1]).items()}
 
 
 def _order(result: tuple[int, str]) -> tuple[bool, bool]:
@@ -156,7 +159,8 @@ def main() -> None:
     from judge_r1.training.verl.node_probe import START_SECONDS, connect
 
     connect(time.monotonic() + START_SECONDS)
-    print(json.dumps(place(json.loads(sys.argv[1]))), flush=True)
+    result = place(json.loads(sys.argv[1]))
+    print(f"\n{RESULT}{json.dumps(result)}", flush=True)
 
 
 if __name__ == "__main__":

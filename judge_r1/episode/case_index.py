@@ -97,20 +97,18 @@ def fill_index(
     return report
 
 
-def build_index(data: Path, config: EpisodeConfig, *, verify: bool = False) -> StoreReport | None:
-    """Embeds all cases of a data folder before a run, on a GPU if there is one. Returns None if episodes need no
-    vectors.
+def build_index(data: Path, config: EpisodeConfig, *, gpus: bool = False, verify: bool = False) -> StoreReport | None:
+    """Embeds all cases of a data folder before a run. Returns None if episodes need no vectors.
 
-    On a machine with GPUs another process does it, because a process keeps a part of a GPU's memory until it ends.
+    Pass `gpus` on a machine with GPUs: another process then does it, because a process keeps a part of a GPU's memory
+    until it ends.
 
     Raises:
         JudgeError: A case is not valid, or the store cannot be written to.
     """
     if not searches_vectors(config):
         return None
-    import torch
-
-    if not torch.cuda.is_available() or config.retriever_device == "cpu":
+    if not gpus or config.retriever_device == "cpu":
         return _build(data, config, verify)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_build, data, config, verify).result()

@@ -154,6 +154,8 @@ def _join(recipe: Recipe, folder: Path, resources: Resources, node: Node) -> boo
 
 def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: RationaleWriter | None) -> None:
     """Train in this process, or start verl and wait for it."""
+    import torch
+
     from judge_r1.training.dpo import train_dpo
     from judge_r1.training.monitor.watch import shown
     from judge_r1.training.sft import train_sft
@@ -162,13 +164,13 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
 
     data = open_pairs(recipe.data.train)
     if recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces"):
-        build_index(recipe.data.train, recipe.episode)
+        searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
+        for folder in searched:
+            build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
         write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
         if recipe.on_verl:
-            import torch
-
             from judge_r1.training.verl.runner import train_verl
 
             cpu = not torch.cuda.is_available()

@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from math import isfinite
@@ -35,11 +36,12 @@ class Best:
     value: float
 
 
-def best_of(recipe: Recipe, rows: Iterable[Mapping[str, Any]]) -> Best | None:
-    """The best of the evaluations in the rows of metrics.jsonl; None without any."""
+def best_of(recipe: Recipe, rows: Iterable[Mapping[str, Any]], steps: Collection[int] | None = None) -> Best | None:
+    """The best of the evaluations in the rows of metrics.jsonl, of all steps or of `steps`; None without any."""
     metric = recipe.best_metric or DEV_METRICS[recipe.stage][0]
     column = COLUMNS.get(metric, f"dev/{metric}")
-    found = [(row[column], row["step"]) for row in rows if isfinite(row.get(column, float("nan")))]
+    chosen = (row for row in rows if steps is None or row["step"] in steps)
+    found = [(row[column], row["step"]) for row in chosen if isfinite(row.get(column, float("nan")))]
     if not found:
         return None
     sign = -1 if metric == "loss" else 1
@@ -48,18 +50,19 @@ def best_of(recipe: Recipe, rows: Iterable[Mapping[str, Any]]) -> Best | None:
 
 
 def keep_if_best(run: RunFolder, recipe: Recipe, checkpoint: Checkpoint) -> None:
-    """Keep the weights of a checkpoint if its step is the best so far, in place of those kept before.
+    """Keep the weights of a checkpoint if its step is better than those kept before, in place of them.
 
-    Files are hard links, so they take no space until the checkpoint itself is pruned."""
-    best = best_of(recipe, read_metrics(run.folder / "metrics.jsonl"))
+    Call it for each new checkpoint and for the one that a run resumes from: a kill may have come before its weights
+    were kept. Files are hard links, so they take no space until the checkpoint itself is pruned."""
+    kept = {other.step for other in kept_best(run.checkpoints)}
+    best = best_of(recipe, read_metrics(run.folder / "metrics.jsonl"), kept | {checkpoint.step})
     if best is None or best.step != checkpoint.step:
         return
-    folder = run.best_checkpoints / f"step-{checkpoint.step}"
-    partial = folder.with_name(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    _link(checkpoint.folder, partial)
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    if checkpoint.step not in kept:
+        partial = run.best_checkpoints / ".partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        _link(checkpoint.folder, partial)
+        partial.rename(run.best_checkpoints / f"step-{checkpoint.step}")
     for other in kept_best(run.checkpoints):
         if other.step != checkpoint.step:
             shutil.rmtree(other.folder)
@@ -82,18 +85,43 @@ def _link(source: Path, target: Path) -> None:
 def export_best(run: RunFolder, recipe: Recipe) -> None:
     """Write the best checkpoint as a model: to `run.model` if the recipe keeps the best, else to `run.best`.
 
+    If the weights of the best step are lost, the best step whose weights are kept is taken, with a warning. A run that
+    keeps its last weights ends with them although it has no best model, with a warning, too.
+
     Raises:
-        NoCheckpoint: The run has no evaluation, or the weights of its best step are lost or damaged.
+        NoCheckpoint: The recipe keeps the best, and no weights of an evaluated step are kept, or they are damaged.
     """
+    try:
+        best, kept = _kept_best(run, recipe)
+    except NoCheckpoint as error:
+        if recipe.keep == "best":
+            raise
+        print(f"warning: {error}", file=sys.stderr)
+        return
+    _export(run, recipe, best, kept)
+
+
+def _kept_best(run: RunFolder, recipe: Recipe) -> tuple[Best, Checkpoint]:
+    rows, kept = read_metrics(run.folder / "metrics.jsonl"), {c.step: c for c in kept_best(run.checkpoints)}
+    first, best = best_of(recipe, rows), best_of(recipe, rows, kept)
+    if first is None or best is None:
+        why = "no evaluation has the metric" if first is None else f"the weights of step {first.step} are lost"
+        raise NoCheckpoint(f"{run.folder} has no best model: {why}; `judge-r1 merge` exports another checkpoint")
+    if first != best:
+        print(
+            f"warning: the weights of step {first.step}, the best by {best.metric}, are lost: the best model is that "
+            f"of step {best.step}",
+            file=sys.stderr,
+        )
+    chosen = kept[best.step]
+    if chosen.has_manifest and (damage := find_damage(chosen.folder)):
+        raise NoCheckpoint(f"{chosen.folder}, the best checkpoint, is damaged: {damage}")
+    return best, chosen
+
+
+def _export(run: RunFolder, recipe: Recipe, best: Best, kept: Checkpoint) -> None:
     from judge_r1.training.export_checkpoint import export
 
-    best = best_of(recipe, read_metrics(run.folder / "metrics.jsonl"))
-    kept = next((c for c in kept_best(run.checkpoints) if best is not None and c.step == best.step), None)
-    if best is None or kept is None:
-        why = "no evaluation has the metric" if best is None else f"the weights of step {best.step} are lost"
-        raise NoCheckpoint(f"{run.folder} has no best model: {why}; `judge-r1 merge` exports another checkpoint")
-    if kept.has_manifest and (damage := find_damage(kept.folder)):
-        raise NoCheckpoint(f"{kept.folder}, the best checkpoint, is damaged: {damage}")
     target = run.model if recipe.keep == "best" else run.best
     shutil.rmtree(target, ignore_errors=True)  # of an attempt that ended before its model was written
     write_json(run.folder / BEST_FILE, {"metric": best.metric, "value": best.value, "step": best.step})

@@ -90,9 +90,10 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
         for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
             for name in (CASES_FILE, PAIRS_FILE):
                 if data is not None and not (data / name).exists():
+                    without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
                     raise JudgeError(
                         f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
-                        f"or give another folder as data.{part}=FOLDER"
+                        f"or give another folder as data.{part}=FOLDER{without}"
                     )
     if resources.nodes > 1 and not resources.node and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(

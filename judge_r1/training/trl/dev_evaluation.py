@@ -1,7 +1,9 @@
 """Evaluates on the dev pairs while a TRL trainer runs: greedy episodes for GRPO, the loss for SFT and DPO."""
 
+import sys
 import time
 from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,14 @@ class DevEvaluation(TrainerCallback):  # type: ignore[misc]
         self._metrics["time/dev"] = time.perf_counter() - started
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        self._metrics |= dev_from_trl(logs or {})
+        found = dev_from_trl(logs or {})
+        if bad := [name for name, value in found.items() if not isfinite(value)]:  # not JSON, and never the best
+            print(f"warning: step {state.global_step}: {', '.join(bad)} is not finite", file=sys.stderr)
+        self._metrics |= {name: value for name, value in found.items() if isfinite(value)}
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.global_step:  # resumed: a kill may have come between the checkpoint and keeping its weights
+            self.on_save(args, state, control)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         step, rest = divmod(state.global_step, self.updates)

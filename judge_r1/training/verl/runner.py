@@ -15,7 +15,7 @@ from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.training.best_checkpoint import export_best
+from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.data.dev_pairs import dev_pairs
@@ -71,6 +71,8 @@ def train_verl(
         checkpoint = newest_whole(run.checkpoints, logged=run.last_step)
         resume_verl_at(run.checkpoints, checkpoint)
         run.truncate_after(checkpoint.step if checkpoint else 0)
+        if dev is not None and checkpoint is not None:  # a kill may have come before its weights were kept
+            keep_if_best(run, recipe, checkpoint)
         home = run.folder / "verl"
         wait_seconds = SHARED_SECONDS if existing_ray else 0.0
         reader = RolloutReader(

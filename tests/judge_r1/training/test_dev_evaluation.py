@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,12 +24,13 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.run_log import read_rows
 from judge_r1.core.yaml_config import ConfigError
-from judge_r1.training.best_checkpoint import Best, best_of
-from judge_r1.training.checkpoints import checkpoints, kept_best
+from judge_r1.training.best_checkpoint import Best, best_of, export_best, keep_if_best
+from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, checkpoints, kept_best
 from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import RunFolder
 
 CHANGES = {
     "sft": ["sft.traces=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
@@ -191,6 +194,104 @@ def test_the_best_step_is_the_first_with_the_best_value(data: Path) -> None:
     assert best_of(recipe("sft", data), losses) == Best("loss", 2, 0.3)
 
 
+def run_with(folder: Path, resolved: Recipe, losses: dict[int, float]) -> RunFolder:
+    """A run folder with evaluations and a checkpoint of each of their steps."""
+    run = RunFolder(folder, resolved)
+    for step, loss in losses.items():
+        run.log({"step": step, "dev/loss": loss})
+        (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
+        (run.checkpoints / f"checkpoint-{step}" / "model.safetensors").write_text(str(step))
+    return run
+
+
+def checkpoint(run: RunFolder, step: int) -> Checkpoint:
+    return Checkpoint(step, run.checkpoints / f"checkpoint-{step}", sharded=False)
+
+
+def kept_steps(run: RunFolder) -> list[int]:
+    return [kept.step for kept in kept_best(run.checkpoints)]
+
+
+def test_a_resumed_run_keeps_the_best_that_a_kill_left_unkept(data: Path, tmp_path: Path) -> None:
+    """The kill came after the checkpoint of step 4 was complete, and before its weights were kept."""
+    from judge_r1.training.trl.dev_evaluation import DevEvaluation
+
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
+    keep_if_best(run, resolved, checkpoint(run, 2))
+    assert kept_steps(run) == [2]
+    args = SimpleNamespace(output_dir=str(run.checkpoints))
+    evaluation = DevEvaluation(run, resolved, lambda model: {})
+    evaluation.on_train_begin(args, SimpleNamespace(global_step=0, is_world_process_zero=True), None)
+    assert kept_steps(run) == [2]
+    for _ in range(2):
+        evaluation.on_train_begin(args, SimpleNamespace(global_step=4, is_world_process_zero=True), None)
+        assert kept_steps(run) == [4]
+        assert (run.best_checkpoints / "step-4" / "model.safetensors").read_text() == "4"
+
+
+def test_later_steps_compete_with_the_weights_that_are_left(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The weights of step 2, the best, were replaced by those of a later checkpoint, which was then damaged."""
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.1, 4: 0.4, 6: 0.3, 8: 0.5})
+    for step in (4, 6, 8):
+        keep_if_best(run, resolved, checkpoint(run, step))
+    assert kept_steps(run) == [6]
+    exported: list[int] = []
+    monkeypatch.setattr(
+        "judge_r1.training.export_checkpoint.export",
+        lambda folder, recipe, chosen, target: exported.append(chosen.step),
+    )
+    export_best(run, resolved)
+    assert (exported, json.loads((run.folder / "best.json").read_text())["step"]) == ([6], 6)
+    assert "the weights of step 2, the best by loss, are lost" in capsys.readouterr().err
+
+
+def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for keep in ("last", "best"):
+        resolved = recipe("sft", data, f"keep={keep}")
+        run = run_with(tmp_path / keep, resolved, {2: 0.5})
+        if keep == "last":
+            export_best(run, resolved)
+            assert "warning: " in (said := capsys.readouterr().err)
+            assert "the weights of step 2 are lost" in said
+        else:
+            with pytest.raises(NoCheckpoint, match="the weights of step 2 are lost"):
+                export_best(run, resolved)
+
+
+def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(
+    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    resolved, whole = finished("dpo")
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    for lost in ("model", "best", "checkpoints/best"):
+        shutil.rmtree(folder / lost)
+    run_recipe(resolved, folder, rationales=recipe_traces)
+    name = "model.safetensors"
+    assert (folder / "model" / name).read_bytes() == (whole / "model" / name).read_bytes()
+    assert json.loads((folder / "best.json").read_text())["step"] == 4
+
+
+def test_an_evaluation_that_is_not_finite_leaves_a_readable_log(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from judge_r1.training.trl.dev_evaluation import DevEvaluation
+
+    resolved = recipe("sft", data)
+    evaluation = DevEvaluation(RunFolder(tmp_path / "run", resolved), resolved, lambda model: {})
+    logs = {"eval_loss": float("nan"), "eval_mean_token_accuracy": 0.5}
+    evaluation.on_log(None, SimpleNamespace(global_step=2), None, logs=logs)
+    evaluation.run.log({"step": 2} | evaluation.pop())
+    assert read_rows(evaluation.run.folder / "metrics.jsonl") == [{"step": 2, "dev/token_accuracy": 0.5}]
+    assert "dev/loss is not finite" in capsys.readouterr().err
+
+
 def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(data: Path) -> None:
     train = load_pairs(data / "train")
 
@@ -211,7 +312,7 @@ def test_cases_of_both_folders_are_refused(data: Path, tmp_path: Path) -> None:
     shared = recipe("grpo", data, f"data.dev={data / 'train'}")
     with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ case\(s\)"):
         run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
-    with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl"):
+    with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl.* data\.dev=null"):
         run_recipe(recipe("grpo", data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
 
 

@@ -15,12 +15,14 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from errno import ENOENT
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -32,6 +34,7 @@ SHARD_CASES = 16
 """Cases per shard: what a kill can cost."""
 _MAGIC = b"JR1VEC01"
 _ALIGNMENT = 64
+_ATTEMPTS = 5
 _PROBE = "The quick brown fox jumps over the lazy dog."
 _PROBE_TOLERANCE = 5e-3
 """Largest difference of the probe's vector between two devices or precisions; other weights differ by more."""
@@ -303,27 +306,34 @@ def _write_shard(store: VectorStore, cases: Sequence[tuple[str, str, Vectors]]) 
     header += b" " * (-(16 + len(header)) % _ALIGNMENT)
     name = hashlib.sha256("".join(text for text, *_ in cases).encode()).hexdigest()[:32]
     parts = (_MAGIC + len(header).to_bytes(8, "little") + header, *(vectors.tobytes() for *_, vectors in cases))
-    _write(store.folder / f"{name}{SUFFIX}", iter(parts))
+    _write(store.folder / f"{name}{SUFFIX}", parts)
 
 
 def _write_manifest(store: VectorStore) -> None:
     if not (store.folder / MANIFEST).exists():
         probe = [round(float(value), 6) for value in store.embedder.encode_passages([_PROBE])[0]]
         text = json.dumps({**asdict(store.key), "probe": probe}, ensure_ascii=True)
-        _write(store.folder / MANIFEST, iter([text.encode() + b"\n"]))
+        _write(store.folder / MANIFEST, [text.encode() + b"\n"])
 
 
-def _write(path: Path, parts: Iterator[bytes]) -> None:
-    """Writes a file under another name, syncs it and renames it."""
+def _write(path: Path, parts: Sequence[bytes]) -> None:
+    """Writes a file under another name, syncs it and renames it.
+
+    Where folders cannot be locked (NFS), another process may fill the store, too, and take the new file for the
+    leftover of a kill: then it is written again."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
-        with partial.open("wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        for _ in range(_ATTEMPTS):
+            with partial.open("wb") as file:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileNotFoundError):
+                partial.replace(path)
+                return
+        raise FileNotFoundError(ENOENT, "another process removes it while it is written", str(partial))
     finally:
         with suppress(OSError):
             partial.unlink()

@@ -163,7 +163,8 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     from judge_r1.training.trl.grpo import train_grpo
 
     data = open_pairs(recipe.data.train)
-    if recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces"):
+    # of several processes, the first one writes the traces, and the others read them
+    if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
         searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
         for folder in searched:
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())

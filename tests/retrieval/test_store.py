@@ -186,6 +186,28 @@ def test_a_failure_keeps_complete_shards_only(tmp_path: Path, monkeypatch: pytes
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
+def test_a_builder_survives_another_one_that_takes_its_file_for_a_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On NFS, folders cannot be locked, so two processes may fill a store at once."""
+    sync, removed = store_module.os.fsync, []
+
+    def remove_once(descriptor: int) -> None:
+        sync(descriptor)
+        partials = set(tmp_path.rglob(".*.partial"))
+        if len(removed) < 2:
+            removed.extend(partials)
+            for path in partials:
+                path.unlink()
+
+    monkeypatch.setattr(store_module.os, "fsync", remove_once)
+    filled(tmp_path / "a")
+    monkeypatch.undo()
+    assert len(removed) == 2
+    filled(tmp_path / "b")
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
 def test_a_retriever_searches_stored_cases_without_embedding_them(tmp_path: Path) -> None:
     filled(tmp_path)
     embedder = HashEmbedder()

@@ -44,10 +44,16 @@ def interface_of(address: str) -> str | None:
 
 
 def interface_variables(host: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that bind NCCL and Gloo to the interface towards `host`, without those that are set already."""
+    """The variables that bind NCCL and Gloo to the interface towards `host`, without those that are set already.
+
+    None where the name of another network leads to the loopback, as that of this machine does in Debian's /etc/hosts:
+    the other machines could not reach it there."""
     try:
-        interface = interface_of(address_towards(host))
+        address = address_towards(host)
+        interface = interface_of(address)
     except OSError:
+        return {}
+    if address.startswith("127.") and host != "localhost" and not host.startswith("127."):
         return {}
     return {name: interface for name in INTERFACE_VARIABLES if interface and name not in environment}
 

@@ -20,6 +20,13 @@ def test_variables_that_are_set_win() -> None:
     assert interface_variables("no-such-host.invalid", {}) == {}
 
 
+def test_a_name_that_leads_to_the_loopback_binds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's /etc/hosts gives a machine's own name 127.0.1.1. Other machines do not reach it there."""
+    monkeypatch.setattr("judge_r1.training.network.address_towards", lambda host: "127.0.0.1")
+    assert interface_variables("node-0", {}) == {}
+    assert interface_variables("localhost", {}) == {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo"}
+
+
 @pytest.mark.parametrize(
     ("command", "printed"), [((), "127.0.0.1"), (("bash", "-c", "echo $NCCL_SOCKET_IFNAME"), "lo")]
 )

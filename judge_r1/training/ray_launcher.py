@@ -41,8 +41,8 @@ def launch_on_ray(recipe: Recipe, folder: Path, nodes: int, per_node: int | None
         JudgeError: A node is missing or lacks something (`cluster_check`).
     """
     count = per_node or _gpus_here()
-    model = Path(recipe.model)
-    shared = [recipe.data.train, *([model] if model.exists() else [])]
+    model, dev = Path(recipe.model), recipe.data.dev
+    shared = [recipe.data.train, *([dev] if dev else []), *([model] if model.exists() else [])]
     request = StopRequest(folder)
     logs = (folder / "logs").absolute()
     with exit_on_sigterm():

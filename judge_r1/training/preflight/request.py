@@ -14,7 +14,7 @@ def node_checks(recipe: Recipe, run_folder: Path) -> dict[str, Any]:
     """The checks of one node. `gpu_packages` apply to nodes whose torch is built for CUDA."""
     on_processor = needed(recipe, gpu=False)
     files: list[tuple[str, list[Any]]] = [("tokenizer", [recipe.model]), ("weights", [recipe.model])]
-    if recipe.episode.effective_budget.max_searches:
+    if recipe.episode.effective_budget.max_searches and recipe.stage != "dpo":  # which samples no episodes
         files.append(("embedder", [recipe.episode.retriever]))
     with suppress(UnknownShape):  # an architecture without an estimate
         saved = sum(path.stat().st_size for path in (run_folder / "checkpoints").rglob("*") if path.is_file())

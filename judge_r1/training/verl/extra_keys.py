@@ -20,6 +20,7 @@ REFUSED: dict[str, str] = {
     "trainer.del_local_ckpt_after_load": "a run resumes from its checkpoints",
     "trainer.max_actor_ckpt_to_keep": "judge-r1 keeps the last two checkpoints and the best one",
     "trainer.save_freq": "set save_every",
+    "trainer.checkpoint_callback_class": "judge-r1 saves with it when the run is asked to stop",
     "trainer.resume_mode": "judge-r1 verifies checkpoints and chooses the one to resume from",
     "trainer.resume_from_path": "judge-r1 verifies checkpoints and chooses the one to resume from",
     "trainer.test_freq": "set eval_every",

@@ -6,12 +6,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from factories import mini_pairs
+from paths import RECIPES
 from test_distributed import alive, assert_same_training
 from turn_recipes import timeless, turn_recipe, weights
 from two_nodes import family, free_ports, two_nodes
@@ -19,9 +20,10 @@ from two_nodes import family, free_ports, two_nodes
 from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.core.run_log import read_rows
+from judge_r1.training import ray_launcher
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.resources import Resources, check_resources
 
 
@@ -53,6 +55,21 @@ def two_launchers(recipe: Recipe, run: Path, *, processes: int = 1) -> Iterator[
             for pid in family(node.pid) if node.poll() is None else ():
                 os.kill(pid, signal.SIGKILL)
             node.wait(30)
+
+
+def test_all_nodes_must_see_the_dev_pairs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process reads them, so a node without them would end the run after all had started."""
+
+    def check(machines: object, folder: Path, paths: Sequence[Path], **checks: object) -> None:
+        seen.extend(paths)
+        raise JudgeError("far enough")
+
+    seen: list[Path] = []
+    monkeypatch.setattr(ray_launcher, "wait_for_nodes", check)
+    recipe = load_recipe(RECIPES / "mini" / "warmup.yaml", [f"data.train={data}", f"data.dev={data / 'dev'}"])
+    with pytest.raises(JudgeError, match="far enough"):
+        ray_launcher.launch_on_ray(recipe, tmp_path, 2, 1)
+    assert seen[:2] == [data, data / "dev"]
 
 
 def train(recipe: Recipe, run: Path, *, processes: int = 1) -> None:

@@ -122,6 +122,9 @@ def test_a_node_checks_the_model_the_embedder_and_the_disk(tmp_path: Path) -> No
     assert ("disk", [str(tmp_path / "run"), wanted - 1000]) in node_checks(recipe, tmp_path / "run")["files"]
     no_search = load_recipe(RECIPES / "paper" / "grpo-21k.yaml")
     assert "embedder" not in dict(node_checks(no_search, tmp_path)["files"])
+    dpo = load_recipe(RECIPES / "mini" / "dpo.yaml", ["dpo.form=reasoning", "episode.search=true"])
+    assert dpo.episode.effective_budget.max_searches  # DPO on reasonings runs no episode
+    assert "embedder" not in dict(node_checks(dpo, tmp_path)["files"])
 
 
 def test_files_that_a_node_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,7 @@ def test_a_key_of_a_recipe_wins_over_ours(tmp_path: Path) -> None:
         ("trainer.total_training_steps", 3, r"set grpo\.steps"),
         ("trainer.default_local_dir", "x", "--out"),
         ("trainer.test_freq", 3, "eval_every"),
+        ("trainer.checkpoint_callback_class", "x.Y", "asked to stop"),
         ("actor_rollout_ref.actor.clip_ratio_high", 0.3, r"set grpo\.clip_high"),
         ("actor_rollout_ref.actor.kl_loss_coef", 0.3, r"set grpo\.kl"),
         ("algorithm.adv_estimator", "rloo", "the same objective"),

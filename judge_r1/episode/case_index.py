@@ -19,7 +19,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.episode.config import AUTO, EpisodeConfig
 from retrieval.embedders import Embedder, load_embedder
 from retrieval.retriever import Retriever
-from retrieval.store import StoreReport, fill_store, missing_cases
+from retrieval.store import StoreKey, StoreReport, fill_store, missing_cases
 from retrieval.weights_cache import cache_dir
 
 BM25 = "bm25"
@@ -51,7 +51,8 @@ def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: st
     if not searches_vectors(config) or not texts:
         return Retriever(texts, method=BM25, passage_words=words, max_cases=BUILT_INDEXES)
     embedder = shared_embedder(config.retriever, config.retriever_device or device)
-    store = index_folder(texts.folder) if isinstance(texts, CaseTexts) and texts.folder else None
+    key = StoreKey.of(embedder, words)
+    store = index_folder(texts.folder, key) if isinstance(texts, CaseTexts) and texts.folder else None
     retriever = Retriever(texts, method=embedder, passage_words=words, max_cases=BUILT_INDEXES, store=store)
     if retriever.store:  # without stored vectors an evicted index would be embedded again
         retriever.max_cases = STORED_INDEXES
@@ -63,10 +64,13 @@ def searches_vectors(config: EpisodeConfig) -> bool:
     return config.effective_budget.max_searches > 0 and config.retriever != BM25
 
 
-def index_folder(data: Path) -> Path:
-    """Where the vector stores of a data folder are: in it, or in the cache if it cannot be written to."""
+def index_folder(data: Path, key: StoreKey | None = None) -> Path:
+    """Where the vector stores of a data folder are: in it, or in the cache if it cannot be written to. With `key`, a
+    folder of stores that cannot be written to counts only if it holds the one of this key."""
     own = data / INDEX_FOLDER
-    if own.exists() or os.access(data, os.W_OK):
+    if os.access(own if own.exists() else data, os.W_OK):
+        return own
+    if own.exists() and (key is None or key.folder(own).exists()):
         return own
     return cache_dir() / INDEX_FOLDER / content_hash("index", str(data.resolve()))
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -190,7 +191,8 @@ def test_a_builder_survives_another_one_that_takes_its_file_for_a_leftover(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On NFS, folders cannot be locked, so two processes may fill a store at once."""
-    sync, removed = store_module.os.fsync, []
+    sync = os.fsync
+    removed: list[Path] = []
 
     def remove_once(descriptor: int) -> None:
         sync(descriptor)
@@ -200,7 +202,7 @@ def test_a_builder_survives_another_one_that_takes_its_file_for_a_leftover(
             for path in partials:
                 path.unlink()
 
-    monkeypatch.setattr(store_module.os, "fsync", remove_once)
+    monkeypatch.setattr(os, "fsync", remove_once)
     filled(tmp_path / "a")
     monkeypatch.undo()
     assert len(removed) == 2

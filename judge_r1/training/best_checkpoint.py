@@ -61,7 +61,12 @@ def keep_if_best(run: RunFolder, recipe: Recipe, checkpoint: Checkpoint) -> None
     if checkpoint.step not in kept:
         partial = run.best_checkpoints / ".partial"
         shutil.rmtree(partial, ignore_errors=True)
-        _link(checkpoint.folder, partial)
+        try:
+            _link(checkpoint.folder, partial)
+        except FileNotFoundError:  # the engine has pruned it while its metrics were read
+            shutil.rmtree(partial, ignore_errors=True)
+            print(f"{checkpoint.folder} was pruned before its weights could be kept as the best", file=sys.stderr)
+            return
         partial.rename(run.best_checkpoints / f"step-{checkpoint.step}")
     for other in kept_best(run.checkpoints):
         if other.step != checkpoint.step:

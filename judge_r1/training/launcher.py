@@ -17,6 +17,7 @@ from judge_r1.training.distributed import STARTED_BY, VISIBLE_SECONDS
 from judge_r1.training.network import interface_variables
 from judge_r1.training.node_group import Node, NodeGroup
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
+from judge_r1.training.run_folder import finished
 
 
 class ProcessFailed(JudgeError):
@@ -62,7 +63,7 @@ def launch(folder: Path, processes: int, node: Node | None = None, *, expected: 
             if group and (failure := group.cause(isinstance(error, ProcessFailed) and error.may_follow)):
                 raise failure from None
             raise
-    if preempted:
+    if preempted and not finished(folder):
         raise Preempted(folder)
 
 

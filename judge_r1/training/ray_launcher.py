@@ -57,7 +57,9 @@ def launch_on_ray(recipe: Recipe, folder: Path, nodes: int, per_node: int | None
         }
         statuses = _run(json.dumps({"nodes": nodes, "gpus": count, "task": task}), logs / "ray.log", request)
     failed = sorted((rank for rank, (status, _) in statuses.items() if status), key=lambda rank: _order(statuses[rank]))
-    if request and not finished(folder):
+    if finished(folder):  # a node that ends late may not have learned that the run is complete
+        return
+    if request:
         raise Preempted(folder)
     if failed:
         status, line = statuses[failed[0]]

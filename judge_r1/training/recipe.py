@@ -11,7 +11,7 @@ from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
 from judge_r1.training.shipped_recipes import find_recipe
-from judge_r1.training.verl.extra_keys import flatten
+from judge_r1.training.verl.extra_keys import LOSS_MODE, flatten
 
 MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
 """Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
@@ -114,6 +114,8 @@ class GrpoConfig(ConfigModel):
     def _keys_of_the_engine(self) -> "GrpoConfig":
         if self.verl and self.engine != "verl":
             raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
+        if self.ratio == "sequence" and LOSS_MODE in self.verl:
+            raise ValueError(f"ratio: sequence and verl's {LOSS_MODE} exclude each other: set one of them")
         return self
 
     @model_validator(mode="after")

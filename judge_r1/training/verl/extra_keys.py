@@ -9,6 +9,7 @@ from typing import Any
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ACTOR, _ROLLOUT, _MODEL = (f"actor_rollout_ref.{part}" for part in ("actor", "rollout", "model"))
+LOSS_MODE = f"{_ACTOR}.policy_loss.loss_mode"
 _SAME_OBJECTIVE = "so that both engines optimise the same objective"
 
 REFUSED: dict[str, str] = {
@@ -54,6 +55,8 @@ REFUSED: dict[str, str] = {
     f"{_ACTOR}.clip_ratio": "set grpo.clip",
     f"{_ACTOR}.clip_ratio_low": "set grpo.clip",
     f"{_ACTOR}.clip_ratio_high": "set grpo.clip_high",
+    f"{_ACTOR}.clip_ratio_c": f"the second clip is fixed, {_SAME_OBJECTIVE}",
+    f"{_ACTOR}.strategy": "merging reads the shards of FSDP2",
     f"{_ACTOR}.loss_agg_mode": "set grpo.loss",
     f"{_ACTOR}.loss_scale_factor": "set grpo.loss",
     f"{_ACTOR}.use_kl_loss": "set grpo.kl",

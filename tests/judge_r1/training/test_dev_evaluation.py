@@ -249,6 +249,20 @@ def test_later_steps_compete_with_the_weights_that_are_left(
     assert "the weights of step 2, the best by loss, are lost" in capsys.readouterr().err
 
 
+def test_a_checkpoint_that_is_pruned_while_it_is_kept_keeps_the_one_before(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
+    keep_if_best(run, resolved, checkpoint(run, 2))
+    later = checkpoint(run, 4)
+    shutil.rmtree(later.folder)
+    keep_if_best(run, resolved, later)
+    assert kept_steps(run) == [2]
+    assert "was pruned before its weights could be kept" in capsys.readouterr().err
+    assert [path.name for path in run.best_checkpoints.iterdir()] == ["step-2"]
+
+
 def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_key_of_a_recipe_wins_over_ours(tmp_path: Path) -> None:
         ("trainer.checkpoint_callback_class", "x.Y", "asked to stop"),
         ("actor_rollout_ref.actor.clip_ratio_high", 0.3, r"set grpo\.clip_high"),
         ("actor_rollout_ref.actor.kl_loss_coef", 0.3, r"set grpo\.kl"),
+        ("actor_rollout_ref.actor.strategy", "fsdp", "the shards of FSDP2"),
         ("algorithm.adv_estimator", "rloo", "the same objective"),
         ("+ray_kwargs.ray_init.num_gpus", 1, "without +"),
         ("a b.c", 1, "is no key of verl"),
@@ -104,6 +105,13 @@ def test_keys_that_promises_depend_on_are_refused(tmp_path: Path, key: str, valu
     with pytest.raises(ConfigError, match=says) as error:
         load(tmp_path, {key: value})
     assert str(error.value).startswith(f"{tmp_path / 'recipe.yaml'}: field grpo.verl: ")
+
+
+def test_sequence_ratios_and_another_loss_mode_exclude_each_other(tmp_path: Path) -> None:
+    keys = {"actor_rollout_ref.actor.policy_loss.loss_mode": "clip_cov"}
+    assert load(tmp_path, keys).grpo.verl == keys
+    with pytest.raises(ConfigError, match=r"ratio: sequence and verl's .*loss_mode exclude each other"):
+        load(tmp_path, keys, "grpo.ratio=sequence")
 
 
 def test_a_key_and_one_below_it_are_refused(tmp_path: Path) -> None:

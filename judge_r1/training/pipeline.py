@@ -92,6 +92,9 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
     share = Resources(resources.processes, resources.nodes, gpus)
+    with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
+    for recipe in with_keys if can_check() else ():
+        check_verl_keys(recipe, resources, gpus)
     lines = report(
         stages,
         command,
@@ -102,11 +105,8 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     )
     environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=gpu is not None)
     lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
-    with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
     if with_keys and not can_check():
-        return [*lines, "# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')"]
-    for recipe in with_keys:
-        check_verl_keys(recipe, resources, gpus)
+        lines.append("# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')")
     return lines
 
 

@@ -125,13 +125,14 @@ def _embedders(recipe: Recipe, gpus: int) -> float:
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
     """Rough. With gradient checkpointing, each layer keeps its bfloat16 input, 2 h bytes per token, and one layer at a
     time keeps all activations, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash
-    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary."""
+    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary. With Ulysses
+    sequence parallelism, several GPUs share the tokens."""
     rows = {
         "sft": recipe.sft.micro_batch_size,
         "dpo": 2 * recipe.dpo.micro_batch_size,  # chosen and rejected
         "grpo": recipe.grpo.micro_batch_size,
     }[recipe.stage]
-    batch = rows * tokens
+    batch = rows * tokens / (verl_settings(recipe).sequence_parallel if recipe.on_verl else 1)
     return {
         "activations": batch * shape.width * (2 * shape.layers + 34),
         "logits": 0.0 if recipe.on_verl and verl_settings(recipe).fused_kernels else batch * shape.vocabulary * 4,

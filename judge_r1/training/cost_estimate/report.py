@@ -98,7 +98,11 @@ def _tokens(recipe: Recipe, tokens: Tokens) -> list[str]:
     what = "episodes" if recipe.stage == "grpo" else "examples"
     data = f"{tokens.pairs:,} pairs" if tokens.pairs is not None else f"{recipe.data.train} does not exist yet"
     steps = f"{tokens.steps:,}" if tokens.steps is not None else "one per batch of the data"
-    lines = [f"data: {data}", f"steps: {steps}, of {tokens.examples:,} {what}"]
+    lines = [f"data: {data}"]
+    if recipe.data.dev:
+        missing = "" if Path(recipe.data.dev).exists() else ", which does not exist yet"
+        lines.append(f"evaluation: every {recipe.eval_every or recipe.save_every} steps on {recipe.data.dev}{missing}")
+    lines += [f"steps: {steps}, of {tokens.examples:,} {what}"]
     lines.append(f"tokens each: prompt up to {tokens.prompt:,}, response up to {tokens.response:,}")
     lines.append(f"tokens per step: {_both(tokens, 1)}")
     if tokens.steps is not None:
@@ -171,6 +175,8 @@ def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None
     worst = max(typical, key=lambda stage: stage.seconds)
     share = worst.seconds / total_seconds(typical)
     lines.append(f"bottleneck: {worst.name}, {share:.0%} of a step, limited by {worst.limit}")
+    if recipe.grpo.async_mode and recipe.stage == "grpo":
+        lines.append("grpo.async_mode is not estimated: seconds and memory are those of the same run without it")
     if tokens.steps is not None:
         hours = [tokens.steps * total_seconds(stages) / 3600 for stages in (typical, full)]
         lines.append(

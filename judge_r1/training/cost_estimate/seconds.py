@@ -99,7 +99,8 @@ def _grpo(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[
     stages.append(Stage("rollout: decode", tokens * max(read, compute), limit))
 
     forward = episodes * forward_flops(shape, one.total) / (machine.total * machine.flops)
-    passes = -(-episodes // (machine.total * min(grpo.micro_batch_size, max(1, episodes // machine.total))))
+    ranks = max(1, machine.total // settings.sequence_parallel)  # with episodes of their own
+    passes = -(-episodes // (ranks * min(grpo.micro_batch_size, max(1, episodes // ranks))))
     shards = machine._replace(nodes=1) if (settings.shard_size or machine.total) <= machine.gpus else machine
     gather = passes * shards.collective(weights)
     if not settings.bypass_old_logprobs:

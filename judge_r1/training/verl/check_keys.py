@@ -160,8 +160,13 @@ def _impossible(config: Any) -> str:
         "actor.fsdp_config.fsdp_size": max(parts.actor.fsdp_config.fsdp_size, 1),
     }
     for name, size in sizes.items():
-        if gpus % size:
+        if size < 1 or gpus % size:
             return f"actor_rollout_ref.{name} {size} does not divide the {gpus} GPUs of the run"
+    if not 0 < parts.rollout.gpu_memory_utilization <= 1:
+        return (
+            f"actor_rollout_ref.rollout.gpu_memory_utilization {parts.rollout.gpu_memory_utilization} is no share of a "
+            "GPU: choose a number above 0 and at most 1"
+        )
     longest = config.data.max_prompt_length + config.data.max_response_length
     fits = parts.actor.ppo_max_token_len_per_gpu * parts.actor.ulysses_sequence_parallel_size
     if parts.actor.use_dynamic_bsz and fits < longest:

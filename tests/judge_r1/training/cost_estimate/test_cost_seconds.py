@@ -1,5 +1,7 @@
 """Estimates of seconds and of memory on a GPU, compared with sums by hand."""
 
+from pathlib import Path
+
 import pytest
 from paths import RECIPES
 
@@ -86,6 +88,25 @@ def test_verls_own_keys_change_the_estimate() -> None:
     assert capacity(large, shape, H100, 10_000, 7000) > 0  # over four GPUs
     alone = load_recipe(RECIPES / "paper" / "judge-r1-warm-fc-search.yaml")
     assert capacity(alone, shape, H100, 10_000, 7000) == 0
+    key = "grpo.verl.actor_rollout_ref.actor.ulysses_sequence_parallel_size"
+    split = load_recipe(RECIPES / "options" / "long-context.yaml")  # four GPUs share the tokens
+    whole = load_recipe(RECIPES / "options" / "long-context.yaml", [f"{key}=1"])
+    parts, all_parts = (memory(recipe, SHAPE, 16, 39_000) for recipe in (split, whole))
+    assert 4 * parts["logits"] == pytest.approx(all_parts["logits"])
+    assert 4 * parts["activations"] == pytest.approx(all_parts["activations"])
+
+
+@pytest.mark.parametrize("value", ["high", -1, 0, True])
+def test_a_value_that_is_no_positive_number_counts_as_the_default(value: object) -> None:
+    name = PAPER / "grpo-21k.yaml"
+    odd = load_recipe(name, [f"grpo.verl.actor_rollout_ref.rollout.gpu_memory_utilization={value}"])
+    assert sampling(odd, SHAPE, H100, 8) == sampling(load_recipe(name), SHAPE, H100, 8)
+
+
+def test_asynchronous_modes_are_not_estimated() -> None:
+    recipe = load_recipe(RECIPES / "options" / "async-separate.yaml", ["start=null", "model=Qwen/Qwen3-8B"])
+    lines = report(stage_runs(recipe, Path("runs/x")), "command", 8, 2, H100)
+    assert any("grpo.async_mode is not estimated" in line for line in lines)
 
 
 def test_memory_counts_gathered_layers_and_the_sleeping_vllm() -> None:

@@ -138,6 +138,8 @@ def test_keys_are_for_the_engine_verl(tmp_path: Path) -> None:
         ("actor_rollout_ref.rollout", 3, "actor_rollout_ref.rollout is a section"),
         ("actor_rollout_ref.rollout.pipeline_model_parallel_size", 2, "verl refuses the configuration"),
         ("actor_rollout_ref.rollout.tensor_model_parallel_size", 3, "3 does not divide the 8 GPUs"),
+        ("actor_rollout_ref.rollout.tensor_model_parallel_size", 0, "0 does not divide the 8 GPUs"),
+        ("actor_rollout_ref.rollout.gpu_memory_utilization", 1.6, "1.6 is no share of a GPU"),
         ("actor_rollout_ref.actor.use_dynamic_bsz", True, "the longest prompt and episode have 19500 tokens"),
         ("actor_rollout_ref.rollout.max_model_len", 8192, "the longest prompt and episode have 19500 tokens"),
     ],

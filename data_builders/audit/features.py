@@ -1,14 +1,15 @@
-"""The probes of the shortcut audit: features of the two texts of a pair, and the classifiers that learn from them.
+"""The trained readers of the shortcut audit: features of the two texts of a pair, and a classifier over them.
 
-The probe `length` sees the numbers of characters, words, distinct words and numbers. `words` sees TF-IDF of words and
-word pairs. `common words` ignores features that differ in fewer than three training pairs: rare words of a small,
-balanced set mislead a probe and can hide a leak through common ones.
+The reader `length` sees the counts of `text_counts`. `words` sees TF-IDF of words and word pairs. `common words`
+ignores features that differ in fewer than three training pairs: rare words of a small, balanced set mislead a
+classifier and can hide a leak through common ones. `likelihood` sees the counts and what a language model says of both
+texts.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from data_builders.audit.text_counts import COUNTS, text_counts
 from judge_r1.core.records import ReasoningPair
 
 FOLDS = 5
@@ -17,27 +18,44 @@ REPEATS = 4
 MAX_SMALL = 2_000
 """Groups of at least this many pairs are cross-validated once."""
 TOP_FEATURES = 10
-Probe = Literal["length", "words", "common words"]
+Probe = Literal["length", "words", "common words", "likelihood"]
 PROBES: tuple[Probe, ...] = ("length", "words", "common words")
-_MIN_PAIRS = {"length": 1, "words": 1, "common words": 3}
-_WORD = re.compile(r"\w+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+"""The readers that need no language model."""
+_MIN_PAIRS = {"common words": 3}
+Differences = Mapping[str, Mapping[str, float]]
+"""Pair id -> feature -> its value in A minus its value in B."""
 
 
 class PairFeatures:
-    """The pairs of a group as a sparse matrix: the row of a pair is x(A) - x(B), one column per feature."""
+    """The pairs of a group as a sparse matrix: the row of a pair is x(A) - x(B), one column per feature.
 
-    def __init__(self, pairs: Sequence[ReasoningPair], probe: Probe) -> None:
+    `differences` are the features of the reader `likelihood`.
+    """
+
+    def __init__(self, pairs: Sequence[ReasoningPair], probe: Probe, differences: Differences | None = None) -> None:
         import numpy as np
 
         self.cases = [pair.case_id for pair in pairs]
-        self._min_pairs = _MIN_PAIRS[probe]
+        self._min_pairs = _MIN_PAIRS.get(probe, 1)
         self._a_is_better = np.array([pair.preferred == "A" for pair in pairs])
         index = {t: i for i, t in enumerate(dict.fromkeys(t for p in pairs for t in (p.reasoning_a, p.reasoning_b)))}
         self._sides = np.array([(index[pair.reasoning_a], index[pair.reasoning_b]) for pair in pairs])
-        self._names, self._texts = (_length_features if probe == "length" else _word_features)(list(index))
-        self._column_weights = _inverse_rms if probe == "length" else _inverse_document_frequency
+        counted = probe in ("length", "likelihood")
+        self._names, self._texts = (_length_features if counted else _word_features)(list(index))
+        self._column_weights = _inverse_rms if counted else _inverse_document_frequency
         self._x = self._texts[self._sides[:, 0]] - self._texts[self._sides[:, 1]]
+        if probe == "likelihood":
+            self._append([(differences or {})[pair.pair_id] for pair in pairs])
+
+    def _append(self, rows: Sequence[Mapping[str, float]]) -> None:
+        from scipy.sparse import csr_matrix, hstack
+
+        names = list(rows[0])
+        self._names = [*self._names, *names]
+        more = csr_matrix([[row[name] for name in names] for row in rows])
+        # The texts' own columns only choose among features, so the pairs' features are zero in them.
+        self._texts = hstack([self._texts, csr_matrix((self._texts.shape[0], len(names)))], format="csr")
+        self._x = hstack([self._x, more], format="csr")
 
     def folds(self, seed: int) -> list[tuple[Any, Any]]:
         """Return (train, test) indices of pairs. No case is in both."""
@@ -91,13 +109,10 @@ class FeatureWeights:
 
 
 def _length_features(texts: list[str]) -> tuple[list[str], Any]:
-    """Count the characters, words, distinct words and numbers of each text."""
-    import numpy as np
     from scipy.sparse import csr_matrix
 
-    words = [_WORD.findall(text.lower()) for text in texts]
-    counts = [(len(t), len(w), len(set(w)), len(_NUMBER.findall(t))) for t, w in zip(texts, words, strict=True)]
-    return ["characters", "words", "different words", "numbers"], csr_matrix(np.array(counts, dtype=float))
+    rows = [text_counts(text) for text in texts]
+    return list(COUNTS), csr_matrix([[float(row[name]) for name in COUNTS] for row in rows])
 
 
 def _word_features(texts: list[str]) -> tuple[list[str], Any]:

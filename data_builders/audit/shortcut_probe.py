@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from data_builders.audit.features import FOLDS, FeatureWeights, PairFeatures, Probe
+from data_builders.audit.features import FOLDS, Differences, FeatureWeights, PairFeatures, Probe
+from data_builders.audit.likelihood import ZERO_SHOT
+from data_builders.audit.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
@@ -27,7 +29,7 @@ class ProbeError(JudgeError):
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """One probe on one group of pairs.
+    """One reader on one group of pairs.
 
     `accuracy` is that of the held-out predictions, where a pair without a known difference counts one half; `ci95` is
     its 95 % interval over resampled cases. `top_features` have the largest weights: the better reasoning has more of
@@ -35,7 +37,7 @@ class ProbeResult:
     """
 
     group: str
-    probe: Probe
+    probe: str
     pairs: int
     cases: int
     accuracy: float
@@ -89,9 +91,14 @@ def too_few_cases(what: str, pairs: Sequence[ReasoningPair]) -> ProbeError:
     )
 
 
-def cross_validate(group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0) -> ProbeResult:
-    """Score each pair with probes that were trained on the cases of the other folds."""
-    features = PairFeatures(pairs, probe)
+def cross_validate(
+    group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0, differences: Differences | None = None
+) -> ProbeResult:
+    """Score each pair with probes that were trained on the cases of the other folds.
+
+    The probe `likelihood` needs `differences` (see `likelihood.pair_likelihoods`).
+    """
+    features = PairFeatures(pairs, probe, differences)
     scores, weights = _PairScores(features), FeatureWeights()
     for train, test in features.folds(seed):
         scores.add(test, features.score(train, test, weights))
@@ -122,6 +129,42 @@ def held_out_operators(
         by_operator={o: scores.result(o, probe, indices[o], seed, weights[o].top()) for o in tested},
         too_few=tuple(sorted(indices.keys() - set(tested))),
     )
+
+
+def one_line_rules(group: str, pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
+    """Score each pair by each rule of `RULES`."""
+    return [
+        _rule_result(group, names, rule_scores(pairs, count), [pair.case_id for pair in pairs], seed)
+        for count, names in RULES.items()
+    ]
+
+
+def zero_shot_likelihood(
+    group: str, pairs: Sequence[ReasoningPair], differences: Differences, *, seed: int = 0
+) -> list[ProbeResult]:
+    """Score each pair by each rule of `ZERO_SHOT`: a language model that was not trained for this chooses."""
+    signs = [1 if pair.preferred == "A" else -1 for pair in pairs]
+    return [
+        _rule_result(
+            group,
+            names,
+            sign_scores([sign * differences[p.pair_id][feature] for sign, p in zip(signs, pairs, strict=True)]),
+            [pair.case_id for pair in pairs],
+            seed,
+        )
+        for feature, names in ZERO_SHOT.items()
+    ]
+
+
+def _rule_result(
+    group: str, names: tuple[str, str], scores: Sequence[float], cases: Sequence[str], seed: int
+) -> ProbeResult:
+    """The result of the first rule of two opposite ones, or of the second one if that is right more often: whoever
+    knows the set can use either."""
+    turned = _mean(scores) < 0.5
+    scores = [1 - score for score in scores] if turned else scores
+    interval = clustered_mean_ci(scores, cases, seed)
+    return ProbeResult(group, names[turned], len(scores), len(set(cases)), _mean(scores), interval, ())
 
 
 class _PairScores:

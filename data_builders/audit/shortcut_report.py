@@ -6,30 +6,42 @@ from rich.table import Table
 
 from data_builders.audit.features import PROBES
 from data_builders.audit.shortcut_probe import ProbeResult
-from data_builders.audit.shortcuts import BOUND, Finding, ShortcutAudit
+from data_builders.audit.shortcuts import Finding, ShortcutAudit
 
 ALL_OPERATORS = "all of them"
 
 
 def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
-    """Print accuracies by group and probe, accuracies on held-out operators, top features, and flagged groups."""
+    """Print the strongest reader of each group, all readers, held-out operators, top features, and flagged groups."""
     names = dict.fromkeys(finding.result.group for finding in audit.findings)
     groups = {name: [f for f in audit.findings if f.result.group == name] for name in names}
-    console.print(_accuracy_table(audit, groups))
+    console.print(_strongest_table(audit))
+    console.print(_reader_table(groups))
     if any(finding.held_out for finding in audit.findings):
         console.print(_operator_table(groups))
     console.print(_feature_table(groups))
     for name, reason in audit.not_probed.items():
         console.print(f"{name} was not probed: {reason}", markup=False)
+    if audit.language_model:
+        console.print(f"{audit.language_model} read {audit.read:,} pairs", markup=False)
+    else:
+        console.print("no language model read the pairs")
     below = [f"{f.result.group} ({f.result.probe})" for f in audit.findings if f.reason == "below chance"]
     if below:
         console.print(f"below chance, as expected of balanced swaps in a small set: {', '.join(below)}", markup=False)
-    for finding in audit.flagged:
-        result = finding.result
-        low, high = result.ci95
-        line = f"FLAGGED: {result.group}, {result.probe} [{low:.3f}, {high:.3f}], bound {BOUND:.2f}"
-        features = ", ".join(result.top_features)
-        console.print(f"{line}: {finding.reason}; top features: {features}", style="red", markup=False, highlight=False)
+    for name in groups:
+        if flagged := sorted((f for f in audit.flagged if f.result.group == name), key=lambda f: -f.result.ci95[1]):
+            console.print(_flag(flagged), style="red", markup=False, highlight=False)
+
+
+def _flag(findings: list[Finding]) -> str:
+    """One line for a flagged group: its strongest reader, then the others."""
+    first, *others = findings
+    low, high = first.result.ci95
+    line = f"FLAGGED: {first.result.group}, {first.result.probe} [{low:.3f}, {high:.3f}], bound {first.bound:.2f}"
+    features = f"; top features: {', '.join(first.result.top_features)}" if first.result.top_features else ""
+    also = f"; also {', '.join(finding.result.probe for finding in others)}" if others else ""
+    return f"{line}: {first.reason}{features}{also}"
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -40,15 +52,27 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _accuracy_table(audit: ShortcutAudit, groups: dict[str, list[Finding]]) -> Table:
-    title = f"Accuracy [95 %] without the case, {audit.pairs} pairs of {audit.cases} cases"
-    table = _table(title, "", "pairs", *PROBES, "")
-    for name, findings in groups.items():
-        verdicts = {finding.verdict for finding in findings}
-        verdict = "" if "reported" in verdicts else "FLAGGED" if "FLAGGED" in verdicts else "pass"
+def _strongest_table(audit: ShortcutAudit) -> Table:
+    title = f"The strongest reader without the case, {audit.pairs} pairs of {audit.cases} cases"
+    table = _table(title, "", "pairs", "reader", "accuracy [95 %]", "")
+    for finding in audit.strongest():
+        result = finding.result
+        verdict = "" if finding.verdict == "reported" else finding.verdict
         style = {"FLAGGED": "red", "pass": "green"}.get(verdict)
-        numbers = [_interval(finding.result) for finding in findings]
-        table.add_row(name, str(findings[0].result.pairs), *numbers, verdict, style=style)
+        table.add_row(result.group, str(result.pairs), result.probe, _interval(result), verdict, style=style)
+    return table
+
+
+def _reader_table(groups: dict[str, list[Finding]]) -> Table:
+    """One row per reader, one column per group: domains have only their strongest reader."""
+    columns = [name for name in groups if " " not in name]
+    table = _table("Accuracy of every reader", "", *columns)
+    rows: dict[str, dict[str, str]] = {}
+    for name in columns:
+        for finding in groups[name]:
+            rows.setdefault(finding.result.probe, {})[name] = _short(finding.result.accuracy)
+    for reader, cells in rows.items():
+        table.add_row(reader, *(cells.get(name, "") for name in columns))
     return table
 
 
@@ -69,11 +93,12 @@ def _operator_table(groups: dict[str, list[Finding]]) -> Table:
 
 
 def _feature_table(groups: dict[str, list[Finding]]) -> Table:
-    table = _table("Top features (- of the flawed reasoning, + of the better one)", "", "probe", "features")
+    table = _table("Top features (- of the flawed reasoning, + of the better one)", "", "reader", "features")
     for name, findings in groups.items():
         for finding in findings:
-            table.add_row(name, finding.result.probe, "  ".join(finding.result.top_features))
-            name = ""
+            if finding.result.top_features:
+                table.add_row(name, finding.result.probe, "  ".join(finding.result.top_features))
+                name = ""
     return table
 
 

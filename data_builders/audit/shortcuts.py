@@ -1,15 +1,16 @@
-"""The shortcut audit: tests whether a set of pairs reveals its labels to probes that never see a case.
+"""The shortcut audit: tests whether a set of pairs reveals its labels to readers that never see a case.
 
-P2 and P4 flaws can be found only by consulting the case: a group is flagged unless the upper end of a probe's 95 %
-interval is below `BOUND`. Domains are also probed separately, so that none masks another. Flaws of the other principles
-are visible in the text; their accuracies, and those on held-out operators, are reported.
+A reader is a one-line rule, a trained classifier, or a language model. P2 and P4 flaws can be found only by consulting
+the case, so no reader may find them. Flaws of the other principles are visible in the text, so a reader may find them
+by their words, but not by counts or by likelihood. A group is flagged unless the upper end of its strongest reader's
+95 % interval is below the bound. Domains of P2 and P4 are also read separately, so that none masks another.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from data_builders.audit.features import PROBES
+from data_builders.audit.features import PROBES, Differences
 from data_builders.audit.shortcut_probe import (
     MIN_CASES,
     HeldOutResult,
@@ -18,11 +19,18 @@ from data_builders.audit.shortcut_probe import (
     cross_validate,
     groups_of,
     held_out_operators,
+    one_line_rules,
     too_few_cases,
+    zero_shot_likelihood,
 )
 from judge_r1.core.records import ReasoningPair
 
 BOUND = 0.60
+"""Bound of every reader on `CASE_DEPENDENT`."""
+VISIBLE_BOUND = 0.70
+"""Bound on `TEXT_VISIBLE` of the readers that do not see words."""
+SEMANTIC = ("words", "common words")
+"""The readers that see words."""
 CASE_DEPENDENT = ("P2", "P4")
 """Principles whose flaws can be found only by consulting the case."""
 TEXT_VISIBLE = ("P1", "P3", "P5", "P6")
@@ -32,52 +40,98 @@ Verdict = Literal["pass", "FLAGGED", "reported"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One probe on one group. `held_out` is set for the principles of `TEXT_VISIBLE` only."""
+    """One reader on one group. `bound` is None where the accuracy is only reported. `held_out` is set for the trained
+    readers on the principles of `TEXT_VISIBLE`."""
 
     result: ProbeResult
-    verdict: Verdict
+    bound: float | None
     held_out: HeldOutResult | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.bound is None:
+            return "reported"
+        return "pass" if self.result.ci95[1] < self.bound else "FLAGGED"
 
     @property
     def reason(self) -> str:
         """The reason for the verdict, or an empty string if it needs none."""
         low, high = self.result.ci95
         if self.verdict == "FLAGGED":
-            return "leaks" if low > 0.5 else f"too few pairs to tell: {self.result.pairs}"
+            leaks = low > 0.5 if self.bound == BOUND else self.result.accuracy >= VISIBLE_BOUND
+            return "leaks" if leaks else f"too few pairs to tell: {self.result.pairs}"
         return "below chance" if self.verdict == "pass" and high < 0.5 else ""
 
 
 @dataclass(frozen=True)
 class ShortcutAudit:
-    """All findings, and the groups that were not probed with the reasons."""
+    """All findings, and the groups that were not probed with the reasons.
+
+    `language_model` is the name of the model that read the texts, or None, and `read` the number of pairs it read.
+    """
 
     pairs: int
     cases: int
     seed: int
     findings: tuple[Finding, ...]
     not_probed: dict[str, str]
+    language_model: str | None = None
+    read: int = 0
 
     @property
     def flagged(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.verdict == "FLAGGED"]
 
+    def strongest(self) -> list[Finding]:
+        """The finding of each group whose upper bound is highest above its bound; reported ones only if all are."""
+        best: dict[str, Finding] = {}
+        for finding in self.findings:
+            name = finding.result.group
+            if name not in best or _strength(finding) > _strength(best[name]):
+                best[name] = finding
+        return list(best.values())
 
-def audit_shortcuts(pairs: Sequence[ReasoningPair], *, seed: int = 0) -> ShortcutAudit:
-    """Run every probe on every group.
+
+def _strength(finding: Finding) -> tuple[bool, float]:
+    return finding.bound is not None, finding.result.ci95[1]
+
+
+def audit_shortcuts(
+    pairs: Sequence[ReasoningPair],
+    *,
+    seed: int = 0,
+    language_model: str | None = None,
+    differences: Differences | None = None,
+) -> ShortcutAudit:
+    """Run every reader on every group. The readers with a language model see the pairs of `differences`
+    (see `likelihood.pair_likelihoods`), which may be a sample.
 
     Raises:
         ProbeError: no group has enough cases.
     """
+    differences = differences or {}
     findings: list[Finding] = []
     not_probed: dict[str, str] = {}
     for name, group in _groups(pairs):
         if (cases := case_count(group)) < MIN_CASES:
             not_probed[name] = f"{len(group)} pairs of {cases} cases, but {MIN_CASES} cases are needed"
             continue
-        findings += _findings(name, group, seed)
+        findings += _findings(name, group, differences, seed)
     if not findings:
         raise too_few_cases("audit", pairs)
-    return ShortcutAudit(len(pairs), case_count(pairs), seed, tuple(findings), not_probed)
+    return ShortcutAudit(
+        len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences)
+    )
+
+
+def likelihood_sample(pairs: Sequence[ReasoningPair], count: int, seed: int) -> list[ReasoningPair]:
+    """Up to `count` random pairs of each principle and of the multi pairs, in the order of `pairs`."""
+    from random import Random
+
+    groups = groups_of(pairs)
+    del groups["single"]  # the union of the principles
+    wanted = {pair.pair_id for group in groups.values() for pair in Random(seed).sample(group, min(count, len(group)))}
+    return [pair for pair in pairs if pair.pair_id in wanted]
 
 
 def _groups(pairs: Sequence[ReasoningPair]) -> Iterator[tuple[str, list[ReasoningPair]]]:
@@ -89,14 +143,24 @@ def _groups(pairs: Sequence[ReasoningPair]) -> Iterator[tuple[str, list[Reasonin
                 yield f"{name} {domain}", [pair for pair in group if pair.domain == domain]
 
 
-def _findings(name: str, group: list[ReasoningPair], seed: int) -> Iterator[Finding]:
+def _findings(name: str, group: list[ReasoningPair], differences: Differences, seed: int) -> Iterator[Finding]:
+    for result in one_line_rules(name, group, seed=seed):
+        yield Finding(result, _bound(name, result.probe))
     for probe in PROBES:
-        result = cross_validate(name, group, probe, seed=seed)
-        verdict: Verdict = "reported"
-        if name.startswith(CASE_DEPENDENT):
-            verdict = "pass" if result.ci95[1] < BOUND else "FLAGGED"
         held_out = held_out_operators(name, group, probe, seed=seed) if name in TEXT_VISIBLE else None
-        yield Finding(result, verdict, held_out)
+        yield Finding(cross_validate(name, group, probe, seed=seed), _bound(name, probe), held_out)
+    read = [pair for pair in group if pair.pair_id in differences]
+    if case_count(read) >= MIN_CASES:
+        for result in zero_shot_likelihood(name, read, differences, seed=seed):
+            yield Finding(result, _bound(name, result.probe))
+        trained = cross_validate(name, read, "likelihood", seed=seed, differences=differences)
+        yield Finding(trained, _bound(name, "likelihood"))
+
+
+def _bound(group: str, reader: str) -> float | None:
+    if group.startswith(CASE_DEPENDENT):
+        return BOUND
+    return VISIBLE_BOUND if group in TEXT_VISIBLE and reader not in SEMANTIC else None
 
 
 def as_json(audit: ShortcutAudit) -> dict[str, Any]:
@@ -107,7 +171,12 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
         "cases": audit.cases,
         "seed": audit.seed,
         "bound": BOUND,
+        "visible_bound": VISIBLE_BOUND,
+        "language_model": {"name": audit.language_model, "pairs": audit.read} if audit.language_model else None,
         "flagged": [{"group": f.result.group, "reader": f.result.probe, "why": f.reason} for f in audit.flagged],
+        "strongest": [
+            {"group": f.result.group, "reader": f.result.probe, "verdict": f.verdict} for f in audit.strongest()
+        ],
         "findings": [_finding_entry(finding) for finding in audit.findings],
         "not_probed": audit.not_probed,
     }

@@ -1,5 +1,6 @@
 """audit: probe pairs for shortcuts, and have people annotate them."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.records import ReasoningPair
 
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
@@ -44,17 +46,38 @@ def shortcuts(
     folder: Folder,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the folds.")] = 0,
     out: Out = None,
+    language_model: Annotated[
+        str, typer.Option(help="A causal model that reads the texts: a folder, a hub name, bundled:NAME or none.")
+    ] = "bundled:smollm2-135m",
+    language_model_pairs: Annotated[
+        int, typer.Option(min=1, help="Pairs of each principle that the language model reads.")
+    ] = 100,
 ) -> None:
-    """Accuracy of classifiers that never see the case. Flags P2 and P4 if one detects them. Writes audit.json.
+    """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
+    audit.json.
+
+    The language model reads about one pair a second on a CPU; `--language-model none` leaves it out.
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
+    from rich.progress import track
+
+    from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
     from data_builders.audit.shortcut_report import print_shortcuts
-    from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts
+    from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts, likelihood_sample
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
-    audit = audit_shortcuts(load_pairs(folder).pairs, seed=seed)
+    pairs, name, differences = load_pairs(folder).pairs, None, {}
+    if language_model != "none":
+        name, reader = language_model, LikelihoodReader(language_model)
+        sample = likelihood_sample(pairs, language_model_pairs, seed)
+
+        def progress(cases: Sequence[Sequence[ReasoningPair]]) -> Iterator[Sequence[ReasoningPair]]:
+            yield from track(cases, f"{name} reads", console=Console(stderr=True), transient=True)
+
+        differences = pair_likelihoods(sample, reader, progress)
+    audit = audit_shortcuts(pairs, seed=seed, language_model=name, differences=differences)
     path = (out or folder) / "audit.json"
     write_json(path, as_json(audit))
     print_shortcuts(audit, Console())

@@ -78,7 +78,7 @@ COMMANDS = {
     ],
     "validate": [Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml"))],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
-    "audit shortcuts": [Reads(f"audit shortcuts @data --out {OUT}", PAIRS)],
+    "audit shortcuts": [Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS)],
     "audit serve": [
         Reads(
             "audit serve @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), serves=True,

@@ -19,14 +19,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> None:
-    done = run("audit", built)
+    tiny = ("--language-model", "bundled:tiny", "--language-model-pairs", "10")
+    done = run("audit", built, *tiny, modules=TRAINING)
     assert done.returncode == 0, done.stderr
-    assert "Accuracy [95 %] without the case" in done.stdout
+    assert "The strongest reader without the case" in done.stdout
+    assert "bundled:tiny read 70 pairs" in done.stdout
     content = json.loads((built / "audit.json").read_text())
     assert {finding["group"] for finding in content["findings"]} >= {"P1", "P2", "P4", "multi"}
     assert f"{len(content['flagged'])} flagged" in done.stdout
-    again = run("audit", "--seed", "1", built, "--out", tmp_path)
+    assert content["language_model"] == {"name": "bundled:tiny", "pairs": 70}
+    again = run("audit", "--seed", "1", built, "--out", tmp_path, "--language-model", "none")
     assert again.returncode == 0, again.stderr
+    assert "no language model read the pairs" in again.stdout
     assert json.loads((tmp_path / "audit.json").read_text())["seed"] == 1
 
 
@@ -34,7 +38,7 @@ def test_audit_reports_groups_that_were_not_probed(built: Path, tmp_path: Path) 
     lines = (built / "pairs.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "pairs.jsonl").write_text("".join(line for line in lines if json.loads(line)["violated"] != [4]))
     (tmp_path / "cases.jsonl").write_bytes((built / "cases.jsonl").read_bytes())
-    done = run("audit", tmp_path)
+    done = run("audit", tmp_path, "--language-model", "none")
     assert "flagged; P4 not probed" in " ".join(done.stdout.split()), done.stderr
 
 

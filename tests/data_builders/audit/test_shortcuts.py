@@ -2,51 +2,17 @@
 
 import json
 from io import StringIO
-from random import Random
 
 import pytest
+from planted_pairs import pairs_of
 from rich.console import Console
 
 from data_builders.audit.features import PROBES
 from data_builders.audit.shortcut_probe import ProbeError, cross_validate, held_out_operators
 from data_builders.audit.shortcut_report import print_shortcuts
 from data_builders.audit.shortcuts import as_json, audit_shortcuts
+from data_builders.audit.text_counts import RULES
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-
-WORDS = [f"word{n}" for n in range(300)]
-Plant = dict[tuple[str, int], str]
-"""The word that replaces another one in flawed texts, by domain and principle; a random word by default."""
-
-
-def pairs_of(
-    cases: int,
-    plant: Plant,
-    *,
-    principles: tuple[int, ...] = (2,),
-    domains: tuple[str, ...] = ("legal",),
-    seed: int = 0,
-) -> list[ReasoningPair]:
-    """One pair per case and principle; three operators alternate."""
-    rng, pairs = Random(seed), []
-    for number in range(cases):
-        words, domain = rng.sample(WORDS, 30), domains[number % len(domains)]
-        case = Case.of(
-            domain=domain,
-            context=f"case {number}",
-            decision="x",
-            reference=" ".join(words),
-            source="test",
-            license="CC0-1.0",
-        )
-        for principle in principles:
-            position = rng.randrange(30)
-            new = plant.get((domain, principle)) or rng.choice([w for w in WORDS if w not in words])
-            changed = [*words[:position], new, *words[position + 1 :]]
-            start = len(" ".join(words[:position])) + (position > 0)
-            flaw = Flaw(principle=principle, operator=f"o{number % 3}", span=Span(start=start, end=start + len(new)))
-            origin = Origin(teacher="test", seed=0, flaws=(flaw,))
-            pairs.append(ReasoningPair.of(case, " ".join(changed), variant=1, origin=origin, seed=0))
-    return pairs
 
 
 def test_a_leak_is_flagged_with_its_word() -> None:
@@ -60,7 +26,9 @@ def test_a_leak_is_flagged_with_its_word() -> None:
 
 def test_a_set_without_shortcuts_passes() -> None:
     found = audit_shortcuts(pairs_of(900, {}))
-    assert [f.result.probe for f in found.findings if f.result.group == "P2"] == list(PROBES)
+    readers = [f.result.probe for f in found.findings if f.result.group == "P2"]
+    assert readers[-3:] == list(PROBES)
+    assert len(readers) == len(PROBES) + len(RULES)
     for finding in (f for f in found.findings if f.result.group == "P2"):
         assert finding.verdict == "pass"
         assert abs(finding.result.accuracy - 0.5) < 0.06
@@ -172,7 +140,9 @@ def test_the_tables_show_flagged_groups_and_fit_a_terminal() -> None:
     pairs = pairs_of(60, {("legal", 2): "leak"}) + pairs_of(90, {("legal", 1): "bad"}, principles=(1,), seed=5)
     print_shortcuts(audit_shortcuts(pairs), Console(file=out, width=80))
     text = out.getvalue()
-    assert "FLAGGED: P2, words" in text
+    flag = text.partition("FLAGGED: P2, ")[2]
+    assert "leaks" in flag
+    assert "words" in flag
     assert "-leak" in text
     assert "all of them" in text
     assert "P4 was not probed" in text

@@ -1,0 +1,53 @@
+"""Counts of a text that need no understanding of it, and the one-line rules that choose a reasoning by one of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from judge_r1.core.records import ReasoningPair
+
+COUNTS = ("characters", "words", "different words", "numbers")
+"""The counts that the reader `length` learns from."""
+RULES: Mapping[str, tuple[str, str]] = {
+    "words": ("fewer words", "more words"),
+    "different words": ("fewer different words", "more different words"),
+    "numbers": ("fewer numbers", "more numbers"),
+    "mean word length": ("shorter words", "longer words"),
+}
+"""Count -> the rule that prefers the smaller one, and the rule that prefers the larger one."""
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@lru_cache(maxsize=8192)
+def text_counts(text: str) -> Mapping[str, float]:
+    """The counts `COUNTS` of a text, and its mean word length in characters."""
+    words = _WORD.findall(text.lower())
+    return {
+        "characters": len(text),
+        "words": len(words),
+        "different words": len(set(words)),
+        "numbers": len(_NUMBER.findall(text)),
+        "mean word length": sum(map(len, words)) / len(words) if words else 0.0,
+    }
+
+
+def rule_scores(pairs: Sequence[ReasoningPair], count: str) -> list[float]:
+    """1 for each pair whose better reasoning has the smaller count, 0 for the larger one, 1/2 for a tie."""
+    margins = [text_counts(flawed(pair))[count] - text_counts(better(pair))[count] for pair in pairs]
+    return sign_scores(margins)
+
+
+def sign_scores(margins: Sequence[float]) -> list[float]:
+    """1 for each positive margin, 0 for a negative one, 1/2 for zero."""
+    return [(1 + (margin > 0) - (margin < 0)) / 2 for margin in margins]
+
+
+def better(pair: ReasoningPair) -> str:
+    """The preferred reasoning."""
+    return pair.reasoning_a if pair.preferred == "A" else pair.reasoning_b
+
+
+def flawed(pair: ReasoningPair) -> str:
+    """The other one."""
+    return pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a

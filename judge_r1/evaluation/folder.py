@@ -42,6 +42,7 @@ class _Row(_Part):
     settings: dict[str, Any]
     by_domain: dict[str, _Part]
     by_principle: dict[str, _PrinciplePart]
+    valid_vote_rate: Share | None = None
     valid_strict: Share | None = None
     valid_tolerant: Share | None = None
     ties: Share | None = None

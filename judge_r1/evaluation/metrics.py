@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from judge_r1.core.items import ItemResult, LabelResult
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.verdicts import PairwiseVerdict, preference
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, preference
 from judge_r1.statistics.position_bias import agreement_of_orders, first_share
 
 NO_RESULTS = "there are no results to measure"
@@ -94,6 +94,15 @@ def named_rate(results: Sequence[ItemResult], principle: int) -> float:
 def valid_rate(results: Sequence[ItemResult]) -> float:
     """The share of items with a valid verdict, by the judge's own parser."""
     return _mean(result.valid for result in results)
+
+
+def valid_vote_rate(results: Sequence[ItemResult]) -> float | None:
+    """The share of votes with a valid verdict; None if every item has one vote. An item with an invalid vote can still
+    have a valid verdict."""
+    votes = [vote for result in results for vote in result.votes]
+    if len(votes) == len(results):
+        return None
+    return _mean(not isinstance(vote.verdict, InvalidVerdict) for vote in votes)
 
 
 def parser_rates(results: Sequence[ItemResult]) -> tuple[float | None, float | None]:

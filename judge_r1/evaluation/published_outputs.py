@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     """The summary (`judge_r1.evaluation.summary`) of output files in the benchmark's own format.
 
     Each file is a judge, named after the file. Consecutive judges of the same items are compared. The benchmark's
-    baselines are added.
+    baselines are added for the items that the files cover.
 
     Raises:
         NoPredictions: Outputs of this benchmark cannot be scored, or two files have one name.
@@ -42,7 +43,9 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     same_items = [
         (b, a) for a, b in pairwise(results) if {o.item_id for o in results[a]} == {o.item_id for o in results[b]}
     ]
-    every, decoded = with_baselines(loaded, results, settings)
+    judged = {outcome.item_id for outcomes in results.values() for outcome in outcomes}
+    shown = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
+    every, decoded = with_baselines(shown, results, settings)
     summary = summarize(every, same_items, seconds, decoded, loaded.metrics)
     return {"benchmark": benchmark, **summary, "subset": subset}
 

@@ -70,6 +70,7 @@ def summary_row(
         **_slice(results),
         **_label_columns(metrics.labelled(results)),
         "ended": metrics.ended_counts(results),
+        "valid_vote_rate": metrics.valid_vote_rate(results),
         "ties": metrics.tie_rate(results),
         "first_preferred": metrics.first_preferred(results),
         "consistency": metrics.consistency(results),

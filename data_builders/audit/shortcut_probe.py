@@ -159,8 +159,8 @@ def zero_shot_likelihood(
 def _rule_result(
     group: str, names: tuple[str, str], scores: Sequence[float], cases: Sequence[str], seed: int
 ) -> ProbeResult:
-    """The result of the first rule of two opposite ones, or of the second one if that is right more often: whoever
-    knows the set can use either."""
+    """The result of the first rule of two opposite ones, or of the second one if that is right more often: a
+    person with the set can use either."""
     turned = _mean(scores) < 0.5
     scores = [1 - score for score in scores] if turned else scores
     interval = clustered_mean_ci(scores, cases, seed)

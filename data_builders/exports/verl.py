@@ -1,4 +1,4 @@
-"""`verl`: the parquet files that verl's RLHFDataset reads, identical to those that `train` writes for verl."""
+"""`verl`: the parquet files that verl's RLHFDataset reads, with whole prompts for readers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -15,7 +15,7 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
-from judge_r1.episode.rollout import new_retriever
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 

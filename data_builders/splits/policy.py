@@ -22,60 +22,79 @@ class Plan:
     settings: Mapping[str, Any]
 
 
-def held_out(groups: Iterable[str], test_share: float, seed: int) -> set[str]:
-    """The groups of the test set: a share of all, at least one and not all."""
-    if not 0 < test_share < 1:
-        raise JudgeError(f"the test share must lie between 0 and 1, not be {test_share}")
+def held_out(
+    groups: Iterable[str], test_share: float, seed: int, dev_share: float | None = None
+) -> tuple[set[str], set[str]]:
+    """The groups of the test set and of the dev set: shares of all, at least one each, and one left to train on.
+
+    The dev set takes the groups after those of the test set, so asking for one does not change the test set."""
+    for name, share in (("test", test_share), ("dev", dev_share)):
+        if share is not None and not 0 < share < 1:
+            raise JudgeError(f"the {name} share must lie between 0 and 1, not be {share}")
     ranked = sorted(set(groups), key=lambda name: content_hash("split", name, seed))
-    if len(ranked) < 2:
-        raise JudgeError(f"{len(ranked)} group(s) of cases cannot be split in two")
-    return set(ranked[: min(len(ranked) - 1, max(1, round(test_share * len(ranked))))])
+    parts = 2 if dev_share is None else 3
+    if len(ranked) < parts:
+        raise JudgeError(f"{len(ranked)} group(s) of cases cannot be split in {'two' if parts == 2 else 'three'}")
+    test = min(len(ranked) - parts + 1, max(1, round(test_share * len(ranked))))
+    dev = 0 if dev_share is None else min(len(ranked) - test - 1, max(1, round(dev_share * len(ranked))))
+    return set(ranked[:test]), set(ranked[test : test + dev])
 
 
-def by_share(test_share: float, seed: int) -> Plan:
-    """A test set of a share of the groups, and a training set of the others."""
+def by_share(test_share: float, seed: int, dev_share: float | None = None) -> Plan:
+    """A test set and, with `dev_share`, a dev set of a share of the groups each, and a training set of the others."""
 
     def plan(index: PairIndex, groups: Groups) -> dict[str, Part]:
-        chosen = held_out(groups.values(), test_share, seed)
+        test, dev = held_out(groups.values(), test_share, seed, dev_share)
+        chosen = {"train": set(groups.values()) - test - dev, **({"dev": dev} if dev else {}), "test": test}
         return {
             name: Part(
-                frozenset(case_id for case_id, group in groups.items() if (group in chosen) == inside),
-                frozenset(p.pair_id for p in index.pairs if (groups[p.case.case_id] in chosen) == inside),
+                frozenset(case_id for case_id, group in groups.items() if group in part),
+                frozenset(p.pair_id for p in index.pairs if groups[p.case.case_id] in part),
             )
-            for name, inside in (("train", False), ("test", True))
+            for name, part in chosen.items()
         }
 
-    return Plan(plan, {"test_share": test_share, "seed": seed})
+    settings = {"test_share": test_share, "seed": seed}
+    return Plan(plan, settings if dev_share is None else settings | {"dev_share": dev_share})
 
 
-def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
+def by_sizes(sizes: Sequence[int], test: int, seed: int, dev: int = 0) -> Plan:
     """LRBench's splits (paper, section 2.2 and appendix D): for each domain a test set of `test` cases, one pair each,
-    and for each size a nested training set with that many pairs of each of the seven sets. No group has cases in both
-    the test set and a training set."""
-    if not sizes or min(sizes) < 1 or test < 1:
+    a dev set of `dev` cases chosen in the same way from the others, and for each size a nested training set with that
+    many pairs of each of the seven sets. No group has cases in two of test, dev and training sets."""
+    if not sizes or min(sizes) < 1 or test < 1 or dev < 0:
         raise JudgeError("--sizes takes numbers of pairs, for example 1000,3000,5000, and --test a number of cases")
+
+    def choose(index: PairIndex, groups: Groups, count: int, reserve: int, used: set[str]) -> list[PairEntry]:
+        """A balanced pair of each of `count` groups a domain that are not `used`, with `reserve` groups left."""
+        seen: Counter[int] = Counter()
+        part = f"test set of {count}" + (f" and a dev set of {reserve}" if reserve else "")
+        pools = (_pools(index, groups, domain, count + reserve, seed, used, part) for domain in index.domains)
+        return [
+            pair
+            for number, pool in enumerate(pools)
+            for pair in choose_test(pool, count, domain_index=number, seen=seen)
+        ]
 
     def plan(index: PairIndex, groups: Groups) -> dict[str, Part]:
         domains = index.domains
-        seen: Counter[int] = Counter()
-        chosen = [
-            pair
-            for number, domain in enumerate(domains)
-            for pair in choose_test(_pools(index, groups, domain, test, seed), test, domain_index=number, seen=seen)
-        ]
-        tested = {groups[pair.case.case_id] for pair in chosen}
+        chosen = choose(index, groups, test, dev, set())
+        held = {groups[pair.case.case_id] for pair in chosen}
+        watched = choose(index, groups, dev, 0, held) if dev else []
+        held |= {groups[pair.case.case_id] for pair in watched}
         cells: dict[tuple[str, int], list[PairEntry]] = defaultdict(list)
         for pair in index.pairs:
-            if groups[pair.case.case_id] not in tested:
+            if groups[pair.case.case_id] not in held:
                 cells[pair.case.domain, pair.set].append(pair)
         ordered = [training_order(pairs, seed) for pairs in cells.values()]
         parts = {
             f"train_{nominal(size, len(domains))}": Part.of((pair for pairs in ordered for pair in pairs[:size]), size)
             for size in sorted(set(sizes))
         }
-        return {**parts, "test": Part.of(chosen)}
+        return {**parts, **({"dev": Part.of(watched)} if dev else {}), "test": Part.of(chosen)}
 
-    return Plan(plan, {"sizes": sorted(set(sizes)), "test": test, "seed": seed})
+    settings = {"sizes": sorted(set(sizes)), "test": test, "seed": seed}
+    return Plan(plan, settings | {"dev": dev} if dev else settings)
 
 
 def nominal(size: int, domains: int) -> str:
@@ -85,16 +104,16 @@ def nominal(size: int, domains: int) -> str:
 
 
 def _pools(
-    index: PairIndex, groups: Groups, domain: str, test: int, seed: int
+    index: PairIndex, groups: Groups, domain: str, wanted: int, seed: int, used: set[str], part: str
 ) -> dict[str, dict[Cell, list[PairEntry]]]:
-    """The candidates for the test set of a domain, in an order given by the seed."""
+    """The candidates for a held-out set of a domain, in an order given by the seed."""
     pools: dict[str, dict[Cell, list[PairEntry]]] = defaultdict(lambda: defaultdict(list))
-    pairs = [pair for pair in index.pairs if pair.case.domain == domain]
+    pairs = [pair for pair in index.pairs if pair.case.domain == domain and groups[pair.case.case_id] not in used]
     for pair in sorted(pairs, key=lambda pair: content_hash("test", pair.pair_id, seed)):
         pools[groups[pair.case.case_id]][pair.set, pair.preferred].append(pair)
-    if len(pools) <= test:
+    if len(pools) <= wanted:
         raise JudgeError(
-            f"domain {domain} has {len(pools)} groups of cases: a test set of {test} would leave none to train on; "
-            "lower --test"
+            f"domain {domain} has {len(pools)} groups of cases: a {part} would leave none "
+            "to train on; lower --test or --dev"
         )
     return {group: pools[group] for group in sorted(pools, key=lambda name: content_hash("split", name, seed))}

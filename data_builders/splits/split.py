@@ -19,13 +19,14 @@ from judge_r1.core.partial_files import remove_partial_files
 from judge_r1.core.principles import by_number
 
 REPORT_FILE, DUPLICATES_FILE = "split.json", "near_duplicates.jsonl"
+HELD_OUT = ("dev", "test")
 
 
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
     """(train, test). Groups are ranked by a hash of name and seed, and the first `test_share` of them are the test set,
     so a larger share contains a smaller one."""
     groups = {case_id: group_of(case) for case_id, case in data.cases.items()}
-    chosen = held_out(groups.values(), test_share, seed)
+    chosen, _ = held_out(groups.values(), test_share, seed)
     return _part(data, groups, chosen, inside=False), _part(data, groups, chosen, inside=True)
 
 
@@ -58,8 +59,8 @@ def split(
         groups = duplicates.groups(joined=near == "group")
         parts = plan.parts(index, groups)
         sides = {
-            "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
-            "test": parts["test"].cases,
+            "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name not in HELD_OUT)),
+            **{name: parts[name].cases for name in HELD_OUT if name in parts},
         }
         if crossing := duplicates.crossing(sides):
             write_jsonl(out / DUPLICATES_FILE, crossing)

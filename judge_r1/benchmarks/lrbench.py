@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.episode.task import PairwiseTask
 
 
@@ -15,7 +15,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
             f"{path} holds no pairs.jsonl: give --path a folder that `judge-r1 build` or `split` wrote, or name "
             "another benchmark by --benchmark"
         )
-    data = load_pairs(path)
+    data = open_pairs(path)
     domains = sorted({pair.domain for pair in data.pairs})
     if subset is not None and subset not in domains:
         raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {', '.join(domains)}")

@@ -19,6 +19,7 @@ PURPOSE = {
     "train": "SFT, DPO and GRPO with TRL, local judges",
     "verl": "GRPO on Ray",
     "deepspeed": "SFT and DPO sharded over several GPUs",
+    "gpu": "all of this on GPUs, with verl's versions (make setup-gpu)",
     "endpoints": "judges behind an HTTP endpoint",
     "teachers": "flaws and rationales by a chat model",
     "serve": "the judge behind an API",
@@ -100,8 +101,22 @@ def doctor() -> None:
     console.print(table)
     for extra in (extra for extra, unmet in unmet_by_extra.items() if unmet):
         console.print(f"for {extra}: pip install 'judge-r1[{extra}]'", markup=False, highlight=False)
-    for line in devices():
+    for line in [*devices(), *gpu_checks()]:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def gpu_checks() -> list[str]:
+    """One line per failed check of an environment for GPUs; nothing in an environment for the processor."""
+    from judge_r1.training.preflight.packages import CHECKS, driver_version, for_gpus, problems
+
+    driver = driver_version()
+    if driver is None and not for_gpus():
+        return []
+    found = problems(list(CHECKS))
+    if driver is not None and not for_gpus():
+        found.insert(0, "torch is a CPU build, and this machine has an NVIDIA driver: make setup-gpu")
+    line = f"NVIDIA driver {driver}" if driver else "no NVIDIA driver: a login node, or a container without GPUs"
+    return [line, *(f"GPU check failed: {problem}" for problem in found)] if found else [f"{line}; GPU checks passed"]
 
 
 def devices() -> list[str]:

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.core.errors import JudgeError
+
 
 def register(app: typer.Typer) -> None:
     app.command()(launch)
@@ -30,9 +32,15 @@ def launch(
     from judge_r1.training.launch.render import file_of, render
     from judge_r1.training.launch.submit import command, send
     from judge_r1.training.recipe import load_recipe
+    from judge_r1.training.verl.check_keys import BadVerlKey, can_check, check_keys
 
     job = plan(load_recipe(recipe, overrides or []), load_cluster(cluster))
     text, file, console = render(job), file_of(job, out), Console(stderr=True, soft_wrap=True)
+    if job.recipe.on_verl and job.recipe.grpo.verl and can_check():
+        try:
+            check_keys(job.recipe, cpu=False, gpus=job.gpus, nodes=job.nodes)
+        except BadVerlKey as error:
+            raise JudgeError(f"{recipe}: {error}") from None
     if job.note:
         console.print(f"{job.name}: {job.note}", markup=False)
     if dry_run:

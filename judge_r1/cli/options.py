@@ -20,6 +20,8 @@ AnswerCache = Annotated[Path | None, typer.Option(help="File of all answers [def
 BatchExport = Annotated[
     Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
 ]
+MAX_SEED = 2**32 - 1
+"""The largest seed that NumPy and scikit-learn take."""
 BatchImport = Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")]
 
 

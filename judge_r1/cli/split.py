@@ -27,6 +27,10 @@ def split(
     test: Annotated[
         int | None, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each; 100 by default.")
     ] = None,
+    dev_share: Annotated[float | None, typer.Option(help="Share of the cases in a dev set; none by default.")] = None,
+    dev: Annotated[
+        int | None, typer.Option(min=1, help="With --sizes: dev cases per domain, one pair each; none by default.")
+    ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     near_duplicates: Annotated[
         Literal["group", "fail"], typer.Option(help="Keep near-duplicate cases in one set, or reject them.")
@@ -36,11 +40,11 @@ def split(
     max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave longer prompts out.")] = None,
 ) -> None:
     """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
-    a balanced test set as LRBench has them.
+    a balanced test set as LRBench has them. OUT/dev holds cases to evaluate on during training.
 
-    Example: `judge-r1 split runs/medical --test-share 0.2 --out runs/medical-split`
+    Example: `judge-r1 split runs/medical --test-share 0.2 --dev-share 0.1 --out runs/medical-split`
 
-    Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
+    Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --dev 50 --out runs/lrbench`
     """
     from data_builders.prompt_lengths import length_audit
     from data_builders.splits.policy import by_share, by_sizes
@@ -48,14 +52,18 @@ def split(
 
     if sizes is not None and test_share is not None:
         raise JudgeError("--sizes and --test-share exclude each other")
+    if sizes is not None and dev_share is not None:
+        raise JudgeError("--sizes and --dev-share exclude each other: give --dev")
     if test is not None and sizes is None:
         raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
+    if dev is not None and sizes is None:
+        raise JudgeError("--dev goes with --sizes; a share of the cases is --dev-share")
     audited = recipe is not None or model is not None
     if max_prompt_tokens is not None and not audited:
         raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
     set_sizes = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
     share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
-    plan = by_share(share, seed) if sizes is None else by_sizes(set_sizes, cases, seed)
+    plan = by_share(share, seed, dev_share) if sizes is None else by_sizes(set_sizes, cases, seed, dev or 0)
     report = split_pairs(
         folders,
         out,

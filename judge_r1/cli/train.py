@@ -2,11 +2,12 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 
@@ -20,11 +21,19 @@ def train(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes for sft and dpo; one for each GPU by default.")
+        int | None, typer.Option(min=1, help="Processes for sft and dpo per node; one for each GPU by default.")
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes of the Ray cluster at RAY_ADDRESS (grpo on verl).")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines: nodes of the Ray cluster, or see --node-rank.")] = 1,
     gpus_per_node: Annotated[
-        int | None, typer.Option(min=1, help="GPUs per node (grpo on verl); those of this machine by default.")
+        int | None, typer.Option(min=1, help="GPUs per node; those of this machine by default.")
+    ] = None,
+    node_rank: Annotated[
+        int | None, typer.Option(min=0, help="For sft and dpo without Ray: this node, from 0; run it on every node.")
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="HOST:PORT on the node of rank 0, where all meet.")] = None,
+    gpu: Annotated[
+        Literal["A100", "H100", "H200", "B200"] | None,
+        typer.Option("--gpu", help="GPU for the estimates of --dry-run; this machine's by default."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and its cost.")] = False,
 ) -> None:
@@ -36,23 +45,32 @@ def train(
     from data_builders.rationales.rules import recipe_traces
     from judge_r1.training.distributed import is_main, is_ours
     from judge_r1.training.pipeline import estimate_costs, run_stages
-    from judge_r1.training.recipe import dump_recipe, load_recipe
+    from judge_r1.training.recipe import DEV_METRICS, dump_recipe, load_recipe
     from judge_r1.training.stage_graph import stage_runs
+    from judge_r1.training.verl.check_keys import BadVerlKey
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
-    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node)
+    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node, node_rank, master)
     if dry_run:
         command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
-        lines = estimate_costs(stages, resources, shlex.join(command))
+        try:
+            lines = estimate_costs(stages, resources, shlex.join(command), gpu)
+        except BadVerlKey as error:
+            raise JudgeError(f"{recipe}: {error}") from None
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return
-    console = Console(quiet=is_ours() or not is_main())
+    console = Console(quiet=is_ours() or not is_main() or bool(node_rank))
 
     def print_header(stage_recipe: Recipe, stage_folder: Path) -> None:
         if len(stages) > 1:
             console.rule(f"{stage_recipe.name}, in {stage_folder}", align="left")
 
-    run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+    try:
+        run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+    except BadVerlKey as error:
+        raise JudgeError(f"{recipe}: {error}") from None
     console.print(f"model in {folder / 'model'}")
+    if (folder / "best" / "config.json").exists():
+        console.print(f"best model by {resolved.best_metric or DEV_METRICS[resolved.stage][0]} in {folder / 'best'}")

@@ -1,23 +1,28 @@
-"""Loads and checks a folder of cases and pairs as `judge-r1 build` writes it: whole (`load_pairs`), or as a stream."""
+"""Loads and checks a folder of cases and pairs as `judge-r1 build` writes it: into memory (`load_pairs`), by offset
+(`open_pairs`), or as a stream (`stored_pairs`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Generic, TypeVar, overload
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import lines_at, read_jsonl, read_with_offsets
+from judge_r1.core.jsonl import lines_at, offsets_by_id, read_jsonl, read_with_offsets
+from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.strict_json import parse_model
 
 CASES_FILE, PAIRS_FILE = "cases.jsonl", "pairs.jsonl"
 CACHED_CASES = 32
-"""Cases that `StoredCases` caches. The pairs of a case are adjacent in a file, so few cases are read twice."""
+"""Records that `StoredRecords` caches. The pairs of a case are adjacent in a file, so few cases are read twice."""
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
 class PairSet:
-    """Pairs with the cases they belong to, by id. `cases` may be in memory or on disk (`StoredCases`)."""
+    """Pairs with the cases they belong to, by id, in memory (`load_pairs`) or on disk (`open_pairs`)."""
 
     cases: Mapping[str, Case]
     pairs: Sequence[ReasoningPair]
@@ -27,26 +32,57 @@ class PairSet:
         return cls({case.case_id: case for case in cases}, list(pairs))
 
     @property
-    def texts(self) -> dict[str, str]:
+    def texts(self) -> "CaseTexts":
         """The context of each case, which a retriever may search."""
-        return {case_id: case.context for case_id, case in self.cases.items()}
+        return CaseTexts(self.cases)
 
-    def by_id(self) -> dict[str, ReasoningPair]:
+    def by_id(self) -> Mapping[str, ReasoningPair]:
+        if isinstance(self.pairs, StoredPairs):
+            return self.pairs.records
         return {pair.pair_id: pair for pair in self.pairs}
 
     def case_of(self, pair: ReasoningPair) -> Case:
         return self.cases[pair.case_id]
 
 
-class StoredCases(Mapping[str, Case]):
-    """The cases of a file by id. The byte `offsets` of their lines are in memory, the texts stay on disk."""
+class CaseTexts(Mapping[str, str]):
+    """The contexts of cases by case id. `folder` holds the cases if they are on disk."""
+
+    def __init__(self, cases: Mapping[str, Case]) -> None:
+        self.cases = cases
+
+    @property
+    def folder(self) -> Path | None:
+        return self.cases.path.parent if isinstance(self.cases, StoredRecords) else None
+
+    def __getitem__(self, case_id: str) -> str:
+        return self.cases[case_id].context
+
+    def __contains__(self, case_id: object) -> bool:
+        return case_id in self.cases
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+
+class StoredRecords(Mapping[str, R], Generic[R]):
+    """The records of a file by id. The byte `offsets` of their lines are in memory, the texts stay on disk."""
+
+    model: type[R]
+    key: str
 
     def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
         self.path, self.offsets = path, offsets
         self._read = lru_cache(CACHED_CASES)(self._from_disk)
 
-    def __getitem__(self, case_id: str) -> Case:
-        return self._read(self.offsets[case_id])
+    def __getitem__(self, record_id: str) -> R:
+        return self._read(record_id, self.offsets[record_id])
+
+    def __contains__(self, record_id: object) -> bool:
+        return record_id in self.offsets
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.offsets)
@@ -54,9 +90,44 @@ class StoredCases(Mapping[str, Case]):
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def _from_disk(self, offset: int) -> Case:
+    def _from_disk(self, record_id: str, offset: int) -> R:
         (line,) = lines_at(self.path, [offset])
-        return parse_model(Case, line, self.path)
+        record = parse_model(self.model, line, f"{self.path}, byte {offset}")
+        if getattr(record, self.key) != record_id:
+            raise JudgeError(f"{self.path}, byte {offset} no longer holds {self.key} {record_id}: the file was changed")
+        return record
+
+
+class StoredCases(StoredRecords[Case]):
+    """The cases of a file by id."""
+
+    model, key = Case, "case_id"
+
+
+class _PairsById(StoredRecords[ReasoningPair]):
+    model, key = ReasoningPair, "pair_id"
+
+
+class StoredPairs(Sequence[ReasoningPair]):
+    """The pairs of a file in its order, on disk."""
+
+    def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
+        self.records = _PairsById(path, offsets)
+        self._ids = list(offsets)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, index: int) -> ReasoningPair: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[ReasoningPair]: ...
+
+    def __getitem__(self, index: int | slice) -> ReasoningPair | list[ReasoningPair]:
+        if isinstance(index, slice):
+            return [self.records[pair_id] for pair_id in self._ids[index]]
+        return self.records[self._ids[index]]
 
 
 def load_pairs(folder: Path) -> PairSet:
@@ -67,6 +138,39 @@ def load_pairs(folder: Path) -> PairSet:
     """
     cases = {case.case_id: case for case in read_jsonl(folder / CASES_FILE, Case, unique="case_id")}
     return PairSet(cases, [pair for _, pair, _ in stored_pairs(folder, cases)])
+
+
+def open_pairs(folder: Path, *, checked: bool = False) -> PairSet:
+    """The pairs and cases of a folder, which stay on disk: memory holds the ids and the offsets of their lines.
+
+    All records are checked as by `load_pairs`. Pass `checked` in worker processes of a run that has done so: then only
+    the ids are read now, and each record is validated when it is used.
+    """
+    if checked:
+        cases = StoredCases(folder / CASES_FILE, offsets_by_id(folder / CASES_FILE, "case_id"))
+        return PairSet(cases, StoredPairs(folder / PAIRS_FILE, offsets_by_id(folder / PAIRS_FILE, "pair_id")))
+    cases = open_cases(folder)
+    offsets = {pair.pair_id: offset for offset, pair, _ in stored_pairs(folder, cases)}
+    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, offsets))
+
+
+@lru_cache(maxsize=8)
+def opened_pairs(folder: Path) -> PairSet:
+    """The pairs of a folder that was checked before. A worker process opens it once."""
+    return open_pairs(folder, checked=True)
+
+
+def find_pair(folder: Path, pair_id: str) -> tuple[ReasoningPair, PairSet]:
+    """A pair of a folder that was checked before, and the set that holds its case.
+
+    Raises:
+        JudgeError: The folder has no such pair.
+    """
+    data = opened_pairs(folder)
+    try:
+        return data.by_id()[pair_id], data
+    except KeyError:
+        raise JudgeError(f"{folder / PAIRS_FILE} holds no pair {pair_id}: was the file changed?") from None
 
 
 def open_cases(folder: Path) -> StoredCases:

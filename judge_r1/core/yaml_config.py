@@ -24,16 +24,23 @@ class ConfigError(JudgeError):
     """A YAML file cannot be read or does not match its schema."""
 
 
-def load_config(model: type[S], path: Path, overrides: Sequence[str] = (), *, files: Sequence[str] = ()) -> S:
+def load_config(
+    model: type[S],
+    path: Path,
+    overrides: Sequence[str] = (),
+    *,
+    files: Sequence[str] = (),
+    dotted: Sequence[str] = (),
+) -> S:
     """Reads a file as `model`.
 
     A key in `files` may hold the path of another file, relative to this one, in place of a section, or a section that
-    extends a file.
+    extends a file. Keys of the sections in `dotted` may be paths: `a.b: 1` is `a: {b: 1}`.
 
     Raises:
         ConfigError: A file or an override is not valid. For an unknown key the message names the nearest one.
     """
-    return validated(model, read(path, files=files), overrides, str(path))
+    return validated(model, read(path, files=files, dotted=dotted), overrides, str(path))
 
 
 def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], where: str) -> S:
@@ -52,7 +59,9 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
         raise ConfigError(f"{where}: {_explain(error, model)}") from None
 
 
-def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ()) -> dict[str, Any]:
+def read(
+    path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = (), dotted: Sequence[str] = ()
+) -> dict[str, Any]:
     """The data of a file, merged over the files that it extends. `below` are the files that extend this one."""
     if path.resolve() in below:
         raise ConfigError(f"{path} {'starts from or ' if files else ''}extends itself")
@@ -62,22 +71,45 @@ def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ())
         raise ConfigError(str(error)) from None
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must contain keys and values")
-    return _extended(data, path, (*below, path.resolve()), files)
+    return _extended(data, path, (*below, path.resolve()), files, dotted)
 
 
-def _extended(data: dict[str, Any], path: Path, here: tuple[Path, ...], files: Sequence[str]) -> dict[str, Any]:
+def _extended(
+    data: dict[str, Any], path: Path, here: tuple[Path, ...], files: Sequence[str], dotted: Sequence[str]
+) -> dict[str, Any]:
     """`data` of the file `path`, merged over the file that it extends."""
+    for section in dotted:
+        _nest(data, section, path)
     for key in files:
         if isinstance(data.get(key), str):
-            data[key] = read(path.parent / data[key], here, files=files)
+            data[key] = read(path.parent / data[key], here, files=files, dotted=dotted)
         elif isinstance(data.get(key), dict):  # a section, which may extend a file
-            data[key] = _extended(data[key], path, here, files)
+            data[key] = _extended(data[key], path, here, files, dotted)
     if "extends" not in data:
         return data
     base = data.pop("extends")
     if not isinstance(base, str):
         raise ConfigError(f"{path}: extends must be the path of one recipe file, not {base!r}")
-    return _merge(read(path.parent / base, here, files=files), data, whole=files)
+    return _merge(read(path.parent / base, here, files=files, dotted=dotted), data, whole=files)
+
+
+def _nest(data: dict[str, Any], section: str, path: Path) -> None:
+    """Replace keys that are paths in a section of `data` by nested sections, so that files merge key by key."""
+    *above, last = section.split(".")
+    for name in above:
+        data = data.get(name) if isinstance(data.get(name), dict) else {}  # type: ignore[assignment]
+    if isinstance(data.get(last), dict):
+        try:
+            data[last] = _nested(data[last])
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {section}: {error}") from None
+
+
+def _nested(keys: dict[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in keys.items():
+        _set(nested, [*str(key).split(".")], _nested(value) if isinstance(value, dict) else value, merge=True)
+    return nested
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], *, whole: Sequence[str] = ()) -> dict[str, Any]:
@@ -89,12 +121,13 @@ def _merge(base: dict[str, Any], over: dict[str, Any], *, whole: Sequence[str] =
     return merged
 
 
-def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
+def _set(data: dict[str, Any], keys: Sequence[str], value: Any, *, merge: bool = False) -> None:
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
             raise ConfigError(f"override {'.'.join(keys)}: {key} is not a section")
-    data[keys[-1]] = value
+    both = merge and isinstance(value, dict) and isinstance(data.get(keys[-1]), dict)
+    data[keys[-1]] = _merge(data[keys[-1]], value) if both else value
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:

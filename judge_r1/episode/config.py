@@ -10,6 +10,8 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigModel, read, validated
 
+AUTO = "auto"
+"""The device that takes a GPU if there is one."""
 MAX_SEARCHES, MAX_TOKENS = 10_000, 100_000_000
 """Larger numbers are typing errors."""
 
@@ -44,6 +46,8 @@ class EpisodeConfig(ConfigModel):
     search: bool = True
     prompt: str = "standard"
     retriever: str = "intfloat/e5-base-v2"
+    retriever_device: str | None = Field(None, pattern=r"^(auto|cpu|mps|cuda(:\d{1,3})?)$")
+    """Where queries are embedded. By default the processor under verl, whose GPUs train and sample, else `auto`."""
     thinking: bool = False
     prompt_tokens: int = Field(12_500, ge=1, le=MAX_TOKENS)
     """The longest prompt. A longer one raises an error; prompts are never truncated."""

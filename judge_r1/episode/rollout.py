@@ -4,10 +4,10 @@ The local judge, the evaluator and both training engines use these functions.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
@@ -15,6 +15,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
@@ -122,33 +123,29 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
             `context_length`.
         BudgetTooSmall: The budget has no space for an observation.
     """
-    prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in data.pairs]
-
-    def measure() -> list[int]:
-        console = Console(stderr=True)
-        return [
-            len(tokenizer.prompt_ids(prompt, thinking=config.thinking))
-            for prompt in track(prompts, description="checking prompts", transient=True, console=console)
-        ]
-
     Episode((), config.effective_budget, tokenizer)  # raises BudgetTooSmall
     needed = config.effective_budget.episode_tokens
-    lengths = stored_lengths(prompts, tokenizer, thinking=config.thinking, measure=measure)
-    for pair, prompt in zip(data.pairs, lengths, strict=True):
-        _check_length(prompt, config, f"pair {pair.pair_id}")
+    pair_ids: list[str] = []
+
+    def prompts() -> Iterator[Prompt]:
+        for pair in data.pairs:
+            pair_ids.append(pair.pair_id)
+            yield task_prompt(pairwise_task(pair, data.case_of(pair)), config)
+
+    with Progress(*Progress.get_default_columns(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("checking prompts", total=len(data.pairs))
+        lengths = stored_lengths(
+            prompts(), tokenizer, thinking=config.thinking, progress=lambda done: bar.update(task, completed=done)
+        )
+    for pair_id, prompt in zip(pair_ids, lengths, strict=True):
+        _check_length(prompt, config, f"pair {pair_id}")
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(
-                f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} tokens exceed "
+                f"pair {pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} tokens exceed "
                 f"the model's context length of {context_length}: lower the budget, or remove the pair",
                 prompt,
                 context_length - needed,
             )
-
-
-def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
-    """The retriever of a configuration. Without searches it is BM25, which needs no embedder."""
-    method = config.retriever if config.effective_budget.max_searches and texts else "bm25"
-    return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
 
 
 def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.rollout import PromptTooLong, batch_search, new_retriever
+from judge_r1.episode.rollout import PromptTooLong, batch_search
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
@@ -31,7 +32,7 @@ class AgenticJudge:
         self._factory = EpisodeFactory.load(f"{kind}@{model}", config, model, build, prompted=prompted)
         local = self._factory.local_model(model, max_rows=self.batch_size)
         self._driver = EpisodeDriver(local, alternatives=self._factory.alternatives)
-        self._retriever = new_retriever(build.texts, config)
+        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 
     @property
@@ -41,6 +42,7 @@ class AgenticJudge:
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
         self._lengths |= self._measured(requests)
+        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.

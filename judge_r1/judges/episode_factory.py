@@ -125,5 +125,5 @@ def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dic
         "seed": build.sampling.seed,
         "parser": "tolerant" if config.prompt == "direct" else "strict",
         **more,
-        **config.model_dump(mode="json"),
+        **config.model_dump(mode="json", exclude={"retriever_device"}),
     }

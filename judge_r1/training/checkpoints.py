@@ -14,6 +14,8 @@ from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
 TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
 """The file that TRL writes last into a checkpoint; the file in which verl notes its newest checkpoint, and the one that
 verl writes just before."""
+BEST = "best"
+"""Folder beside the checkpoints with the weights of the best one, which is not pruned."""
 PROCESSES = "processes.json"
 """File beside TRL's checkpoints with the number of processes that write each."""
 
@@ -51,10 +53,27 @@ def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
     return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
 
 
-def newest_whole(folder: Path, updates: int = 1) -> Checkpoint | None:
+def kept_best(folder: Path) -> list[Checkpoint]:
+    """The weights that are kept as the best of a run, in a run's `checkpoints` folder, oldest first."""
+    found = (folder / BEST).glob("step-*")
+    return sorted((Checkpoint(_step(f), f, (f / "actor").is_dir()) for f in found), key=lambda c: c.step)
+
+
+def verl_checkpoint(folder: Path, step: int) -> Checkpoint:
+    """verl's checkpoint of a step in a run's `checkpoints` folder."""
+    return Checkpoint(step, folder / f"global_step_{step}", sharded=True)
+
+
+def newest_whole(folder: Path, updates: int = 1, *, logged: int | None = None) -> Checkpoint | None:
     """The newest checkpoint whose files are as they were saved. Prints a warning for each newer one that is damaged,
-    and if there is no manifest to verify it with."""
-    for checkpoint in reversed(checkpoints(folder, updates)):
+    and if there is no manifest to verify it with.
+
+    If an older one exists, those after the step `logged` are passed over: verl saves, then evaluates, then logs a step,
+    and a kill in between would lose the row of the step."""
+    found = checkpoints(folder, updates)
+    if logged is not None:
+        found = [checkpoint for checkpoint in found if checkpoint.step <= logged] or found
+    for checkpoint in reversed(found):
         if not checkpoint.has_manifest:
             _warn(f"{checkpoint.folder} has no {MANIFEST}, so its files are not verified")
             return checkpoint
@@ -76,7 +95,7 @@ def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoin
     if step is None:
         chosen = newest_whole(folder, updates)
     else:
-        chosen = next((c for c in complete if c.step == step), None)
+        chosen = next((c for c in (*kept_best(folder), *complete) if c.step == step), None)
         if chosen is not None and chosen.has_manifest and (damage := find_damage(chosen.folder)):
             raise NoCheckpoint(f"checkpoint {chosen.folder} is damaged ({damage}): choose another step; {steps}")
     if chosen is None:

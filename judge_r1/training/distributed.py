@@ -1,11 +1,9 @@
-"""Distributed training, one process per GPU: identifies this process, and launches the others.
+"""Distributed training, one process per GPU: the place of this process among the others.
 
-`judge-r1 train RECIPE --processes N` launches itself N times with torch.distributed; torchrun works, too.
+`judge-r1 train RECIPE --processes N` launches itself N times (`launcher`); torchrun works, too.
 """
 
-import logging
 import os
-import signal
 import sys
 import threading
 import time
@@ -14,20 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.preemption import Preempted
 from judge_r1.training.recipe import Recipe
 
-_STARTED = "JUDGE_R1_STARTED_BY"
-"""Environment variable of launched processes: the process id of our launcher."""
+STARTED_BY, PLACED_BY = "JUDGE_R1_STARTED_BY", "JUDGE_R1_PLACED_BY"
+"""Environment variables: in launched processes the process id of our launcher, and in launchers that a run on a Ray
+cluster started, the folder of the run."""
 
-
-class ProcessFailed(JudgeError):
-    """A process of the run failed. The exit status invites another attempt unless the process ended with a user error
-    (JudgeError's status)."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.exit_status = JudgeError.exit_status if status == JudgeError.exit_status else TRY_AGAIN
+VISIBLE_SECONDS = 90.0
+"""How long a new file may take to appear on other machines (NFS caches directory listings for a minute)."""
 
 
 def process_count() -> int:
@@ -47,7 +41,13 @@ def is_worker() -> bool:
 
 def is_ours() -> bool:
     """Whether `launch` started this process. The launcher then prints all messages."""
-    return _STARTED in os.environ and is_worker()
+    return STARTED_BY in os.environ and is_worker()
+
+
+def is_placed() -> bool:
+    """Whether a run on a Ray cluster started this process on one of its nodes (`ray_launcher`). That run holds the run
+    folder's lock."""
+    return PLACED_BY in os.environ and not is_worker()
 
 
 def processes_for(recipe: Recipe, wanted: int | None) -> int:
@@ -87,54 +87,6 @@ def needs_launch(recipe: Recipe, processes: int) -> bool:
     return processes > 1 or recipe.deepspeed is not None or torch.cuda.device_count() > 1
 
 
-def launch(folder: Path, processes: int) -> None:
-    """Train the recipe of a run folder in `processes` processes and wait for them.
-
-    If one process fails, or this process gets a signal or dies, all are stopped.
-
-    Raises:
-        ProcessFailed: Names the first failed process and its reason.
-    """
-    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
-    for module in ("agent.server.api", "multiprocessing.api"):  # the error below has what they report
-        logging.getLogger(f"torch.distributed.elastic.{module}").setLevel(logging.CRITICAL)
-    logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
-    config = LaunchConfig(
-        min_nodes=1,
-        max_nodes=1,
-        nproc_per_node=processes,
-        run_id=f"{os.getpid()}-{time.time_ns()}",
-        rdzv_backend="c10d",
-        rdzv_endpoint="127.0.0.1:0",
-        local_addr="127.0.0.1",
-        max_restarts=0,
-        monitor_interval=0.2,
-        logs_specs=DefaultLogsSpecs(str(logs), redirects=dict.fromkeys(range(1, processes), Std.ALL)),
-    )
-    command = ["-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder)]
-    with _environment({_STARTED: str(os.getpid()), "OMP_NUM_THREADS": str(_threads(processes))}):
-        try:
-            elastic_launch(config, sys.executable)(*command)
-        except ChildFailedError as error:
-            stopped = -signal.SIGTERM  # exit code of processes that the launcher stopped
-            rank, failure = min(
-                error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp)
-            )
-            raise ProcessFailed(
-                f"process {rank} of {processes} {_reason(failure)} (output of the processes: {logs}); "
-                "all are stopped; re-running the command resumes from the last checkpoint",
-                failure.exitcode,
-            ) from None
-        except SignalException as error:
-            if error.sigval == signal.SIGINT:
-                raise KeyboardInterrupt from None
-            sys.exit(128 + int(error.sigval))
-
-
 @contextmanager
 def worker() -> Iterator[None]:
     """Wraps the work of one process: reports its error to the launcher, and exits when our launcher dies."""
@@ -144,11 +96,14 @@ def worker() -> Iterator[None]:
         yield
         return
     if is_ours():
-        threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
+        die_with_parent()
     handler: Any = get_error_handler()
     handler.initialize()
     try:
         yield
+    except Preempted:
+        if not is_ours():
+            raise  # our launcher knows of the request; other processes may still be saving, so none may fail
     except Exception as error:
         handler.record_exception(error)
         if isinstance(error, JudgeError) and is_ours():
@@ -157,10 +112,22 @@ def worker() -> Iterator[None]:
     _leave_group()
 
 
-def _die_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os._exit(1)
+def die_with_parent() -> None:
+    """Ends this process soon after its parent, which may have been killed."""
+
+    def watch(parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
+
+
+def await_files(*files: Path) -> None:
+    """Wait until this machine sees files that processes of other machines have written, up to `VISIBLE_SECONDS`."""
+    until = time.monotonic() + VISIBLE_SECONDS
+    while not all(file.exists() for file in files) and time.monotonic() < until:
+        time.sleep(0.2)
 
 
 def _leave_group() -> None:
@@ -168,33 +135,3 @@ def _leave_group() -> None:
 
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
-
-
-def _reason(failure: Any) -> str:
-    """The reason of a failure in a few words."""
-    if failure.exitcode < 0:
-        return f"was killed by {signal.Signals(-failure.exitcode).name}"
-    reported = failure.message
-    text = reported.get("message", "") if isinstance(reported, dict) else str(reported)
-    first = str(text).strip().split("\n")[0]
-    kind, _, message = first.partition(": ")
-    return f"failed: {message if kind.isidentifier() and message else first or f'exit status {failure.exitcode}'}"
-
-
-def _threads(processes: int) -> int:
-    """Threads per process, so that all processes together use each core once."""
-    return int(os.environ.get("OMP_NUM_THREADS", max(1, (os.cpu_count() or 1) // processes)))
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {key: os.environ.get(key) for key in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value

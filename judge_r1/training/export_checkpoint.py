@@ -42,6 +42,15 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     target = out or run / f"model-step-{checkpoint.step}"
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")
+    return export(run, recipe, checkpoint, target)
+
+
+def export(run: Path, recipe: Recipe, checkpoint: Checkpoint, target: Path) -> Merged:
+    """Write the model of a verified checkpoint of `run` to `target`.
+
+    Raises:
+        WeightMismatch: The verification failed. Nothing is written.
+    """
     with atomic_folder(target) as partial:
         weights = _convert(checkpoint, recipe, partial)
         write_card(partial, recipe, checkpoint.step, run / "metrics.jsonl")

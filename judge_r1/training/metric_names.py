@@ -30,6 +30,7 @@ VERL = {
     "timing_s/gen": "time/generation",
     "timing_s/update_actor": "time/update",
     "timing_s/update_weights": "time/weight_sync",
+    "timing_s/testing": "time/dev",
 }
 _VERL_SCORE = ("timing_s/reward", "timing_s/old_log_prob", "timing_s/ref", "timing_s/adv")
 _MISLEADING = ("completions/clipped", "completions/mean_term", "completions/min_term", "completions/max_term")
@@ -40,6 +41,12 @@ def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
     """The logs of a TRL trainer under common names."""
     shown = {name: value for name, value in logs.items() if not name.startswith(_MISLEADING)}
     return {TRL.get(name, f"trl/{name}"): value for name, value in shown.items()}
+
+
+def dev_from_trl(logs: Mapping[str, float]) -> dict[str, float]:
+    """The metrics of a TRL trainer's evaluation under common names."""
+    found = {name.removeprefix("eval_"): value for name, value in logs.items() if name.startswith("eval_")}
+    return {f"dev/{TRL[name]}": value for name, value in found.items() if name in TRL}
 
 
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:

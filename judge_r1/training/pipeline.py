@@ -8,12 +8,35 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_json
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
-from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
+from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.distributed import (
+    die_with_parent,
+    is_main,
+    is_ours,
+    is_placed,
+    is_worker,
+    needs_launch,
+    processes_for,
+    worker,
+)
+from judge_r1.training.launcher import launch
+from judge_r1.training.node_group import Node
+from judge_r1.training.preemption import StopRequest
+from judge_r1.training.preflight.packages import check_environment, described
+from judge_r1.training.ray_launcher import launch_on_ray
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.resources import (
+    LOCAL,
+    Resources,
+    check_resources,
+    check_supported,
+    check_verl_keys,
+    why_one_node,
+)
 from judge_r1.training.run_folder import RunFolder, finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 
@@ -36,33 +59,55 @@ def run_stages(
         JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
     """
     todo = remaining_stages(stages)
-    if is_worker() and sum(not finished(folder) for _, folder in todo) > 1:
+    if (is_worker() or resources.node) and sum(not finished(folder) for _, folder in todo) > 1:
         raise JudgeError(
-            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun trains "
-            "one recipe at a time, so train that one first, or use --processes without torchrun"
+            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun and "
+            "--node-rank train one recipe at a time, so train that one first, or use neither"
         )
     check_resources(stages, resources)
+    if not is_worker():
+        check_environment([recipe for recipe, folder in todo if not finished(folder)])
     for recipe, folder in todo:
         on_stage(recipe, folder)
-        run_recipe(
-            recipe, folder, resources if len(stages) == 1 else resources.for_recipe(recipe), rationales=rationales
-        )
+        share = resources if len(stages) == 1 else resources.for_recipe(recipe)
+        if recipe.stage != "grpo" and share.nodes < resources.nodes and not finished(folder):
+            print(f"{recipe.name} trains on one node: {why_one_node(recipe, resources.nodes, resources.per_node)}")
+        run_recipe(recipe, folder, share, rationales=rationales)
 
 
-def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str) -> list[str]:
-    """Describe what the stages cost and the command that runs them, as comment lines.
+def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str, gpu: str | None = None) -> list[str]:
+    """Describe what the stages cost on GPUs named `gpu` (default: those of this machine), and the command that runs
+    them, as comment lines.
 
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
     import torch
 
+    from judge_r1.training.cost_estimate.gpus import GPUS, detected
     from judge_r1.training.cost_estimate.report import PAPER_GPUS, report
+    from judge_r1.training.verl.check_keys import can_check
 
     for recipe, _ in stages:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
-    return report(stages, command, gpus, resources.nodes)
+    share = Resources(resources.processes, resources.nodes, gpus)
+    with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
+    for recipe in with_keys if can_check() else ():
+        check_verl_keys(recipe, resources, gpus)
+    lines = report(
+        stages,
+        command,
+        gpus,
+        resources.nodes,
+        GPUS[gpu] if gpu else detected(),
+        nodes_of=lambda recipe: share.for_recipe(recipe).nodes,
+    )
+    environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=gpu is not None)
+    lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
+    if with_keys and not can_check():
+        lines.append("# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')")
+    return lines
 
 
 def run_recipe(
@@ -74,36 +119,59 @@ def run_recipe(
 
     Raises:
         JudgeError: Another process trains into the folder, among other reasons.
+        Preempted: The run was asked to stop (SIGTERM), and has saved a checkpoint.
     """
     check_resources([(recipe, folder)], resources)
-    with nullcontext() if is_ours() or not is_main() else lock_folder(folder):
+    node = None if is_worker() else resources.node
+    if is_placed():
+        die_with_parent()
+    if node and node.rank > 0:
+        return _join(recipe, folder, resources, node)
+    first = is_main() and not is_ours() and not is_placed()
+    with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
         if finished(folder):
             return False
-        count = processes_for(recipe, resources.processes)
-        if needs_launch(recipe, count):
-            launch(folder, count)
-        else:
-            with worker():
-                _train(recipe, run, resources, rationales)
+        with StopRequest(folder).armed() if first else nullcontext():
+            count = processes_for(recipe, resources.per_node if node else resources.processes)
+            if resources.nodes > 1 and not node and recipe.stage != "grpo":
+                launch_on_ray(recipe, run.folder, resources.nodes, resources.per_node)
+            elif node or needs_launch(recipe, count):
+                launch(folder, count, node)
+            else:
+                with worker():
+                    _train(recipe, run, resources, rationales)
         return True
+
+
+def _join(recipe: Recipe, folder: Path, resources: Resources, node: Node) -> bool:
+    """Run this machine's processes of a run that the first machine leads. Only they write here."""
+    if finished(folder):
+        return False
+    launch(folder, processes_for(recipe, resources.per_node), node, expected=dump_recipe(recipe))
+    return True
 
 
 def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: RationaleWriter | None) -> None:
     """Train in this process, or start verl and wait for it."""
+    import torch
+
     from judge_r1.training.dpo import train_dpo
     from judge_r1.training.monitor.watch import shown
     from judge_r1.training.sft import train_sft
     from judge_r1.training.trackers import tracked
     from judge_r1.training.trl.grpo import train_grpo
 
-    data = load_pairs(recipe.data.train)
+    data = open_pairs(recipe.data.train)
+    # of several processes, the first one writes the traces, and the others read them
+    if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
+        searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
+        for folder in searched:
+            build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
         write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
         if recipe.on_verl:
-            import torch
-
             from judge_r1.training.verl.runner import train_verl
 
             cpu = not torch.cuda.is_available()
@@ -115,27 +183,43 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
         elif recipe.stage == "dpo":
             train_dpo(recipe, data, run)
         else:
-            train_sft(recipe, lambda: _sft_traces(recipe, data, run.folder, rationales), run)
+            dev = dev_pairs(recipe, data)
+            train_sft(
+                recipe,
+                lambda: _sft_traces(recipe, data, run.folder, rationales),
+                run,
+                None if dev is None else lambda: _dev_traces(recipe, dev, rationales),
+            )
 
 
 def _sft_traces(
     recipe: Recipe, data: PairSet, folder: Path, rationales: RationaleWriter | None
 ) -> Sequence[Trajectory]:
     """The trajectories that SFT trains on. Writes their number and the rejections to traces.json."""
-    from judge_r1.models.hub import load_tokenizer
-    from judge_r1.training.data.single_turn_data import judgment_traces
-
-    tokenizer = load_tokenizer(recipe.model)
-    rejected: Counter[str] = Counter()
-    if recipe.sft.form != "traces":
-        traces = judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id)
-    elif rationales is None:
-        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
-    else:
-        traces, rejected = rationales(recipe, data, SafeTokenizer(tokenizer))
+    traces, rejected = _write_traces(recipe, data, rationales)
     write_json(folder / "traces.json", {"used": len(traces), "rejected": dict(sorted(rejected.items()))})
     wanted = recipe.sft.traces or len(traces) + rejected.total()
     if len(traces) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
         print(f"{len(traces)} of {wanted} wanted traces; rejected: {reasons or 'none'}")
     return traces
+
+
+def _dev_traces(recipe: Recipe, data: PairSet, rationales: RationaleWriter | None) -> Sequence[Trajectory]:
+    """The trajectories of the dev pairs, in the form that SFT trains on. Pairs that do not fit are left out."""
+    every = recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"traces": None})})
+    return _write_traces(every, data, rationales)[0]
+
+
+def _write_traces(
+    recipe: Recipe, data: PairSet, rationales: RationaleWriter | None
+) -> tuple[list[Trajectory], Counter[str]]:
+    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.data.single_turn_data import judgment_traces
+
+    tokenizer = load_tokenizer(recipe.model)
+    if recipe.sft.form != "traces":
+        return judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id), Counter()
+    if rationales is None:
+        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
+    return rationales(recipe, data, SafeTokenizer(tokenizer))

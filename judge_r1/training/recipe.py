@@ -11,6 +11,7 @@ from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
 from judge_r1.training.shipped_recipes import find_recipe
+from judge_r1.training.verl.extra_keys import LOSS_MODE, flatten
 
 MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
 """Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
@@ -88,11 +89,46 @@ class GrpoConfig(ConfigModel):
     dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
+    async_mode: Literal["colocate", "separate"] | None = Field(
+        None,
+        description="verl: sample while training. colocate: on the same GPUs, unfinished episodes continue after the "
+        "update; separate: on `rollout_gpus`",
+    )
+    rollout_gpus: int = Field(0, ge=0, le=MAX_BATCH, description="GPUs of each node that only sample (separate)")
     traced_pairs: int = Field(
         1,
         ge=0,
         description="pairs per step whose episodes are written to traces.jsonl (on verl: per rollout worker)",
     )
+
+    verl: dict[str, Any] = Field(
+        default_factory=dict, description="verl's own keys, nested or dotted, over those that the recipe gives it"
+    )
+
+    @field_validator("verl", mode="before")
+    @classmethod
+    def _verls_keys(cls, keys: Any) -> Any:
+        return flatten(keys) if isinstance(keys, dict) else keys
+
+    @model_validator(mode="after")
+    def _keys_of_the_engine(self) -> "GrpoConfig":
+        if self.verl and self.engine != "verl":
+            raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
+        if self.ratio == "sequence" and LOSS_MODE in self.verl:
+            raise ValueError(f"ratio: sequence and verl's {LOSS_MODE} exclude each other: set one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _asynchronous(self) -> "GrpoConfig":
+        if self.async_mode and self.engine != "verl":
+            raise ValueError("async_mode needs the engine verl: set grpo.engine=verl")
+        if self.async_mode and self.dynamic_sampling:
+            raise ValueError(
+                "dynamic_sampling has no bound on redraws in verl's asynchronous modes: use one of the two"
+            )
+        if (self.async_mode == "separate") != (self.rollout_gpus > 0):
+            raise ValueError("async_mode separate and rollout_gpus belong together: set both, or none")
+        return self
 
     @property
     def warmup_steps(self) -> int:
@@ -100,10 +136,19 @@ class GrpoConfig(ConfigModel):
         return round(self.warmup_ratio * self.steps)
 
 
+DEV_METRICS: dict[str, tuple[str, ...]] = {
+    "sft": ("loss", "token_accuracy"),
+    "dpo": ("loss", "preference_accuracy"),
+    "grpo": ("accuracy", "reward", "label_f1"),
+}
+"""What chooses the best checkpoint of each stage; the first is the default. Higher is better, except for the loss."""
+
+
 class DataConfig(ConfigModel):
     train: Path = Field(description="folder with cases.jsonl and pairs.jsonl")
+    dev: Path | None = Field(None, description="folder of held-out pairs to evaluate on during training")
 
-    @field_validator("train", mode="before")
+    @field_validator("train", "dev", mode="before")
     @classmethod
     def _not_empty(cls, path: Any) -> Any:
         if path == "":
@@ -135,12 +180,25 @@ class Recipe(ConfigModel):
         50, ge=1, le=MAX_STEPS, description="steps between checkpoints; a step of GRPO is one batch of episodes"
     )
 
+    eval_every: int | None = Field(
+        None, ge=1, le=MAX_STEPS, description="steps between evaluations on data.dev; default: save_every"
+    )
+    eval_pairs: int | None = Field(None, ge=1, description="number of dev pairs, chosen by the seed; default: all")
+    best_metric: Literal["accuracy", "reward", "label_f1", "loss", "token_accuracy", "preference_accuracy"] | None = (
+        Field(None, description="what chooses the best checkpoint; default: accuracy for grpo, loss for sft and dpo")
+    )
+    keep: Literal["last", "best"] = Field("last", description="the weights that `model` holds at the end")
+
     @field_validator("name")
     @classmethod
     def _names_a_folder(cls, name: str) -> str:
         if not name.isprintable() or any(part.strip() in ("", ".", "..") for part in name.split("/")):
             raise ValueError("must name a folder below runs/: printable, not empty, and not .. or an absolute path")
         return name
+
+    def evaluates_at(self, step: int, last: int) -> bool:
+        """Whether the run evaluates on the dev pairs after `step` of `last` steps."""
+        return self.data.dev is not None and (step >= last or step % (self.eval_every or self.save_every) == 0)
 
     @property
     def on_verl(self) -> bool:
@@ -172,6 +230,21 @@ class Recipe(ConfigModel):
         return self
 
     @model_validator(mode="after")
+    def _evaluates(self) -> "Recipe":
+        if self.data.dev is None and self.keep == "best":
+            raise ValueError("keep best needs pairs to choose by: set data.dev")
+        if self.data.dev is not None and (self.eval_every or self.save_every) % self.save_every:
+            raise ValueError(
+                f"eval_every {self.eval_every} must be a multiple of save_every {self.save_every}, because the best "
+                "model is a checkpoint"
+            )
+        if self.best_metric is not None and self.best_metric not in DEV_METRICS[self.stage]:
+            raise ValueError(f"best_metric of {self.stage} is {' or '.join(DEV_METRICS[self.stage])}")
+        if self.data.dev is not None and self.stage == "sft" and self.sft.traces_file is not None:
+            raise ValueError("sft.traces_file has no traces of the dev pairs: remove data.dev")
+        return self
+
+    @model_validator(mode="after")
     def _one_turn(self) -> "Recipe":
         """Single-turn answers need an episode without searches and a prompt that asks for their form."""
         form = self.sft.form if self.stage == "sft" else "traces"
@@ -198,7 +271,7 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         ConfigError: A file cannot be read, or does not fit the schema.
     """
-    recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",))
+    recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",), dotted=("grpo.verl",))
     if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
         raise ConfigError(
             f"{path} trains the model of {recipe.start.name}: set start.model to start from another one, "

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
+from judge_r1.training.node_group import Node
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun
@@ -13,23 +14,54 @@ from judge_r1.training.stage_graph import StageRun
 
 @dataclass(frozen=True)
 class Resources:
-    """SFT and DPO run in `processes` on this machine (default: one per GPU). GRPO on verl runs on `nodes` of a Ray
-    cluster with `gpus_per_node` each."""
+    """`nodes` machines with `gpus_per_node` GPUs each.
+
+    SFT and DPO run in `processes` on each machine (default: one per GPU). Several machines are those of the Ray cluster
+    at RAY_ADDRESS, or of SFT and DPO those on which the command runs with `node_rank` 0, 1, … and the address of the
+    first one in `master` (HOST:PORT)."""
 
     processes: int | None = None
     nodes: int = 1
     gpus_per_node: int | None = None
+    node_rank: int | None = None
+    master: str | None = None
 
     def for_recipe(self, recipe: Recipe) -> "Resources":
-        """The part of the resources that applies to one recipe of several."""
-        return Resources(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Resources(self.processes)
+        """The part of the resources that applies to one recipe of several. SFT and DPO use one machine if their batches
+        do not divide among all."""
+        if recipe.stage == "grpo":
+            return Resources(None, self.nodes, self.gpus_per_node)
+        if self.nodes > 1 and why_one_node(recipe, self.nodes, self.per_node) is None:
+            return self
+        return Resources(self.processes)
+
+    @property
+    def per_node(self) -> int | None:
+        """Processes of SFT and DPO on each machine, if given."""
+        return self.processes or self.gpus_per_node
+
+    @property
+    def node(self) -> Node | None:
+        """The place of this machine, if its rank is given.
+
+        Raises:
+            JudgeError: The address of the first machine is not HOST:PORT, or there is no such rank.
+        """
+        if self.node_rank is None and self.master is None:
+            return None
+        host, _, port = (self.master or "").rpartition(":")
+        if self.node_rank is None or not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise JudgeError("--node-rank and --master HOST:PORT belong together: HOST is the machine of rank 0")
+        if self.node_rank >= self.nodes:
+            raise JudgeError(f"--node-rank {self.node_rank} of --nodes {self.nodes}: ranks begin at 0")
+        return Node(self.node_rank, self.nodes, host, int(port))
 
     @property
     def options(self) -> list[str]:
         """The resources as command-line options."""
-        options = {"--processes": self.processes, "--gpus-per-node": self.gpus_per_node}
+        options: dict[str, object] = {"--processes": self.processes, "--gpus-per-node": self.gpus_per_node}
         if self.nodes > 1:
-            options["--nodes"] = self.nodes
+            options |= {"--nodes": self.nodes, "--node-rank": self.node_rank, "--master": self.master}
         return [word for option, value in options.items() if value is not None for word in (option, str(value))]
 
 
@@ -44,24 +76,30 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
         JudgeError: A stage cannot run with these resources, or its data are missing.
     """
     name = stages[-1][0].name
-    if (resources.nodes > 1 or resources.gpus_per_node) and not any(recipe.on_verl for recipe, _ in stages):
-        raise JudgeError(f"recipe {name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
+    if resources.node and any(recipe.stage == "grpo" for recipe, _ in stages):
+        raise JudgeError(f"recipe {name}: --node-rank is for sft and dpo; GRPO on several nodes needs a Ray cluster")
+    if resources.gpus_per_node and resources.nodes == 1 and not any(recipe.on_verl for recipe, _ in stages):
+        raise JudgeError(f"recipe {name}: --gpus-per-node is for several nodes and for grpo with grpo.engine=verl")
     if (resources.processes or 1) > 1 and all(recipe.stage == "grpo" for recipe, _ in stages):
         raise JudgeError(f"recipe {name}: --processes is for sft and dpo; GRPO on all GPUs is grpo.engine=verl")
     for recipe, folder in stages:
         if finished(folder):
             continue
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
-        for name in (CASES_FILE, PAIRS_FILE):
-            if not (recipe.data.train / name).exists():
-                raise JudgeError(
-                    f"recipe {recipe.name}: data.train {recipe.data.train} holds no {name}: build the pairs first, "
-                    "or give another folder as data.train=FOLDER"
-                )
-    if resources.nodes > 1 and "RAY_ADDRESS" not in os.environ:
+        check_verl_keys(recipe, resources)
+        for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
+            for name in (CASES_FILE, PAIRS_FILE):
+                if data is not None and not (data / name).exists():
+                    without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
+                    raise JudgeError(
+                        f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
+                        f"or give another folder as data.{part}=FOLDER{without}"
+                    )
+    if resources.nodes > 1 and not resources.node and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(
             f"{resources.nodes} nodes need a running Ray cluster, and RAY_ADDRESS is not set: "
-            "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address"
+            "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address; for sft and dpo you can "
+            "also run the command on every node with --node-rank and --master"
         )
 
 
@@ -70,12 +108,49 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
     import torch
 
     from judge_r1.training.distributed import processes_for
-    from judge_r1.training.verl.config import check_batches
+    from judge_r1.training.verl.config import check_batches, training_gpus
 
-    processes_for(recipe, resources.processes)
+    processes_for(recipe, resources.per_node if resources.nodes > 1 and not recipe.on_verl else resources.processes)
     if recipe.on_verl:
-        check_batches(recipe, resources.nodes * (resources.gpus_per_node or max(1, torch.cuda.device_count())))
+        gpus = resources.gpus_per_node or max(1, torch.cuda.device_count())
+        check_batches(recipe, resources.nodes * training_gpus(recipe, gpus))
+    elif resources.nodes > 1 and recipe.stage == "grpo":
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.engine trl trains on one GPU; grpo.engine=verl uses several nodes"
+        )
     elif resources.nodes > 1:
-        raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
+        if why := why_one_node(recipe, resources.nodes, resources.per_node):
+            raise JudgeError(f"recipe {recipe.name}: {why}")
     elif resources.gpus_per_node is not None:
         raise JudgeError(f"recipe {recipe.name}: --gpus-per-node is for grpo with grpo.engine verl only")
+
+
+def why_one_node(recipe: Recipe, nodes: int, per_node: int | None) -> str | None:
+    """Why SFT or DPO cannot train on all of `nodes` machines with `per_node` processes each (default: one per GPU of
+    this machine); None if it can."""
+    import torch
+
+    from judge_r1.training.trl.common import accumulation
+
+    try:
+        part = recipe.sft if recipe.stage == "sft" else recipe.dpo
+        accumulation(recipe.stage, part, nodes * (per_node or max(1, torch.cuda.device_count())))
+    except JudgeError as error:
+        return str(error)
+    return None
+
+
+def check_verl_keys(recipe: Recipe, resources: Resources, gpus_per_node: int | None = None) -> None:
+    """Check the keys in `grpo.verl` with verl itself, on `gpus_per_node` GPUs instead of those of this machine.
+
+    Raises:
+        JudgeError: A key is unknown, or verl refuses the configuration.
+    """
+    import torch
+
+    from judge_r1.training.verl.check_keys import check_keys
+
+    if recipe.on_verl:
+        gpus = gpus_per_node or resources.gpus_per_node or max(1, torch.cuda.device_count())
+        here = gpus_per_node is None and resources.nodes == 1 and not torch.cuda.is_available()
+        check_keys(recipe, cpu=here, gpus=gpus, nodes=resources.nodes)

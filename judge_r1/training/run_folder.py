@@ -12,12 +12,13 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.run_log import read_metrics, read_rows
+from judge_r1.training.checkpoints import BEST, kept_best
 from judge_r1.training.distributed import is_main
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 PACKAGES = (
     "judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "deepspeed", "peft",
-    "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
+    "vllm", "flash-attn", "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
 )  # fmt: skip
 VERSIONS = "versions.json"
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
@@ -66,6 +67,21 @@ class RunFolder:
     def checkpoints(self) -> Path:
         return self.folder / "checkpoints"
 
+    @property
+    def best(self) -> Path:
+        """The model of the best checkpoint, if the run evaluates on dev pairs and keeps the last weights as `model`."""
+        return self.folder / "best"
+
+    @property
+    def best_checkpoints(self) -> Path:
+        return self.checkpoints / BEST
+
+    @property
+    def last_step(self) -> int:
+        """The newest step in metrics.jsonl; 0 without one."""
+        file = self.folder / "metrics.jsonl"
+        return max((row["step"] for row in read_metrics(file)), default=0) if file.exists() else 0
+
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one row to metrics.jsonl."""
         if is_main():
@@ -79,7 +95,11 @@ class RunFolder:
             _append(self.folder / "traces.jsonl", row)
 
     def truncate_after(self, step: int) -> None:
-        """Remove metrics and traces of later steps before training resumes from a checkpoint at `step`."""
+        """Remove metrics, traces and the best weights of later steps before training resumes from a checkpoint at
+        `step`."""
+        for kept in kept_best(self.checkpoints) if is_main() else ():
+            if kept.step > step:
+                shutil.rmtree(kept.folder)
         for name, read in (("metrics.jsonl", read_metrics), ("traces.jsonl", read_rows)):
             if is_main() and (self.folder / name).exists():
                 rows = read(self.folder / name)
@@ -100,9 +120,17 @@ def has_progress(folder: Path) -> bool:
 
 def _remove_failed_start(folder: Path) -> None:
     """Remove the files of a run that failed before its first step, except its logs."""
-    for name in ("recipe.yaml", "data.json", "traces.json", "traces.jsonl", "metrics.jsonl", "trackers.json"):
+    for name in (
+        "recipe.yaml",
+        "data.json",
+        "traces.json",
+        "traces.jsonl",
+        "metrics.jsonl",
+        "trackers.json",
+        "best.json",
+    ):
         (folder / name).unlink(missing_ok=True)
-    for name in ("checkpoints", "verl", EXAMPLES, ADAPTERS):
+    for name in ("checkpoints", "best", "verl", EXAMPLES, ADAPTERS):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 

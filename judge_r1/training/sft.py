@@ -8,7 +8,14 @@ from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import Traces
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import let_cpus_train, ordered, save_model, supervised_arguments
+from judge_r1.training.trl.common import (
+    dev_examples,
+    let_cpus_train,
+    loss_evaluation,
+    ordered,
+    save_model,
+    supervised_arguments,
+)
 from judge_r1.training.trl.lora import adapter_config
 
 IGNORED = -100
@@ -46,11 +53,11 @@ def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
     return [{**row, "length": len(row["input_ids"])} for row in rows]
 
 
-def train_sft(recipe: Recipe, traces: Traces, run: RunFolder) -> None:
-    """Fine-tune `recipe.model` on the traces and write `run.model`, resuming from the last checkpoint."""
+def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None = None) -> None:
+    """Fine-tune `recipe.model` on the traces and write `run.model`, resuming from the last checkpoint. `dev` are the
+    traces whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
-    from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.packing import Isolation, attention, check_rows
     from judge_r1.training.trl.resume import resume
 
@@ -60,14 +67,17 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder) -> None:
     data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces))
     if config.packing:
         check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)
+    callbacks, set_trainer = loss_evaluation(run, recipe)
     trainer = SFTTrainer(
         model=load_model(recipe.model, training=True, attention=attention() if config.packing else None),
         args=args,
         train_dataset=data,
+        eval_dataset=dev_examples(args, run, None if dev is None else lambda: training_rows(recipe, dev)),
         processing_class=load_tokenizer(recipe.model),
         peft_config=adapter_config(recipe.lora),
-        callbacks=[RunLog(run)],
+        callbacks=callbacks,
     )
+    set_trainer(trainer)
     if config.packing:
         trainer.add_callback(Isolation(trainer.data_collator))
     resume(trainer, run)

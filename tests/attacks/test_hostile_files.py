@@ -145,6 +145,10 @@ COMMANDS = {
     ],
     "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
+    "index": [
+        Reads("index @data --retriever bundled:e5-small", ("data", "data/cases.jsonl")),
+        Reads("index @data --retriever bm25", ()),
+    ],
     "keys add": [
         Reads("keys add ben --file @keys.json", ("keys.json",), tolerates=ABSENT),
         Reads("keys add ben --file @out/keys.json", ()),

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.rollout import case_search, new_retriever
+from judge_r1.episode.rollout import case_search
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
 from retrieval.errors import BadVectors, RetrievalError, UnknownCase
 from retrieval.retriever import Retriever
+from retrieval.store import VectorStore, fill_store
 
 # Ids that are easy to confuse: spaces, prefixes, Unicode variants, paths, the empty string.
 SIMILAR = ["", " ", "a", "A", "a ", "aa", "a\x00", "é", "e\u0301", "../a", "a/b", "1", "01", "None", "bm25", "*", "%"]
@@ -202,3 +204,27 @@ def test_a_context_reaches_only_its_own_pair(tmp_path: Path) -> None:
         passages = case_search(retriever, request.case_id or "", " ".join(texts.values()), 99)
         words = {word[3] for e in passages for word in e.text.split() if word.startswith("own")}
         assert words == {str(number)}
+
+
+@settings(max_examples=20)
+@given(ids=IDS, data=st.data())
+def test_a_damaged_or_foreign_store_changes_no_result(
+    ids: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A shard is replaced by one of other cases, or its vectors are shifted by a row, so that others' come first."""
+    folder, texts, embedder = tmp_path_factory.mktemp("store"), texts_of(ids), HashEmbedder()
+    store = VectorStore(folder / "own", embedder, 4)
+    fill_store(store, texts, ids)
+    other = {case_id: f"strange {text}" for case_id, text in texts.items()}
+    foreign = VectorStore(folder / "other", embedder, 4)
+    fill_store(foreign, other, ids)
+    for path in store.folder.glob("*.vectors"):
+        content, row = path.read_bytes(), 4 * embedder.dim
+        start = 16 + int.from_bytes(content[8:16], "little")
+        shifted = content[:start] + content[start + row :] + content[start : start + row]
+        foreign_shard = next(foreign.folder.glob("*.vectors")).read_bytes()
+        path.write_bytes(data.draw(st.sampled_from([shifted, foreign_shard])))
+    requests = [(case_id, query) for case_id in ids for query in ("fact", "own1x2 shared")]
+    stored = Retriever(texts, method=embedder, passage_words=4, store=folder / "own").search(requests, 3)
+    assert stored == Retriever(texts, method=embedder, passage_words=4).search(requests, 3)
+    assert [case_numbers(hits) for hits in stored] == [{ids.index(case_id)} for case_id, _ in requests]

@@ -24,14 +24,23 @@ OWN: dict[str, dict[str, Any]] = {
     "ray": {"address": "http://head:8265"},
     "slurm": {"time": "1-00:00:00", "cpus_per_node": 32, "partition": "gpu", "venv": "/shared/venv",
               "setup": ["module load cuda"], "options": ["--exclusive"]},
-    "kuberay": {"image": "registry/judge:1", "claim": "shared", "secret": "tokens", "node_selector": {"a/b": "c"}},
+    "kuberay": {"image": "registry/judge:1", "claim": "shared", "secret": "tokens", "node_selector": {"a/b": "c"},
+                "rdma_resources": {"rdma/hca": 1}, "image_pull_secrets": ["registry"],
+                "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]},
     "skypilot": {"accelerator": "H100", "infra": "k8s", "volume": "shared", "use_spot": True},
 }  # fmt: skip
 
 
 def recipe(stage: str = "grpo", **changed: Any) -> Recipe:
     grpo = GrpoConfig(engine="verl", group_size=4, pairs_per_step=8, updates_per_step=1, micro_batch_size=4)
-    fields = {"name": "Toy/1", "stage": stage, "model": "runs/base/model", "data": DataConfig(train=Path("runs/data"))}
+    sft = {"batch_size": 32, "micro_batch_size": 4}
+    fields = {
+        "sft": sft,
+        "name": "Toy/1",
+        "stage": stage,
+        "model": "runs/base/model",
+        "data": DataConfig(train=Path("runs/data")),
+    }
     return Recipe.model_validate({**fields, "grpo": grpo, **changed})
 
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import sys
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,7 +49,11 @@ def main(folder: Path) -> None:
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_tokenizer
     from judge_r1.training.recipe import load_recipe
+    from judge_r1.training.verl import agent_loop
     from judge_r1.training.verl.rollout_log import RolloutLog
+
+    numbers = count()
+    agent_loop.routing_key = lambda *_: str(next(numbers))  # the recordings tell the episodes of a group apart by it
 
     if not dist.is_initialized():
         dist.init_process_group("gloo", init_method=f"file://{folder / 'gloo'}", rank=0, world_size=1)

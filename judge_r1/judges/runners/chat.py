@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from judge_r1.core.endpoint import find_key
+from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import pairwise_prompt
-from judge_r1.episode.rollout import TAGLESS_PARSERS, case_search, episode_seed, new_retriever, task_budget
+from judge_r1.episode.rollout import TAGLESS_PARSERS, case_search, episode_seed, task_budget
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
@@ -42,13 +43,14 @@ class ChatJudge:
         self._config, self._sampling, self._prompted = config, build.sampling, prompted
         self._limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
         self._endpoint, self._key, self._logprobs = endpoint, find_key(endpoint), logprobs
-        self._retriever = new_retriever(build.texts, config)
+        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
             reject_custom_prompt(self.name, request, self._prompted)
         if requests and not isinstance(task := requests[0].task, CustomPrompt):
             self._episode(task, 0)  # raises now if the budget is too small for an observation
+        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         model = ChatModel(self._endpoint, self._key, self._limits)

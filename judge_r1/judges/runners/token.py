@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from judge_r1.core.endpoint import find_key
+from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
+from judge_r1.episode.rollout import PromptTooLong, case_search
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
@@ -34,11 +35,12 @@ class TokenJudge:
     ) -> None:
         self.name, self.settings = factory.name, settings
         self._config, self._factory, self._open, self._at_a_time = config, factory, open_driver, build.batch_size
-        self._retriever = new_retriever(build.texts, config)
+        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._factory.prompt_lengths(requests)
+        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async with self._open() as driver:

@@ -4,28 +4,74 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 (verl's FSDP2 shards them over all GPUs; TRL's GRPO uses one GPU), or DeepSpeed's mixed precision for SFT and DPO.
 """
 
+from judge_r1.episode.case_index import searches_vectors
+from judge_r1.episode.config import AUTO
+from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.shape import Shape
+from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 
 GIB = 2**30
-ROLLOUT_SHARE = 0.5
-"""Fraction of a GPU for vLLM's weights and cache while sampling (verl's rollout.gpu_memory_utilization)."""
+VLLM_ACTIVE, VLLM_ASLEEP = 3 * GIB, 2 * GIB
+"""Rough. What vLLM needs besides weights and cache while it samples (activations of 8,192 tokens, CUDA graphs), and
+what it keeps while it sleeps (CUDA context, graphs, NCCL's buffers)."""
+CUDA_CONTEXT = GIB // 2
+MACHINE_GPUS = 8
+EMBEDDERS = {
+    "intfloat/e5-small-v2": 33_400_000,
+    "intfloat/e5-base-v2": 109_500_000,
+    "intfloat/e5-large-v2": 335_000_000,
+}
+"""Parameters of embedders; another one counts as the base model."""
 
 
 def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU by part. `tokens` is the length of the longest example or episode with its prompt."""
     parts = _state(recipe, shape, gpus) | _activations(recipe, shape, tokens)
+    parts |= {"gathered": _gathered(recipe, shape, gpus), "embedders": _embedders(recipe, gpus)}
+    parts["vllm_asleep"] = VLLM_ASLEEP if recipe.on_verl else 0
     return {name: size / GIB for name, size in parts.items()}
 
 
 def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU while sampling: weights in bfloat16, and the cache if all episodes of the GPU had `tokens` tokens.
 
-    vLLM stays within `ROLLOUT_SHARE`; further episodes wait."""
+    vLLM stays within its share of the GPU; further episodes wait."""
     episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size / gpus
     if recipe.grpo.engine == "trl":
         episodes = min(episodes, recipe.grpo.rollout_batch_size)
-    return {"weights": 2 * shape.parameters / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
+    split = verl_settings(recipe).tensor_parallel if recipe.on_verl else 1
+    return {"weights": 2 * shape.parameters / split / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
+
+
+def sampling(recipe: Recipe, shape: Shape, gpu: Gpu, gpus: int) -> dict[str, float]:
+    """GiB of one of `gpus` GPUs while vLLM samples with its share: the trainer's shards stay, gradients are freed."""
+    state = _state(recipe, shape, gpus)
+    share = verl_settings(recipe).utilisation * gpu.memory
+    parts = {"weights": state["weights"], "optimiser": state["optimiser"], "embedders": _embedders(recipe, gpus)}
+    return {name: size / GIB for name, size in parts.items()} | {"vllm": share}
+
+
+def capacity(recipe: Recipe, shape: Shape, gpu: Gpu, prompt: float, rest: float) -> float:
+    """Episodes whose cache fits a replica of vLLM. A group shares the cache of its `prompt` tokens."""
+    settings = verl_settings(recipe)
+    share = settings.utilisation * gpu.memory * GIB - VLLM_ACTIVE
+    free = settings.tensor_parallel * share - 2 * shape.parameters
+    return max(0.0, free) / ((prompt / recipe.grpo.group_size + rest) * shape.cache_bytes)
+
+
+def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
+    """Bytes of a run's checkpoints and its model on disk.
+
+    A full checkpoint holds float32 weights and Adam's two moments, 12 bytes per parameter; with DeepSpeed 2 more for
+    bfloat16 weights. With LoRA these are of the adapters, and verl adds the frozen weights. verl's model is merged in
+    bfloat16, TRL's is in float32. With dev pairs, the best weights stay in float32 and become a second model."""
+    trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
+    frozen = shape.parameters if recipe.lora is not None and recipe.on_verl else 0
+    each = (14 if recipe.deepspeed else 12) * trained + 4 * frozen
+    model = (2 if recipe.on_verl else 4) * shape.parameters
+    best = 4 * shape.parameters + model if recipe.data.dev is not None else 0
+    return kept * each + model + best
 
 
 def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
@@ -40,6 +86,8 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
     frozen = 0 if recipe.lora is None else shape.parameters
     shards = 1 if recipe.stage == "grpo" and not recipe.on_verl else gpus
+    if recipe.on_verl:
+        shards = min(gpus, verl_settings(recipe).shard_size or gpus)
     weight_shards = shards if recipe.on_verl or recipe.deepspeed == "zero3" else 1
     state_shards = shards if recipe.on_verl or recipe.deepspeed else 1
     weight, gradient, optimiser = (2, 2, 12) if recipe.deepspeed else (4, 4, 8)
@@ -53,17 +101,39 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     }
 
 
+def _gathered(recipe: Recipe, shape: Shape, gpus: int) -> float:
+    """Weights that FSDP2 or ZeRO-3 gather to compute, in bfloat16: two layers (one computes, the next is fetched), the
+    embedding and the output table; and the gradients of one layer and of the output table, before they are reduced."""
+    if gpus == 1 or not (recipe.on_verl or recipe.deepspeed == "zero3"):
+        return 0.0
+    table = shape.vocabulary * shape.width
+    tables = table if shape.tied else 2 * table
+    layer = (shape.parameters - tables) / shape.layers
+    return 2 * (2 * layer + tables) + 2 * (layer + table)
+
+
+def _embedders(recipe: Recipe, gpus: int) -> float:
+    """Rough. The embedders of searches on GPU 0 of a machine, in float32: one for each process that runs episodes, with
+    a CUDA context of its own under verl. By default verl embeds queries on the processor."""
+    device = recipe.episode.retriever_device or ("cpu" if recipe.on_verl else AUTO)
+    if recipe.stage != "grpo" or not searches_vectors(recipe.episode) or device in ("cpu", "mps"):
+        return 0.0
+    size = 4.0 * EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
+    return min(gpus, MACHINE_GPUS) * (size + CUDA_CONTEXT) if recipe.on_verl else size
+
+
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
     """Rough. With gradient checkpointing, each layer keeps its bfloat16 input, 2 h bytes per token, and one layer at a
     time keeps all activations, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash
-    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary."""
+    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary. With Ulysses
+    sequence parallelism, several GPUs share the tokens."""
     rows = {
         "sft": recipe.sft.micro_batch_size,
         "dpo": 2 * recipe.dpo.micro_batch_size,  # chosen and rejected
         "grpo": recipe.grpo.micro_batch_size,
     }[recipe.stage]
-    batch = rows * tokens
+    batch = rows * tokens / (verl_settings(recipe).sequence_parallel if recipe.on_verl else 1)
     return {
         "activations": batch * shape.width * (2 * shape.layers + 34),
-        "logits": batch * shape.vocabulary * 4,
+        "logits": 0.0 if recipe.on_verl and verl_settings(recipe).fused_kernels else batch * shape.vocabulary * 4,
     }

@@ -2,12 +2,15 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from judge_r1.training.cost_estimate.memory import ROLLOUT_SHARE, cache, memory
-from judge_r1.training.cost_estimate.shape import Shape, UnknownShape, shape_of
+from judge_r1.training.cost_estimate.gpus import Gpu
+from judge_r1.training.cost_estimate.memory import cache, capacity, checkpoint_bytes, memory, sampling
+from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, lengths, step_seconds
+from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
+from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
@@ -19,8 +22,21 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 """Numbers of GPUs for which memory is estimated."""
 
 
-def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -> list[str]:
-    """The cost of each stage, and the command. verl's command is for `nodes` machines with `gpus` GPUs each."""
+TYPICAL, FULL = 0.5, 1.0
+"""Fractions of the response budget for which seconds are estimated. Half is an assumption."""
+
+
+def report(
+    stages: Sequence[StageRun],
+    command: str,
+    gpus: int,
+    nodes: int = 1,
+    gpu: Gpu | None = None,
+    nodes_of: Callable[[Recipe], int] | None = None,
+) -> list[str]:
+    """The cost of each stage, and the command. verl's command is for `nodes` machines with `gpus` GPUs each. With
+    `gpu`, memory is compared with that GPU's, and seconds are estimated. `nodes_of`: the machines of one stage, if it
+    uses fewer."""
     lines = []
     model, todo = stages[0][0].model, remaining_stages(stages)
     for recipe, folder in stages:
@@ -30,7 +46,13 @@ def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) 
             lines.append(f"  {why} exists already: this stage is skipped")
             continue
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
-        lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens)]]
+        lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
+        lines += [
+            f"  {line}"
+            for line in _seconds(
+                recipe, model, tokens, gpu and Machine(gpu, gpus, nodes_of(recipe) if nodes_of else nodes)
+            )
+        ]
     lines += ["", "command:", f"  {command}"]
     last, folder = stages[-1]
     if last.on_verl:
@@ -50,6 +72,7 @@ def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> lis
     keys = overrides(
         recipe.model_copy(update={"model": model}),
         train_parquet=home / "train.parquet",
+        dev_parquet=home / "dev.parquet" if recipe.data.dev else None,
         agent_loops=home / "agent_loops.yaml",
         checkpoints=(folder / "checkpoints").absolute(),
         cpu=False,
@@ -75,7 +98,11 @@ def _tokens(recipe: Recipe, tokens: Tokens) -> list[str]:
     what = "episodes" if recipe.stage == "grpo" else "examples"
     data = f"{tokens.pairs:,} pairs" if tokens.pairs is not None else f"{recipe.data.train} does not exist yet"
     steps = f"{tokens.steps:,}" if tokens.steps is not None else "one per batch of the data"
-    lines = [f"data: {data}", f"steps: {steps}, of {tokens.examples:,} {what}"]
+    lines = [f"data: {data}"]
+    if recipe.data.dev:
+        missing = "" if Path(recipe.data.dev).exists() else ", which does not exist yet"
+        lines.append(f"evaluation: every {recipe.eval_every or recipe.save_every} steps on {recipe.data.dev}{missing}")
+    lines += [f"steps: {steps}, of {tokens.examples:,} {what}"]
     lines.append(f"tokens each: prompt up to {tokens.prompt:,}, response up to {tokens.response:,}")
     lines.append(f"tokens per step: {_both(tokens, 1)}")
     if tokens.steps is not None:
@@ -92,7 +119,7 @@ def _both(tokens: Tokens, steps: int) -> str:
     return text
 
 
-def _memory(recipe: Recipe, model: str, tokens: Tokens) -> list[str]:
+def _memory(recipe: Recipe, model: str, tokens: Tokens, gpu: Gpu | None) -> list[str]:
     try:
         shape = shape_of(model)
     except UnknownShape as error:
@@ -100,21 +127,71 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens) -> list[str]:
     grpo = recipe.stage == "grpo"
     counts = GPUS[:1] if grpo and recipe.grpo.engine == "trl" else GPUS
     lines = [f"model: {shape.parameters / 1e9:.2f}B parameters ({shape.source})", "GiB per GPU, at full length:"]
-    lines += [_row(recipe, shape, gpus, tokens.longest) for gpus in counts]
+    lines += [_row(gpus, memory(recipe, shape, gpus, tokens.longest), gpu) for gpus in counts]
+    lines.append(f"disk: {checkpoint_bytes(recipe, shape) / 1e9:.0f} GB for checkpoints and model")
     if grpo:
         lines.append("while sampling:")
         for gpus in counts:
             parts = cache(recipe, shape, gpus, tokens.longest)
             lines.append(f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} when full")
         if recipe.grpo.engine == "verl":
-            lines.append(f"  vLLM uses {ROLLOUT_SHARE:.0%} of a GPU for both; episodes that do not fit wait")
+            share = verl_settings(recipe).utilisation
+            lines.append(f"  vLLM uses {share:.0%} of a GPU for both; episodes that do not fit wait")
+            if gpu is not None:
+                lines += [_row(gpus, sampling(recipe, shape, gpu, gpus), gpu) for gpus in counts]
+                fit = capacity(recipe, shape, gpu, tokens.prompt, tokens.response)
+                lines.append(f"  a replica on {gpu.name} holds {fit:.0f} episodes of full length at once")
     return lines
 
 
-def _row(recipe: Recipe, shape: Shape, gpus: int, longest: int) -> str:
-    parts = memory(recipe, shape, gpus, longest)
+def _row(gpus: int, parts: Mapping[str, float], gpu: Gpu | None) -> str:
+    total = sum(parts.values())
+    fits = "" if gpu is None else f"; {'fits' if total <= gpu.memory else 'too much for'} {gpu.name} ({gpu.memory:.0f})"
     listed = " + ".join(f"{name} {size:.1f}" for name, size in parts.items() if size)
-    return f"  {gpus:2} GPU: {sum(parts.values()):.1f} = {listed}"
+    return f"  {gpus:2} GPU: {total:.1f} = {listed}{fits}"
+
+
+def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None) -> list[str]:
+    """Seconds per step by stage, at a typical and at the full length."""
+    if recipe.stage == "grpo" and not recipe.on_verl:
+        return ["seconds per step: estimated for SFT, DPO and GRPO on verl only"]
+    if machine is None:
+        return ["seconds per step: add --gpu H100 (or A100, H200, B200) to estimate them"]
+    try:
+        shape = shape_of(model)
+    except UnknownShape:
+        return []
+    typical, full = (
+        step_seconds(recipe, shape, machine, one)
+        for one in (typical_lengths(recipe, tokens), lengths(recipe, tokens.prompt, FULL))
+    )
+    where = f"{machine.nodes} x {machine.gpus} {machine.gpu.name}"
+    lines = [f"seconds per step on {where} (ESTIMATED from peak speeds; typical, and at most):"]
+    lines += [
+        f"  {one.name:35} {one.seconds:7.1f} {other.seconds:8.1f}  {one.limit}"
+        for one, other in zip(typical, full, strict=True)
+    ]
+    lines.append(f"  {'together':35} {total_seconds(typical):7.1f} {total_seconds(full):8.1f}")
+    worst = max(typical, key=lambda stage: stage.seconds)
+    share = worst.seconds / total_seconds(typical)
+    lines.append(f"bottleneck: {worst.name}, {share:.0%} of a step, limited by {worst.limit}")
+    if recipe.grpo.async_mode and recipe.stage == "grpo":
+        lines.append("grpo.async_mode is not estimated: seconds and memory are those of the same run without it")
+    if tokens.steps is not None:
+        hours = [tokens.steps * total_seconds(stages) / 3600 for stages in (typical, full)]
+        lines.append(
+            f"hours for {tokens.steps:,} steps (ESTIMATED): {hours[0]:.1f} typical, {hours[1]:.1f} at full length"
+        )
+    return lines
+
+
+def typical_lengths(recipe: Recipe, tokens: Tokens) -> Lengths:
+    """The mean prompt of the data (without data: the longest), and half of the response budget."""
+    return lengths(recipe, tokens.mean_prompt or tokens.prompt, TYPICAL)
+
+
+def total_seconds(stages: Sequence[Stage]) -> float:
+    return sum(stage.seconds for stage in stages)
 
 
 def _short(count: float) -> str:

@@ -36,8 +36,8 @@ def by_length(lengths: Sequence[int], wanted: int, batch_size: int, seed: int) -
     return [i for batch in batches + rest for i in batch]
 
 
-def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> None:
-    """Check that the pairs fill a step of GRPO and that every prompt fits.
+def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer, dev: PairSet | None = None) -> None:
+    """Check that the pairs fill a step of GRPO and that every prompt fits, also those of the dev pairs.
 
     Raises:
         JudgeError: There are too few pairs, or a prompt is too long.
@@ -47,4 +47,5 @@ def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> None:
             f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
             f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
         )
-    check_prompts(data, recipe.episode, tokenizer, context_length(recipe.model))
+    for pairs in (data, dev) if dev is not None else (data,):
+        check_prompts(pairs, recipe.episode, tokenizer, context_length(recipe.model))

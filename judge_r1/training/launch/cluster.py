@@ -47,6 +47,9 @@ class Cluster(ConfigModel):
     retries: int = Field(
         2, ge=0, description="further attempts after a failure such as a lost node; each resumes from a checkpoint"
     )
+    grace_seconds: int = Field(
+        600, ge=0, le=86_400, description="time to finish a step and save a checkpoint before the job is ended"
+    )
 
 
 class RayCluster(Cluster):
@@ -67,6 +70,7 @@ class SlurmCluster(Cluster):
         description="time limit, for example 1-00:00:00"
     )
     cpus_per_node: int = Field(64, ge=1)
+    memory_per_node: Line = Field("0", description="as in sbatch --mem; 0: all memory of a node")
     partition: Line | None = None
     account: Line | None = None
     qos: Line | None = None
@@ -85,7 +89,12 @@ class KubeRayCluster(Cluster):
     memory_per_node: Line = "512Gi"
     shared_memory: Line = Field("64Gi", description="size of /dev/shm, for Ray's objects and NCCL")
     gpu_resource: Line = "nvidia.com/gpu"
+    rdma_resources: dict[Line, int] = Field(
+        {}, description="RDMA devices of each pod, for example {rdma/hca_shared_devices_a: 1}; adds IPC_LOCK"
+    )
+    image_pull_secrets: tuple[Line, ...] = Field((), description="Kubernetes secrets of the image's registry")
     node_selector: dict[str, str] = Field({}, description="labels of eligible nodes")
+    tolerations: tuple[dict[str, str | int], ...] = Field((), description="Kubernetes tolerations of the pods")
 
 
 class SkyCluster(Cluster):
@@ -97,6 +106,9 @@ class SkyCluster(Cluster):
     image: Line | None = Field(None, description="for example docker:registry/judge-r1:1")
     volume: Line | None = Field(
         None, description="SkyPilot volume for `folder`; default: the machines share the folder"
+    )
+    network_tier: Literal["standard", "best"] | None = Field(
+        "best", description="network between machines; best: InfiniBand, EFA or GPUDirect where offered"
     )
     use_spot: bool = False
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.verl.config import check_batches
+from judge_r1.training.resources import why_one_node
+from judge_r1.training.verl.config import check_batches, training_gpus
 
 END_OF_RECIPE = "END_OF_RECIPE"
+NAME_LENGTH = 47
+"""KubeRay's limit for a RayJob: 63 characters of a Kubernetes name, less those that it appends."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,18 @@ class Job:
     @property
     def name(self) -> str:
         """The job's name, in characters that every launcher accepts."""
-        return "judge-r1-" + re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")[:40].strip("-")
+        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
+        return f"judge-r1-{words}"[:NAME_LENGTH].rstrip("-")
 
     @property
     def recipe_file(self) -> str:
         """The path of the resolved recipe in the cluster's folder."""
         return f"launched/{self.name}.yaml"
+
+    @property
+    def stop_file(self) -> str:
+        """The file in the cluster's folder that asks the training to save and end (see `training.preemption`)."""
+        return f"launched/{self.name}.stop"
 
     @property
     def recipe_text(self) -> str:
@@ -58,14 +67,17 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
             f"recipe {recipe.name} contains {END_OF_RECIPE}, the end marker of recipes in job scripts: remove it"
         )
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
+    on_nodes = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
     if recipe.on_verl:
-        check_batches(recipe, nodes * gpus)
-        arguments = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
-        return Job(recipe, cluster, nodes, gpus, ray=True, arguments=arguments, note=None)
+        check_batches(recipe, nodes * training_gpus(recipe, gpus))
+        return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
     if recipe.stage == "grpo":
         why = "grpo.engine trl trains in one process on one GPU; grpo.engine=verl uses all of them"
         note = f"asks for 1 GPU of {nodes} x {gpus}: {why}" if nodes * gpus > 1 else None
         return Job(recipe, cluster, 1, 1, ray=False, arguments=(), note=note)
-    note = f"asks for 1 node of {nodes}: {recipe.stage} trains on one machine" if nodes > 1 else None
+    why_one = why_one_node(recipe, nodes, gpus) if nodes > 1 else None
+    if nodes > 1 and why_one is None:  # placed on the nodes of a Ray cluster, as verl's processes are
+        return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
+    note = f"asks for 1 node of {nodes}: {why_one}" if why_one else None
     processes = ("--processes", str(gpus)) if gpus > 1 else ()
     return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=note)

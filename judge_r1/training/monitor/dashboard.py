@@ -37,6 +37,13 @@ JUDGE = (
     Line("preference_accuracy", "preferred"),
     Line("preference_margin", "margin"),
     Line("token_accuracy", "token accuracy"),
+    Line("dev/accuracy", "dev accuracy"),
+    Line("dev/reward/r", "dev reward r"),
+    Line("dev/reward/F1", "dev label F1"),
+    Line("dev/reward/valid", "dev valid"),
+    Line("dev/loss", "dev loss", ".4f"),
+    Line("dev/preference_accuracy", "dev preferred"),
+    Line("dev/token_accuracy", "dev tokens"),
 )
 LEARNING = (
     Line("loss", "loss", ".4f"),
@@ -54,6 +61,7 @@ STAGES = {
     "score": "score",
     "update": "update",
     "weight_sync": "weight sync",
+    "dev": "dev pairs",
 }
 """Stages of a step, as in `time/STAGE`, and their labels."""
 SHORT = (
@@ -63,6 +71,8 @@ SHORT = (
     Line("rollout/reward/searches", "searches", ".2f"),
     Line("rollout/reward/evidence_hit", "evidence", ".2f"),
     Line("frac_outcome_zero_std", "same outcome", ".2f"),
+    Line("dev/accuracy", "dev accuracy", ".2f"),
+    Line("dev/loss", "dev loss", ".4f"),
     Line("preference_accuracy", "preferred", ".2f"),
     Line("loss", "loss", ".4f"),
     Line("entropy", "entropy"),

@@ -4,14 +4,16 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length
-from judge_r1.training.distributed import is_main, process_count
+from judge_r1.training.distributed import await_files, is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.model_card import write_card
+from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.trl.lora import add_adapters, merge_adapters
@@ -51,6 +53,7 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
         "num_train_epochs": 1,
         "max_steps": part.max_steps,
         "per_device_train_batch_size": part.micro_batch_size,
+        "per_device_eval_batch_size": part.micro_batch_size,
         "gradient_accumulation_steps": accumulation(recipe.stage, part, process_count()),
         "learning_rate": part.learning_rate,
         "warmup_steps": part.warmup_ratio,
@@ -86,11 +89,8 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
     """
     if recipe.deepspeed is None:
         return None
-    if find_spec("deepspeed") is None:
-        raise JudgeError(
-            f"deepspeed: {recipe.deepspeed} needs the package deepspeed, which is not installed: "
-            "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
-        )
+    if missing := deepspeed():
+        raise JudgeError(missing)
     file = files("judge_r1.training") / "deepspeed" / f"{recipe.deepspeed}.json"
     config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return config
@@ -126,25 +126,63 @@ def ordered(
     others read its result. The last batch is filled from the next epoch. The data set ends with the run, so a trainer
     that resumes from the last checkpoint finds no more examples.
     """
-    from datasets import Dataset, load_from_disk
-
-    shared = run.folder / EXAMPLES
-    if args.world_size == 1:
-        data = Dataset.from_list(list(make()))
-    else:
-        if is_main():
-            shutil.rmtree(shared, ignore_errors=True)
-            Dataset.from_list(list(make())).save_to_disk(str(shared))
-        args.distributed_state.wait_for_everyone()
-        data = load_from_disk(str(shared))
+    data = _examples(args, run.folder / EXAMPLES / "train", make)
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
     last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
     order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
     return data.remove_columns("length").select(order)
 
 
+def _examples(args: Any, shared: Path, make: Callable[[], Sequence[Mapping[str, Any]]]) -> Any:
+    """The examples as a data set, made by the first process and read by the others from the folder `shared`."""
+    from datasets import Dataset, load_from_disk
+
+    if args.world_size == 1:
+        return Dataset.from_list(list(make()))
+    if is_main():
+        shutil.rmtree(shared, ignore_errors=True)
+        Dataset.from_list(list(make())).save_to_disk(str(shared))
+    args.distributed_state.wait_for_everyone()
+    await_files(shared / "dataset_info.json", shared / "state.json")
+    return load_from_disk(str(shared))
+
+
+def dev_examples(args: Any, run: RunFolder, make: Callable[[], Sequence[Mapping[str, Any]]] | None) -> Any:
+    """The examples of the dev pairs in their order, as a data set; None without dev pairs."""
+    if make is None:
+        return None
+    return _examples(args, run.folder / EXAMPLES / "dev", make).remove_columns("length")
+
+
+def loss_evaluation(run: RunFolder, recipe: Recipe) -> tuple[list[Any], Callable[[Any], None]]:
+    """The callbacks that log SFT and DPO, with the loss on the dev pairs if there are some, and a function that takes
+    the trainer once it exists."""
+    from judge_r1.training.trl.dev_evaluation import DevEvaluation
+    from judge_r1.training.trl.metrics_callback import RunLog
+
+    trainers: list[Any] = []
+
+    def evaluate(model: Any) -> dict[str, float]:
+        trainers[0].evaluate()  # which logs the metrics itself
+        return {}
+
+    if recipe.data.dev is None:
+        return [RunLog(run)], trainers.append
+    evaluation = DevEvaluation(run, recipe, evaluate)
+    return [RunLog(run, rollouts=evaluation.pop), evaluation], trainers.append
+
+
 def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
-    """Write and verify `run.model`, with adapters merged. The folder appears only when it is complete."""
+    """Write and verify `run.model`, with adapters merged, and the best model if the run evaluates on dev pairs. A
+    folder appears only when it is complete."""
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    if recipe.keep == "best":
+        if is_main():
+            unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the exported model
+            export_best(run, recipe)
+            shutil.rmtree(run.folder / EXAMPLES, ignore_errors=True)
+        return
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # in all processes: ZeRO-3 gathers here
     saved = run.folder / ADAPTERS if recipe.lora else partial_of(run.model)
     if not is_main():
@@ -159,6 +197,8 @@ def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
                 weights = merge_adapters(weights, recipe.lora)
             write_card(partial, recipe, None, run.folder / "metrics.jsonl")
             verify_weights(partial, weights)
+            if recipe.data.dev is not None:  # before `model` appears, which ends the run
+                export_best(run, recipe)
     finally:
         for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
             shutil.rmtree(left, ignore_errors=True)

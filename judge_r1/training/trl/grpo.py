@@ -21,6 +21,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
@@ -49,6 +50,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     from trl import GRPOConfig
 
     from judge_r1.training.trl.common import common_arguments, save_model
+    from judge_r1.training.trl.dev_evaluation import DevEpisodes, DevEvaluation
     from judge_r1.training.trl.kl_clamp import CappedKlTrainer
     from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.resume import resume
@@ -56,10 +58,10 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     config = recipe.grpo
     hf_tokenizer = load_tokenizer(recipe.model)
     tokenizer = SafeTokenizer(hf_tokenizer)
-    check_data(recipe, data, tokenizer)
-    rollouts = TrlRollouts(
-        recipe, data, run, tokenizer, eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id, source
-    )
+    dev = dev_pairs(recipe, data)
+    check_data(recipe, data, tokenizer, dev)
+    eos, pad_id = eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id
+    rollouts = TrlRollouts(recipe, data, run, tokenizer, eos, pad_id, source)
     order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -78,6 +80,15 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         **trl_objective(recipe),
         **common_arguments(recipe, save_steps=recipe.save_every * config.updates_per_step),
     )
+    callbacks: list[Any] = [RunLog(run, updates=config.updates_per_step, rollouts=rollouts.pop_metrics)]
+    if dev is not None:
+        evaluation = DevEvaluation(
+            run, recipe, DevEpisodes(recipe, dev, tokenizer, eos, pad_id), updates=config.updates_per_step
+        )
+        callbacks = [
+            RunLog(run, updates=config.updates_per_step, rollouts=lambda: rollouts.pop_metrics() | evaluation.pop()),
+            evaluation,
+        ]
     trainer = CappedKlTrainer(
         model=load_model(recipe.model, training=True),
         args=args,
@@ -85,7 +96,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         rollout_func=rollouts,
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=hf_tokenizer,
-        callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.pop_metrics)],
+        callbacks=callbacks,
         peft_config=adapter_config(recipe.lora),
     )
     resume(trainer, run, updates=config.updates_per_step)
@@ -241,3 +252,9 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
             groups[f"accuracy/{key}"].append(correct)
         groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
     return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}
+
+
+def dev_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
+    """The means of `rollout_metrics` over greedy episodes of the dev pairs, as dev/..., and the number of episodes."""
+    means = {f"dev/{name.removeprefix('rollout/')}": value for name, value in rollout_metrics(episodes).items()}
+    return {"dev/episodes": float(len(episodes))} | means

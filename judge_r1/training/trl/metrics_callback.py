@@ -44,7 +44,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
             self._tokens = 0.0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        if not state.is_world_process_zero or not logs:
+        if not state.is_world_process_zero or not logs or "eval_loss" in logs:  # see `dev_evaluation`
             return
         step = -(-state.global_step // self.updates)
         numbers = {key: float(value) for key, value in logs.items() if isinstance(value, int | float)}
@@ -53,8 +53,9 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
             self.run.log({"step": step} | self.rollouts())
             raise Diverged(step, bad[0], self.run.folder)
         numbers = {key: value for key, value in numbers.items() if isfinite(value)}
-        if "loss" not in numbers:  # the trainer's summary of the run
-            self.run.log({"step": step} | from_trl(numbers))
+        if "loss" not in numbers:  # the trainer's summary, which belongs to a finished run
+            if state.global_step >= state.max_steps:
+                self.run.log({"step": step} | from_trl(numbers))
             return
         for key, value in numbers.items():
             self._logs[key].append(value)

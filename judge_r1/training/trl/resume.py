@@ -1,6 +1,8 @@
-"""Resumes TRL's trainers from the newest whole checkpoint, and completes each new one with a manifest."""
+"""Resumes TRL's trainers from the newest whole checkpoint, completes each new one with a manifest, and saves one when
+the run is asked to stop."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
-from judge_r1.training.distributed import is_main, process_count
+from judge_r1.training.distributed import await_files, is_main, is_worker, process_count
+from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.run_folder import RunFolder
 
 
@@ -20,7 +23,31 @@ class ManifestWriter(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         args.distributed_state.wait_for_everyone()
         if state.is_world_process_zero:
-            write_manifest(Path(args.output_dir) / f"checkpoint-{state.global_step}")
+            folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            if args.world_size > 1:
+                await_files(*(folder / f"rng_state_{rank}.pth" for rank in range(args.world_size)))
+            write_manifest(folder)
+
+
+class SaveOnRequest(TrainerCallback):  # type: ignore[misc]
+    """Saves and ends the training after the step in which the run is asked to stop. A step of the recipe has `updates`
+    steps of the trainer. The first process decides, so that all end at the same step."""
+
+    def __init__(self, request: StopRequest, updates: int) -> None:
+        self.request, self.updates, self.stopped = request, updates, False
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.global_step % self.updates == 0 and state.global_step < state.max_steps and self._requested(args):
+            self.stopped = control.should_save = control.should_training_stop = True
+
+    def _requested(self, args: Any) -> bool:
+        import torch
+
+        if args.world_size == 1:
+            return bool(self.request)
+        answer = torch.tensor([int(is_main() and bool(self.request))], device=args.device)
+        torch.distributed.broadcast(answer, src=0)
+        return bool(answer.item())
 
 
 def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
@@ -29,11 +56,15 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
 
     Raises:
         StorageFull: The disk is full. The incomplete checkpoint is removed.
+        Preempted: The run was asked to stop, and has saved a checkpoint.
     """
     from accelerate.utils import broadcast_object_list
 
     trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
-    trainer.add_callback(ManifestWriter())
+    request = StopRequest(run.folder)
+    stop = SaveOnRequest(request, updates)
+    for callback in (ManifestWriter(), stop):
+        trainer.add_callback(callback)
     check_process_count(run)
     chosen: list[Checkpoint | None] = [None]
     if is_main():
@@ -41,8 +72,11 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
         clear_newer(run.checkpoints, chosen[0])
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
-    with storage_full(run.folder, lambda: _saved_so_far(run, updates)):
+    signals = nullcontext() if is_worker() else save_on_sigterm(request)  # a worker's launcher receives them
+    with storage_full(run.folder, lambda: _saved_so_far(run, updates)), signals:
         trainer.train(resume_from_checkpoint=str(checkpoint.folder) if checkpoint else None)
+    if stop.stopped:
+        raise Preempted(run.folder)
 
 
 def _saved_so_far(run: RunFolder, updates: int) -> str:
@@ -62,7 +96,10 @@ def check_process_count(run: RunFolder) -> None:
     """
     started = processes_of(run.checkpoints) or process_count()
     if started != process_count() and checkpoints(run.checkpoints):
-        raise JudgeError(f"{run.folder} was started with {started} process(es): resume with --processes {started}")
+        raise JudgeError(
+            f"{run.folder} was started with {started} process(es): resume with --processes {started}, or as many on "
+            "several nodes together"
+        )
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)
         write_json(run.checkpoints / PROCESSES, {"processes": started})

@@ -9,25 +9,29 @@ import asyncio
 import functools
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import case_search, new_episode, new_retriever, pair_prompt_ids
+from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.verl.dataset import DEV
+from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
-from judge_r1.training.verl.rollout_log import RolloutLog
+from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
+from judge_r1.training.verl.sampling_params import stop_params
 from retrieval.retriever import Retriever
 
 CACHED_PROMPTS = 1024
@@ -47,15 +51,35 @@ class Shared:
     """State that all episodes of a worker process share; loaded once."""
 
     recipe: Recipe
-    data: PairSet
-    pairs: dict[str, ReasoningPair]
+    folder: Path
     tokenizer: SafeTokenizer
     stops: frozenset[int]
-    retriever: Retriever
     log: RolloutLog
+    dev: tuple[Path, RolloutLog] | None = None
+    """The folder of the dev pairs, and the log of their episodes."""
     _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
+    _retrievers: dict[Path, Retriever] = field(default_factory=dict)
 
-    async def new_episode(self, pair: ReasoningPair) -> Episode:
+    def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
+        """The data folder of a row, and the log of its episodes. `extra_info.split` of dev pairs is `dev`."""
+        if row["extra_info"].get("split") != DEV:
+            return self.folder, self.log
+        if self.dev is None:
+            raise ValueError("a row has the split dev, and the recipe has no data.dev")
+        return self.dev
+
+    def find(self, row: Mapping[str, Any]) -> tuple[ReasoningPair, PairSet]:
+        """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
+        return find_pair(self.source(row)[0], row["extra_info"]["pair_id"])
+
+    def retriever(self, folder: Path) -> Retriever:
+        """The retriever of the cases of a data folder, created once."""
+        if folder not in self._retrievers:
+            texts = opened_pairs(folder).texts
+            self._retrievers[folder] = new_retriever(texts, self.recipe.episode, device="cpu")
+        return self._retrievers[folder]
+
+    async def new_episode(self, pair: ReasoningPair, data: PairSet) -> Episode:
         """An episode of `pair`. Its prompt is tokenised once, in a thread, for all episodes of its group.
 
         The event loop serves all episodes of the worker, so a long encoding must not block it."""
@@ -63,35 +87,41 @@ class Shared:
         if (prompt := self._prompts.get(pair.pair_id)) is None or prompt.cancelled():
             while len(self._prompts) >= CACHED_PROMPTS:
                 del self._prompts[next(iter(self._prompts))]
-            prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, self.data, config, self.tokenizer))
+            prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, data, config, self.tokenizer))
             self._prompts[pair.pair_id] = prompt
         ids = await asyncio.shield(prompt)
-        return new_episode(pair, self.data, config, self.tokenizer, self.stops, prompt_ids=ids)
+        return new_episode(pair, data, config, self.tokenizer, self.stops, prompt_ids=ids)
 
 
 @functools.lru_cache(maxsize=1)
 def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
-    """Load the recipe and the pairs, and open a log in the folder `rollouts`. All arguments are paths."""
-    config, pairs = load_recipe(Path(recipe)), load_pairs(Path(data))
+    """Load the recipe and the tokenizer, and open a log in the folder `rollouts`. All arguments are paths. Pairs and
+    cases stay on disk."""
+    config = load_recipe(Path(recipe))
     tokenizer = load_tokenizer(config.model)
-    return Shared(
+    dev = config.data.dev and (config.data.dev, RolloutLog(Path(rollouts).with_name(DEV_ROLLOUTS), 0))
+    shared = Shared(
         recipe=config,
-        data=pairs,
-        pairs=pairs.by_id(),
+        folder=Path(data),
         tokenizer=SafeTokenizer(tokenizer),
         stops=eos_ids(config.model, tokenizer),
-        retriever=new_retriever(pairs.texts, config.episode),
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
+        dev=dev or None,
     )
+    shared.retriever(shared.folder)
+    return shared
 
 
 @dataclass
 class _EpisodeRun:
-    """A running episode, its seconds per stage, and the versions of the weights that sampled it."""
+    """A running episode, its seconds per stage, the versions of the weights that sampled it, and the ids that the
+    server read: all, and those found in its prefix cache (if it says so)."""
 
     episode: Episode
     seconds: dict[str, float] = field(default_factory=lambda: {"generation": 0.0, "search": 0.0})
     versions: list[int] = field(default_factory=list)
+    read_ids: int = 0
+    cached_ids: int | None = None
 
 
 class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
@@ -112,33 +142,30 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         self.generation_seconds, self.search_seconds = generation_seconds, search_seconds
 
     async def run(self, sampling_params: dict[str, Any], **kwargs: Any) -> AgentLoopOutput:
-        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` and `session_id` (the
-        number of the episode within its group)."""
+        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` (the step that requested
+        it), `uid` (its group) and `session_id` (its number within the group)."""
         shared = self.shared
-        pair = shared.pairs[kwargs["extra_info"]["pair_id"]]
+        (folder, log), (pair, data) = shared.source(kwargs), shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
-        run = _EpisodeRun(await shared.new_episode(pair))
-        request_id = uuid4().hex
+        run = _EpisodeRun(await shared.new_episode(pair, data))
+        group = str(kwargs.get("uid", pair.pair_id))
+        request_id = routing_key(self.config, group, session)
         while not isinstance(state := run.episode.state, Finished):
             if isinstance(state, Sample):
                 seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
                 await self._sample(run, request_id, {**sampling_params, **self._limits(state, seed)})
             else:
-                await self._search(run, pair, state.query)
+                await self._search(run, folder, pair, state.query)
         trajectory = with_reward(run.episode.trajectory(), pair)
         versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
-        shared.log.write(step, session, pair, trajectory, seconds=run.seconds, weights=weights)
+        cache = (run.cached_ids, run.read_ids) if run.cached_ids is not None else None
+        log.write(step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache)
         return self._output(trajectory, run, weights)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
         """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""
-        limits: dict[str, Any] = {
-            "stop": list(STOP_STRINGS),
-            "stop_token_ids": sorted(self.shared.stops),
-            "include_stop_str_in_output": True,
-            "max_tokens": state.max_tokens,
-        }
+        limits = stop_params(self.rollout_config.name, STOP_STRINGS, self.shared.stops, state.max_tokens)
         if self.rollout_config.name == "judge_r1_cpu":
             limits["seed"] = int(seed, 16) % 2**63
         return limits
@@ -159,17 +186,21 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         except Exception as error:
             self._fail(episode, "generation", error)
         else:
+            run.read_ids += len(episode.prompt_ids) + len(episode.token_ids)
+            if (cached := output.extra_fields.get("num_cached_tokens")) is not None:
+                run.cached_ids = (run.cached_ids or 0) + cached
             episode.feed(output.token_ids, output.log_probs)
-            if (version := output.extra_fields.get("global_steps")) is not None:
-                run.versions.append(version)
+            # A turn that a weight update interrupted has two versions.
+            versions = (output.extra_fields.get(f"{name}global_steps") for name in ("min_", "max_", ""))
+            run.versions += [version for version in versions if version is not None]
         run.seconds["generation"] += time.monotonic() - started
 
-    async def _search(self, run: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
+    async def _search(self, run: _EpisodeRun, folder: Path, pair: ReasoningPair, query: str) -> None:
         episode, started = run.episode, time.monotonic()
-        top_k = self.shared.recipe.episode.budget.top_k
+        retriever, top_k = self.shared.retriever(folder), self.shared.recipe.episode.budget.top_k
         try:
             passages = await asyncio.wait_for(
-                asyncio.to_thread(case_search, self.shared.retriever, pair.case_id, query, top_k), self.search_seconds
+                asyncio.to_thread(case_search, retriever, pair.case_id, query, top_k), self.search_seconds
             )
         except Exception as error:
             self._fail(episode, "search", error)

@@ -1,7 +1,7 @@
-"""Checks, before a run on several nodes, that all nodes are up and see the same files.
+"""Checks, before a run on several nodes, that all nodes are up, see the same files and can train the recipe.
 
 A run folder that only one node sees would otherwise fail an hour later, with missing episodes and checkpoint shards on
-different machines. A Ray task on each node reports what the node sees.
+different machines. A Ray task on each node reports what the node sees, and runs `judge_r1.training.preflight` there.
 """
 
 import json
@@ -9,10 +9,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
@@ -21,6 +22,11 @@ WAIT_SECONDS = 900.0
 """How long to wait for all nodes with free GPUs: a replacement node may still be starting, and processes of a failed
 attempt may still be ending."""
 GRACE_SECONDS = 60.0
+CHECK_SECONDS = 300.0
+"""How long the checks of one node may take: imports, the tokenizer and the embedder from shared storage."""
+NO_CHECKS: Mapping[str, Any] = {"packages": [], "gpu_packages": [], "files": []}
+EQUAL = ("judge-r1", "torch", "transformers", "vllm", "verl", "ray")
+"""Packages whose versions must be equal on all nodes."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +40,13 @@ class Machines:
 @dataclass(frozen=True)
 class NodeReport:
     """What one node reports. `missing`: paths that it does not see, or ("judge_r1",) if the package is not installed.
-    `cuda`: whether torch finds a GPU."""
+    `cuda`: whether torch finds a GPU. `versions`: those of `EQUAL`. `problems`: the sentences of its failed checks."""
 
     host: str
     missing: tuple[str, ...]
     cuda: bool
+    versions: Mapping[str, str | None] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,21 +63,34 @@ class NodesMissing(JudgeError):
 
 
 class NotShared(JudgeError):
-    """A node does not see the run's files, lacks judge-r1, or differs from the other nodes."""
+    """A node does not see the run's files, lacks a package or a model, or differs from the other nodes."""
 
 
 def wait_for_nodes(
-    machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds: float = WAIT_SECONDS
+    machines: Machines,
+    run_folder: Path,
+    paths: Sequence[Path],
+    *,
+    checks: Mapping[str, Any] = NO_CHECKS,
+    seconds: float = WAIT_SECONDS,
 ) -> ClusterReady:
     """Wait until the Ray cluster at RAY_ADDRESS has the machines and each sees `paths` and a new file in `run_folder`.
+    Each node then runs `checks` (`preflight.request.node_checks`).
 
     Raises:
         NodesMissing: The machines are not there after `seconds`.
-        NotShared: A node does not see a path, or the nodes differ.
+        NotShared: A node does not see a path, a check fails, or the nodes differ.
     """
     marker = (run_folder / f".seen-{uuid4().hex}").absolute()
     marker.touch()
-    request = {**asdict(machines), "paths": [str(marker), *(str(p.absolute()) for p in paths)], "seconds": seconds}
+    request = {
+        **asdict(machines),
+        "paths": [str(marker), *(str(path.absolute()) for path in paths)],
+        "versions": EQUAL,
+        "checks": checks,
+        "check_seconds": CHECK_SECONDS,
+        "seconds": seconds,
+    }
     # In another process: an unreachable Ray cluster may hang its client, or end it without an exception.
     command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", json.dumps(request)]
     try:
@@ -83,7 +104,10 @@ def wait_for_nodes(
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise NodesMissing(f"{_cluster()} cannot be used: {last}")
     result = json.loads(lines[-1])
-    reports = [NodeReport(node["host"], tuple(node["missing"]), node["cuda"]) for node in result["reports"]]
+    reports = [
+        NodeReport(node["host"], tuple(node["missing"]), node["cuda"], node["versions"], tuple(node["problems"]))
+        for node in result["reports"]
+    ]
     return check_reports(machines, reports, run_folder, result["available"])
 
 
@@ -114,7 +138,7 @@ def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder:
 
     Raises:
         NodesMissing: There are fewer reports than `machines.nodes`.
-        NotShared: A node does not see a path, or the nodes differ.
+        NotShared: A node does not see a path, a check fails, or the nodes differ.
     """
     if len(reports) < machines.nodes:
         wanted = f"{machines.nodes} node(s) with {machines.gpus_per_node} GPU(s) each"
@@ -128,11 +152,25 @@ def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder:
                 f"node {report.host} does not see {report.missing[0]}: the run ({run_folder}), its data and its model "
                 "must be on storage that all nodes share, under the same path"
             )
+    if problems := [*_unequal(reports), *(f"node {one.host}: {text}" for one in reports for text in one.problems)]:
+        raise NotShared("\n".join(problems))
     cuda = {report.cuda for report in reports}
     if len(cuda) > 1:
         without = ", ".join(report.host for report in reports if not report.cuda)
         raise NotShared(f"torch finds no GPU on {without}, but finds one on the other nodes")
     return ClusterReady(cuda=cuda.pop())
+
+
+def _unequal(reports: Sequence[NodeReport]) -> list[str]:
+    """One sentence for each package and node that differs from the first node."""
+    first = reports[0]
+    return [
+        f"{package} is {other.versions.get(package) or 'not installed'} on node {other.host}, and "
+        f"{found or 'not installed'} on node {first.host}: all nodes need the same versions (requirements/gpu.txt)"
+        for other in reports[1:]
+        for package, found in first.versions.items()
+        if other.versions.get(package) != found
+    ]
 
 
 def _cluster() -> str:

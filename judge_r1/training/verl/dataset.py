@@ -1,18 +1,18 @@
 """Writes pairs as the parquet file that verl's RLHFDataset reads.
 
-A row only names its pair. The agent loop looks the pair up in the data folder, so a context is stored once, not once
-per pair. The messages in `prompt` are for human readers: the episode builds the model's prompt from the pair.
+A row only names its pair. The agent loop looks the pair up in the data folder and builds the prompt from it. verl needs
+a `prompt` of messages in every row, and hands it to the agent loop unread. For training it is the pair id; for
+`judge-r1 export` it is the prompt as text, without the control tokens of a chat template.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import write_error
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.partial_files import open_partial
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
@@ -20,8 +20,10 @@ from judge_r1.episode.prompts import judge_prompt
 
 AGENT_NAME = "judge_r1"
 """Name of our agent loop in the rows and in the agent-loop file."""
+DEV = "dev"
+"""`extra_info.split` of the rows of dev pairs."""
 GROUP_ROWS = 256
-"""Rows per row group; a few megabytes with whole cases in the prompts."""
+"""Rows per row group; a few megabytes with whole prompts."""
 
 
 def schema() -> Any:
@@ -43,22 +45,27 @@ def schema() -> Any:
     )
 
 
-def parquet_row(
-    pair: ReasoningPair, case: Case, config: EpisodeConfig, *, index: int, split: str = "train"
-) -> dict[str, Any]:
-    """One pair as a row of the file."""
-    prompt = judge_prompt(
-        pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
-    )
+def training_row(pair: ReasoningPair, *, index: int, split: str = "train") -> dict[str, Any]:
+    """One pair as a row for training, whose `prompt` names the pair."""
     gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.gold.violated_principles)}
     return {
         "data_source": f"judge_r1/{pair.domain}",
-        "prompt": prompt.chat(),
+        "prompt": [{"role": "user", "content": pair.pair_id}],
         "ability": "judge",
         "reward_model": {"style": "rule", "ground_truth": json.dumps(gold, separators=(",", ":"))},
         "extra_info": {"index": index, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": split},
         "agent_name": AGENT_NAME,
     }
+
+
+def parquet_row(
+    pair: ReasoningPair, case: Case, config: EpisodeConfig, *, index: int, split: str = "train"
+) -> dict[str, Any]:
+    """One pair as a row with its whole prompt."""
+    prompt = judge_prompt(
+        pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
+    )
+    return training_row(pair, index=index, split=split) | {"prompt": prompt.chat()}
 
 
 class ParquetRows:
@@ -118,8 +125,8 @@ class ParquetRows:
             raise write_error(self._path, error, "an existing file is unchanged") from error
 
 
-def write_parquet(data: PairSet, path: Path, config: EpisodeConfig, *, split: str = "train") -> None:
-    """Write one row per pair, in order."""
+def write_parquet(pairs: Iterable[ReasoningPair], path: Path, *, split: str = "train") -> None:
+    """Write one training row per pair, in order."""
     with ParquetRows(path) as file:
-        for index, pair in enumerate(data.pairs):
-            file.write(parquet_row(pair, data.case_of(pair), config, index=index, split=split))
+        for index, pair in enumerate(pairs):
+            file.write(training_row(pair, index=index, split=split))

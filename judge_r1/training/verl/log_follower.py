@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from judge_r1.training.best_checkpoint import keep_if_best
+from judge_r1.training.checkpoints import verl_checkpoint
 from judge_r1.training.metric_names import from_verl
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
@@ -15,13 +17,24 @@ UNTRAINED_GROUPS = ("training/filter_groups/evicted_samples", "training/filter_g
 
 
 class LogFollower:
-    """Follows verl's metrics file and the rollout logs in `folder`."""
+    """Follows verl's metrics file and the rollout logs in `folder`. With `dev`, the log of dev episodes and the number
+    of dev pairs, it keeps the best checkpoint."""
 
-    def __init__(self, run: RunFolder, folder: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
+    def __init__(
+        self,
+        run: RunFolder,
+        folder: Path,
+        rollouts: RolloutReader,
+        recipe: Recipe,
+        dev: tuple[RolloutReader, int] | None = None,
+    ) -> None:
         self.run, self.metrics, self.rollouts = run, folder / "metrics.jsonl", rollouts
+        self.recipe, self.dev = recipe, dev
         self.group_size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
         self.episodes = recipe.grpo.pairs_per_step * self.group_size
         self.dynamic_sampling = recipe.grpo.dynamic_sampling  # verl then samples more groups than a step trains on
+        self.step = 0
+        """The newest step that is logged."""
         self._offset = 0
 
     def update(self) -> None:
@@ -50,6 +63,22 @@ class LogFollower:
             progress = {"step": step, "progress": step / self.steps}
             if self.dynamic_sampling:
                 means["rollout/groups_redrawn"] = metrics.get(UNTRAINED_GROUPS[0], 0.0)
-            self.run.log(progress | from_verl(numbers) | means)
+            self.run.log(progress | from_verl(numbers) | means | self._evaluation(step))
             for trace in traces:
                 self.run.trace(trace)
+            if self.dev is not None:
+                keep_if_best(self.run, self.recipe, verl_checkpoint(self.run.checkpoints, step))
+            self.step = step
+
+    def _evaluation(self, step: int) -> dict[str, float]:
+        """The metrics of the dev pairs, if verl has evaluated after this step."""
+        if self.dev is None or not self.recipe.evaluates_at(step, self.steps):
+            return {}
+        reader, wanted = self.dev
+        means = reader.dev(step, wanted)
+        if means["dev/episodes"] != wanted:
+            raise VerlFailed(
+                f"step {step}: {means['dev/episodes']:.0f} of {wanted} dev episodes came back; "
+                f"see {self.run.folder / 'logs' / 'verl.log'} for the others"
+            )
+        return means

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.checkpoint_manifest import write_manifest
-from judge_r1.training.checkpoints import Checkpoint, checkpoints
+from judge_r1.training.checkpoints import Checkpoint, checkpoints, kept_best
 
 
 class ManifestThread:
@@ -31,7 +31,8 @@ class ManifestThread:
             _write(checkpoint)
 
     def _unfinished(self) -> list[Checkpoint]:
-        return [checkpoint for checkpoint in checkpoints(self.folder) if not checkpoint.has_manifest]
+        found = [*kept_best(self.folder), *checkpoints(self.folder)]
+        return [checkpoint for checkpoint in found if not checkpoint.has_manifest]
 
 
 def _write(checkpoint: Checkpoint) -> None:

@@ -7,6 +7,7 @@ last line names the node.
 
 import json
 import os
+import subprocess
 import sys
 import time
 from typing import Any
@@ -17,18 +18,49 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 POLL_SECONDS, START_SECONDS = 2.0, 300.0
 
 
-def probe_node(paths: list[str]) -> dict[str, Any]:
+def probe_node(request: dict[str, Any]) -> dict[str, Any]:
     """What this node sees. Imports are local because the node may lack our package and its dependencies."""
     import importlib.util
     import socket
+    from importlib.metadata import PackageNotFoundError, version
     from pathlib import Path
 
+    def installed(package: str) -> str | None:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return None
+
+    host = socket.gethostname()
     if importlib.util.find_spec("judge_r1") is None:
-        return {"host": socket.gethostname(), "missing": ["judge_r1"], "cuda": False}
+        return {"host": host, "missing": ["judge_r1"], "cuda": False, "versions": {}, "problems": []}
     import torch
 
-    missing = [path for path in paths if not Path(path).exists()]
-    return {"host": socket.gethostname(), "missing": missing, "cuda": torch.cuda.is_available()}
+    missing = [path for path in request["paths"] if not Path(path).exists()]
+    return {
+        "host": host,
+        "missing": missing,
+        "cuda": torch.cuda.is_available(),
+        "versions": {package: installed(package) for package in request["versions"]},
+        "problems": [] if missing else run_checks(request["checks"], request["check_seconds"]),
+    }
+
+
+def run_checks(checks: dict[str, Any], seconds: float) -> list[str]:
+    """The sentences of `judge_r1.training.preflight`, in a process of its own that holds no GPU memory."""
+    if not any(checks.values()):
+        return []
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    variables = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": path}
+    command = [sys.executable, "-m", "judge_r1.training.preflight", json.dumps(checks)]
+    try:
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return [f"its checks did not end in {seconds:.0f} s: is its storage slow?"]
+    if done.returncode:
+        return [f"its checks failed: {(done.stderr.strip().splitlines() or [f'status {done.returncode}'])[-1]}"]
+    problems: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return problems
 
 
 def nodes_with(gpus: int) -> list[str]:
@@ -37,7 +69,7 @@ def nodes_with(gpus: int) -> list[str]:
     return [node["NodeID"] for node in alive if node["Resources"].get("GPU", 0) >= gpus]
 
 
-def collect_reports(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str, Any]:
+def collect_reports(nodes: int, gpus: int, request: dict[str, Any], until: float) -> dict[str, Any]:
     """Probe nodes until `nodes` of them answered or the time `until` is over. A probe reserves its node's GPUs."""
     probes: dict[str, Any] = {}
     task = ray.remote(probe_node)
@@ -48,7 +80,7 @@ def collect_reports(nodes: int, gpus: int, paths: list[str], until: float) -> di
             if node not in probes:
                 strategy = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
                 options = {"num_cpus": 0, "num_gpus": gpus, "scheduling_strategy": strategy, "max_retries": 0}
-                probes[node] = task.options(**options).remote(paths)
+                probes[node] = task.options(**options).remote(request)
         refs = list(probes.values())
         done = ray.wait(refs, num_returns=len(refs), timeout=POLL_SECONDS)[0] if refs else []
         reports = []
@@ -97,7 +129,7 @@ def main() -> None:
     request = json.loads(sys.argv[1])
     until = time.monotonic() + request["seconds"]
     connect(until)
-    result = collect_reports(request["nodes"], request["gpus_per_node"], request["paths"], until)
+    result = collect_reports(request["nodes"], request["gpus_per_node"], request, until)
     ray.shutdown()
     print(json.dumps(result), flush=True)
 

@@ -17,6 +17,9 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.trl.grpo import rollout_metrics
 
+DEV_ROLLOUTS = "dev_rollouts"
+"""Name of the folder beside `rollouts` for the episodes of dev pairs, which no step trains on."""
+
 
 class RolloutLog:
     """A worker's file in `folder`. It holds whole trajectories for the first `pairs` pairs of each step."""
@@ -36,11 +39,16 @@ class RolloutLog:
         *,
         seconds: Mapping[str, float],
         weights: tuple[int, int],
+        group: str | None = None,
+        cache: tuple[int, int] | None = None,
     ) -> None:
         """Append one episode.
 
         Args:
+            step: The step that requested the episode. Asynchronous modes may train on it later.
             session: The number of the episode within its group.
+            group: The name of its group (default: the pair's id).
+            cache: The ids found in the server's prefix cache, and all ids that it read, over the episode's turns.
             seconds: The time that the episode waited for each stage.
             weights: The first and last version of the weights that sampled it (a version is a step).
         """
@@ -53,6 +61,8 @@ class RolloutLog:
             "sampled_tokens": sum(trajectory.loss_mask),
             "seconds": dict(seconds),
             "weights": weights,
+            "group": group or pair.pair_id,
+            "cache": cache,
         }
         traced = self._traced[step]
         if len(traced) < self.pairs:
@@ -66,46 +76,89 @@ class RolloutLog:
 class RolloutReader:
     """Reads the files of `folder` while workers append to them. `pairs` are the run's pairs by id.
 
+    A synchronous step trains on the episodes that it requested. With `trained_groups`, the file of
+    `async_sampler.LoggedReplayBuffer`, a step trains on the groups that this file names for it.
+
     Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`."""
 
-    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        pairs: Mapping[str, ReasoningPair],
+        *,
+        wait_seconds: float = 0.0,
+        trained_groups: Path | None = None,
+    ) -> None:
         self.folder, self.pairs, self.wait_seconds = folder, pairs, wait_seconds
+        self.trained_groups = trained_groups
         self._offsets: dict[Path, int] = {}
-        self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        self._groups: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+        """Group -> number of the episode within it -> row."""
+        self._of_step: dict[int, dict[str, None]] = defaultdict(dict)
+        """Step -> its groups, in order."""
 
     def step(self, step: int, wanted: int = 0) -> tuple[dict[str, float], list[dict[str, Any]]]:
         """Returns the mean metrics of a finished step, waiting for `wanted` episodes, and its traces.
 
         `rollout/episodes` is the number of episodes. `time/episode/generation` and `time/search` are the mean seconds
         that an episode waited for each stage, queues included. `rollout/weights_behind` is the largest age, in steps,
-        of the weights that sampled an episode.
+        of the weights that sampled an episode; `/mean` and `/min` are over episodes, by their oldest weights.
+        `rollout/prefix_cache_hit` is the fraction of the ids read by the server that its prefix cache held.
         """
         until = time.monotonic() + self.wait_seconds
         self._read_all()
-        while len(self._steps[step]) < wanted and time.monotonic() < until:
+        while self._count(step) < wanted and time.monotonic() < until:
             time.sleep(0.5)
             self._read_all()
-        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
+        found = [row for group in self._of_step.pop(step, {}) for row in self._groups.pop(group, {}).values()]
+        rows = sorted(found, key=lambda row: (row["pair_id"], row["group"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
         episodes = [(self.pairs[row["pair_id"]], _summary_trajectory(row)) for row in rows]
-        groups = [[t for _, t in group] for _, group in groupby(episodes, key=lambda episode: episode[0].pair_id)]
+        grouped = groupby(zip(rows, episodes, strict=True), key=lambda both: both[0]["group"])
+        groups = [[trajectory for _, (_, trajectory) in group] for _, group in grouped]
         waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
+        behind = [float(step - 1 - row["weights"][0]) for row in rows]
         means = {
             "rollout/episodes": float(len(rows)),
-            "rollout/weights_behind": float(step - 1 - min(row["weights"][0] for row in rows)),
+            "rollout/weights_behind": max(behind),
+            "rollout/weights_behind/mean": sum(behind) / len(behind),
+            "rollout/weights_behind/min": min(behind),
             "time/episode/generation": waits["generation"],
             "time/search": waits["search"],
         }
-        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
+        if caches := [row["cache"] for row in rows if row["cache"]]:
+            means["rollout/prefix_cache_hit"] = sum(hit for hit, _ in caches) / sum(read for _, read in caches)
+        traced = [row for row in rows if "trajectory" in row]
+        traces = [{"step": step, "pair_id": row["pair_id"], "trajectory": row["trajectory"]} for row in traced]
         return {**means, **rollout_metrics(episodes), **zero_std_fractions(groups)}, traces
+
+    def dev(self, step: int, wanted: int) -> dict[str, float]:
+        """The means of `rollout_metrics` over a step's dev episodes, as dev/..., from a reader of their folder."""
+        means, _ = self.step(step, wanted)
+        skipped = ("rollout/weights_behind", "rollout/prefix_cache")
+        named = {name: value for name, value in means.items() if name.startswith("rollout/")}
+        return {f"dev/{n.removeprefix('rollout/')}": v for n, v in named.items() if not n.startswith(skipped)}
+
+    def _count(self, step: int) -> int:
+        return sum(len(self._groups.get(group, {})) for group in self._of_step.get(step, {}))
 
     def _read_all(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):
-            lines, self._offsets[path] = new_lines(path, self._offsets.get(path, 0))
-            for line in lines:
-                row = json.loads(line)
-                self._steps[row["step"]].append(row)
+            for row in self._new_rows(path):
+                group = row["group"] if self.trained_groups else f"{row['step']}/{row['group']}"
+                episodes = self._groups[group]
+                if row["session"] in episodes and episodes[row["session"]]["step"] > row["step"]:
+                    continue  # from before an interruption: verl has requested this episode again
+                episodes[row["session"]] = row
+                if self.trained_groups is None:
+                    self._of_step[row["step"]][group] = None
+        for row in self._new_rows(self.trained_groups) if self.trained_groups else ():
+            self._of_step[row["step"]] |= dict.fromkeys(row["groups"])
+
+    def _new_rows(self, path: Path) -> list[dict[str, Any]]:
+        lines, self._offsets[path] = new_lines(path, self._offsets.get(path, 0))
+        return [json.loads(line) for line in lines]
 
 
 def _summary_trajectory(row: dict[str, Any]) -> Trajectory:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,25 +11,31 @@ import yaml
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
-from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
+from judge_r1.training.preflight.request import node_checks
+from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
-from judge_r1.training.verl.config import overrides
-from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
+from judge_r1.training.verl.config import TRAINED_GROUPS, overrides
+from judge_r1.training.verl.dataset import AGENT_NAME, DEV, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.manifest_thread import ManifestThread
-from judge_r1.training.verl.rollout_log import RolloutReader
-from judge_r1.training.verl.supervisor import exit_on_sigterm, run_supervised
+from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutReader
+from judge_r1.training.verl.supervisor import EarlyStop, exit_on_sigterm, run_supervised
 
 SHARED_SECONDS = 120.0
 """Seconds until a file of another node must be visible here (NFS caches directory listings for a minute)."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
+VLLM_CPU_DEFAULTS = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 
 
 def train_verl(
@@ -40,40 +47,65 @@ def train_verl(
     of this machine). With RAY_ADDRESS set, verl joins that Ray cluster, whose nodes report whether they have GPUs.
     """
     with exit_on_sigterm():
-        data = load_pairs(data_folder)
+        data = open_pairs(data_folder)
         recipe = recipe.model_copy(update={"model": _absolute(resolve(recipe.model))})
-        check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)))
+        given = recipe
+        if (dev := dev_pairs(recipe, data)) is not None:
+            recipe = recipe.model_copy(update={"data": _absolute_data(recipe.data)})
+        check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)), dev)
         existing_ray = "RAY_ADDRESS" in os.environ
         gpus = gpus_per_node or (1 if cpu else _gpu_count())
         if existing_ray:
-            shared = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
-            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared).cuda
+            shared = [
+                data_folder,
+                *([recipe.data.dev] if recipe.data.dev else []),
+                *([Path(recipe.model)] if Path(recipe.model).is_absolute() else []),
+            ]
+            checks = node_checks(recipe, run.folder)
+            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared, checks=checks).cuda
         elif not cpu and gpus > _gpu_count():
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
-        command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray)
-        checkpoint = newest_whole(run.checkpoints)
+        command = prepare(
+            recipe, data, data_folder, run, dev=dev, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray
+        )
+        checkpoint = newest_whole(run.checkpoints, logged=run.last_step)
         resume_verl_at(run.checkpoints, checkpoint)
         run.truncate_after(checkpoint.step if checkpoint else 0)
+        if dev is not None and checkpoint is not None:  # a kill may have come before its weights were kept
+            keep_if_best(run, recipe, checkpoint)
         home = run.folder / "verl"
-        reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=SHARED_SECONDS if existing_ray else 0.0)
-        follower = LogFollower(run, home, reader, recipe)
+        wait_seconds = SHARED_SECONDS if existing_ray else 0.0
+        reader = RolloutReader(
+            home / "rollouts",
+            data.by_id(),
+            wait_seconds=wait_seconds,
+            trained_groups=home / TRAINED_GROUPS if recipe.grpo.async_mode else None,
+        )
+        dev_log = None if dev is None else RolloutReader(home / DEV_ROLLOUTS, dev.by_id(), wait_seconds=wait_seconds)
+        evaluations = None if dev is None or dev_log is None else (dev_log, len(dev.pairs))
+        follower = LogFollower(run, home, reader, recipe, evaluations)
         manifests = ManifestThread(run.checkpoints)
 
         def follow() -> None:
             follower.update()
             manifests.update()
 
+        stop = EarlyStop(StopRequest(run.folder), lambda: follower.step)
         with watch_nodes() if existing_ray else nullcontext(lambda: None) as lost_node:
-            run_supervised(command, run.folder, environment(home, cpu), follow, lost_node)
-        manifests.finish()
-        merge(run.folder, out=run.model)
+            try:
+                run_supervised(command, run.folder, environment(home, cpu), follow, lost_node, stop)
+            finally:
+                manifests.finish()
+        if dev is not None:
+            export_best(run, given)
+        if recipe.keep == "last":
+            merge(run.folder, out=run.model)
 
 
-def in_training_order(recipe: Recipe, data: PairSet) -> PairSet:
+def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[ReasoningPair]:
     """The pairs in the order of training, in whole epochs. TRL trains in the same order."""
     count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
-    order = shuffled(count, count * -(-wanted // count), recipe.seed)
-    return PairSet(data.cases, [data.pairs[i] for i in order])
+    return (data.pairs[i] for i in shuffled(count, count * -(-wanted // count), recipe.seed))
 
 
 def prepare(
@@ -82,16 +114,21 @@ def prepare(
     data_folder: Path,
     run: RunFolder,
     *,
+    dev: PairSet | None = None,
     gpus: int,
     cpu: bool,
     nodes: int = 1,
     existing_ray: bool = False,
 ) -> list[str]:
-    """Write the parquet file, the workers' recipe and the agent-loop file. Returns verl's command."""
+    """Write the parquet files, the workers' recipe and the agent-loop file. Returns verl's command."""
     home = (run.folder / "verl").absolute()
-    shutil.rmtree(home, ignore_errors=True)  # files of an earlier attempt, whose rows are in the run's logs
-    home.mkdir(parents=True)
-    write_parquet(in_training_order(recipe, data), home / "train.parquet", recipe.episode)
+    for path in home.glob("*"):  # files of an earlier attempt, whose rows are in the run's logs
+        if not (recipe.grpo.async_mode and path.name == "rollouts"):  # a checkpoint may hold episodes of an async run
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    home.mkdir(parents=True, exist_ok=True)
+    write_parquet(in_training_order(recipe, data), home / "train.parquet")
+    if dev is not None:
+        write_parquet(dev.pairs, home / "dev.parquet", split=DEV)
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     agent_loop = {
         "name": AGENT_NAME,
@@ -104,6 +141,7 @@ def prepare(
     keys = overrides(
         recipe,
         train_parquet=home / "train.parquet",
+        dev_parquet=None if dev is None else home / "dev.parquet",
         agent_loops=home / "agent_loops.yaml",
         checkpoints=run.checkpoints.absolute(),
         cpu=cpu,
@@ -124,6 +162,7 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
     variables = {
         "VERL_USE_EXTERNAL_MODULES": CPU_PLUGIN if cpu else PLUGIN,
         "VERL_FILE_LOGGER_PATH": str((home / "metrics.jsonl").absolute()),
+        FILE_VARIABLE: str(StopRequest(home.parent).file),
         "PYTHONUNBUFFERED": "1",
         "RAY_DEDUP_LOGS": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
@@ -131,12 +170,18 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
     }
     if cpu:
         variables |= {"VERL_PLATFORM": "cpu", "OMP_NUM_THREADS": "1"}
+        # vLLM: gigabytes of key-value cache per replica, and no threads bound to cores that other replicas use
+        variables |= {name: os.environ.get(name, value) for name, value in VLLM_CPU_DEFAULTS.items()}
     return variables
 
 
 def _absolute(model: str) -> str:
     """The absolute path of a folder, because verl runs in another one; a hub name unchanged."""
     return str(Path(model).absolute()) if Path(model).exists() else model
+
+
+def _absolute_data(data: DataConfig) -> DataConfig:
+    return data.model_copy(update={"dev": data.dev and data.dev.absolute()})
 
 
 def _gpu_count() -> int:

@@ -1,6 +1,6 @@
-"""Reads the sampling parameters that verl sends, in vLLM's names."""
+"""Sampling parameters of a rollout server, in the names of vLLM, which ours shares, and SGLang."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -15,6 +15,15 @@ _ACCEPTED: dict[str, tuple[Any, ...]] = {
     "include_stop_str_in_output": (True,),
 }
 """Parameters that the local engine does not implement, with the values under which they do nothing."""
+
+
+def stop_params(server: str, stop: Sequence[str], stop_ids: Iterable[int], max_tokens: int) -> dict[str, Any]:
+    """The parameters that end a turn at one of `stop` or `stop_ids` and keep the ids that match it.
+
+    verl passes them unchanged. SGLang rejects vLLM's name for keeping them, and needs its tokenizer to look for strings
+    (`rollout.skip_tokenizer_init=false`)."""
+    keep = "no_stop_trim" if server == "sglang" else "include_stop_str_in_output"
+    return {"stop": list(stop), "stop_token_ids": sorted(stop_ids), keep: True, "max_tokens": max_tokens}
 
 
 def generate_request(prompt_ids: Sequence[int], params: dict[str, Any]) -> GenerateRequest:

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.training.preemption import Preempted, StopRequest, grace_seconds
 
 SILENCE_SECONDS = 3600.0
 """verl prints at every step. A process without output for this long hangs."""
@@ -28,21 +29,48 @@ class VerlFailed(JudgeError):
     exit_status = TRY_AGAIN
 
 
+class EarlyStop:
+    """Decides when a run that is asked to stop ends: SIGTERM or `request` first lets verl save a checkpoint.
+
+    `logged` returns the newest step in the run's logs, which must not lose the saved step."""
+
+    def __init__(self, request: StopRequest, logged: Callable[[], int]) -> None:
+        self.request, self.logged, self.grace = request, logged, grace_seconds()
+        self.has_saved = False
+        """Whether verl has saved a checkpoint on request, and its step is logged."""
+        self._asked: float | None = None
+
+    def over(self, received: Sequence[int]) -> bool:
+        """Whether verl must end now, after the signals `received`."""
+        if not received and not self.request:
+            return False
+        if signal.SIGINT in received or len(received) > 1 or not self.grace:
+            return True
+        if self._asked is None:
+            self._asked = time.monotonic()
+            self.request.make()
+        step = self.request.saved
+        self.has_saved = step is not None and self.logged() >= step
+        return self.has_saved or time.monotonic() - self._asked > self.grace
+
+
 def run_supervised(
     command: Sequence[str],
     run_folder: Path,
     env: dict[str, str],
     on_output: Callable[[], None],
     lost_node: Callable[[], str | None] = lambda: None,
+    stop: EarlyStop | None = None,
 ) -> None:
     """Run `command` with its output in logs/verl.log, calling `on_output` after each piece of output.
 
     SIGTERM and SIGINT stop the whole process group (SIGTERM, then SIGKILL after `STOP_SECONDS`) before this process
-    exits with status 143 or 130.
+    exits with status 143 or 130. With `stop`, SIGTERM first lets the command save a checkpoint.
 
     Raises:
         VerlFailed: The command ended with an error, printed nothing for `SILENCE_SECONDS`, or `lost_node` returned a
             reason to stop.
+        Preempted: The command was asked to stop, and has saved a checkpoint.
         KeyboardInterrupt, SystemExit: A signal ended the run.
     """
     log, working_folder = run_folder / "logs" / "verl.log", run_folder / "verl"  # verl writes files where it runs
@@ -50,6 +78,10 @@ def run_supervised(
     working_folder.mkdir(exist_ok=True)
     name = " ".join(command[1:3])
     with deferred_signals() as received, log.open("ab") as out:
+
+        def interrupted() -> bool:
+            return stop.over(received) if stop else bool(received)
+
         process = subprocess.Popen(
             command,
             cwd=working_folder,
@@ -60,13 +92,18 @@ def run_supervised(
             close_fds=False,  # if this process is killed, the run folder stays locked while verl lives
         )
         try:
-            reason = _follow(process, out.fileno(), on_output, lambda: bool(received), lost_node)
+            reason = _follow(process, out.fileno(), on_output, interrupted, lost_node)
             status = process.poll()
-            if not (received or reason):
+            if status == 0 or not (received or reason):
                 on_output()
         finally:
             stop_group(process)
-    if received:
+    if stop and status != 0 and not reason:
+        if stop.has_saved:
+            raise Preempted(run_folder)
+        if stop.request and not received:
+            reason = f"it was asked to stop and saved no checkpoint in {stop.grace:.0f} s"
+    if received and not reason and not (stop and status == 0):
         raise_interrupted(received[0])
     if reason:
         raise VerlFailed(f"`{name}` was stopped, because {reason}; its output is in {log}")

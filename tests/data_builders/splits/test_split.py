@@ -51,6 +51,30 @@ def test_sizes_are_exact_nested_and_disjoint_from_a_balanced_test_set(tmp_path: 
     assert report["parts"]["train_210"]["short"] == {}
 
 
+@pytest.mark.parametrize(
+    ("plain", "with_dev"),
+    [(by_sizes([4, 10], 15, 0), by_sizes([4, 10], 15, 0, dev=14)), (by_share(0.2, 0), by_share(0.2, 0, 0.1))],
+)
+def test_a_dev_set_shares_no_case_with_test_and_training_sets(tmp_path: Path, plain: Any, with_dev: Any) -> None:
+    mini_folder(tmp_path / "in", 120)
+    split([tmp_path / "in"], tmp_path / "plain", plain)
+    report = split([tmp_path / "in"], tmp_path / "out", with_dev)
+    parts = {name: load_pairs(tmp_path / "out" / name) for name in report["parts"]}
+    dev = parts.pop("dev")
+    assert dev.pairs
+    assert all(set(dev.cases).isdisjoint(part.cases) for part in parts.values())
+    test = set(parts["test"].cases)
+    assert all(test.isdisjoint(part.cases) for name, part in parts.items() if name != "test")
+    assert files(tmp_path / "out")["test/pairs.jsonl"] == files(tmp_path / "plain")["test/pairs.jsonl"]
+    assert "dev" not in json.loads(files(tmp_path / "plain")["split.json"])["parts"]
+    if "sizes" in with_dev.settings:  # chosen like the test set: one pair a case, balanced over the seven sets
+        counts = Counter((pair.domain, label(pair)) for pair in dev.pairs)
+        assert counts == {(domain, name): 2 for domain in ("academic", "legal", "medical") for name in SETS}
+        assert len(dev.cases) == len(dev.pairs) == 42
+    else:
+        assert len(dev.cases) == 12
+
+
 def test_splits_are_reproducible(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 60)
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
@@ -94,16 +118,17 @@ def test_training_sets_are_named_after_their_nominal_size() -> None:
     assert [nominal(1000, 1), nominal(4, 3)] == ["7k", "84"]
 
 
-@pytest.mark.parametrize("plan", [by_share(0.3, 0), by_sizes([2], 3, 0)])
+@pytest.mark.parametrize("plan", [by_share(0.3, 0, 0.2), by_sizes([2], 3, 0), by_sizes([2], 3, 0, dev=3)])
 def test_cases_of_a_group_stay_together(tmp_path: Path, plan: Any) -> None:
     cases = [long_case(n, group=f"g{n // 3}") for n in range(60)]
     folder_of(tmp_path / "in", cases)
     split([tmp_path / "in"], tmp_path / "out", plan)
     parts = {path.parent: load_pairs(path.parent) for path in (tmp_path / "out").glob("*/pairs.jsonl")}
     groups = {path.name: {c.meta["group"] for c in part.cases.values()} for path, part in parts.items()}
-    test = groups.pop("test")
-    assert test
-    assert all(not test & others for others in groups.values())
+    for held_out in ("test", *({"dev"} & groups.keys())):
+        chosen = groups.pop(held_out)
+        assert chosen
+        assert all(not chosen & others for others in groups.values())
 
 
 def near(tmp_path: Path) -> list[Case]:
@@ -128,6 +153,11 @@ def near(tmp_path: Path) -> list[Case]:
 def test_near_duplicates_stay_on_one_side(tmp_path: Path, seed: int, sizes: list[int] | None) -> None:
     cases = near(tmp_path)
     plan = by_sizes(sizes, 8, seed) if sizes else by_share(0.4, seed)
+    split([tmp_path / "in"], tmp_path / "three", by_sizes(sizes, 6, seed, dev=4) if sizes else by_share(0.3, seed, 0.3))
+    parts = [set(load_pairs(file.parent).cases) for file in (tmp_path / "three").glob("*/pairs.jsonl")]
+    assert len(parts) == 3
+    for numbers in ({0, 18}, {1, 19}, {2, 20, 21}):
+        assert sum(bool(part & {cases[n].case_id for n in numbers}) for part in parts) <= 1
     report = split([tmp_path / "in"], tmp_path / "out", plan)
     test = set(load_pairs(tmp_path / "out" / "test").cases)
     train = set(load_pairs(tmp_path / "out" / ("train_14" if sizes else "train")).cases)
@@ -212,6 +242,8 @@ def test_test_sets_are_nested_by_share(tmp_path: Path) -> None:
     ("plan", "sentence"),
     [
         (lambda: by_sizes([2], 12, 0), "domain legal has 12 groups of cases: a test set of 12 would leave none"),
+        (lambda: by_sizes([2], 8, 0, dev=4), "a test set of 8 and a dev set of 4 would leave none to train on"),
+        (lambda: by_share(0.2, 0, 1.5), "the dev share must lie between 0 and 1"),
         (lambda: by_sizes([0], 2, 0), "--sizes takes numbers of pairs"),
         (lambda: by_sizes([], 2, 0), "--sizes takes numbers of pairs"),
         (lambda: by_share(1.5, 0), "between 0 and 1"),

@@ -10,8 +10,10 @@ from judge_r1.core.pair_set import (
     CASES_FILE,
     PAIRS_FILE,
     PairSet,
+    find_pair,
     load_pairs,
     open_cases,
+    open_pairs,
     stored_pairs,
 )
 from judge_r1.core.records import Case, ReasoningPair
@@ -113,3 +115,46 @@ def test_a_folder_without_pairs_raises(tmp_path: Path) -> None:
     folder(tmp_path, [make_case()], [])
     with pytest.raises(JudgeError, match="has no pairs"):
         list(stored_pairs(tmp_path, open_cases(tmp_path)))
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_an_opened_folder_equals_the_loaded_one_and_keeps_no_text(tmp_path: Path, checked: bool) -> None:
+    data = mini_pairs(CACHED_CASES + 30)
+    folder(tmp_path, list(data.cases.values()), list(data.pairs))
+    loaded, opened = load_pairs(tmp_path), open_pairs(tmp_path, checked=checked)
+    assert dict(opened.cases) == dict(loaded.cases)
+    assert list(opened.pairs) == list(loaded.pairs)
+    assert opened.pairs[-3:] == loaded.pairs[-3:]
+    assert dict(opened.by_id()) == loaded.by_id()
+    assert dict(opened.texts) == {case_id: case.context for case_id, case in loaded.cases.items()}
+    assert opened.texts.folder == tmp_path
+    assert loaded.texts.folder is None
+    assert "nobody" not in opened.texts
+    with pytest.raises(KeyError):
+        opened.texts["nobody"]
+
+
+def test_an_opened_folder_is_checked_as_a_loaded_one(tmp_path: Path) -> None:
+    case, other = make_case(), make_case("other.")
+    folder(tmp_path, [other], [make_pair(case)])
+    with pytest.raises(JudgeError, match=rf"names case {case.case_id}, which cases\.jsonl does not hold"):
+        open_pairs(tmp_path)
+
+
+def test_a_pair_is_found_by_folder_and_id(tmp_path: Path) -> None:
+    data = mini_pairs(4)
+    folder(tmp_path, list(data.cases.values()), list(data.pairs))
+    for pair in data.pairs:
+        found, of = find_pair(tmp_path, pair.pair_id)
+        assert (found, of.case_of(found)) == (pair, data.case_of(pair))
+    with pytest.raises(JudgeError, match=r"pairs\.jsonl holds no pair nobody"):
+        find_pair(tmp_path, "nobody")
+
+
+def test_a_file_that_changed_below_an_opened_folder_is_reported(tmp_path: Path) -> None:
+    cases = [make_case(f"{name}.") for name in ("ana", "ben")]
+    folder(tmp_path, cases, [make_pair(case) for case in cases])
+    opened = open_pairs(tmp_path, checked=True)
+    write_jsonl(tmp_path / CASES_FILE, cases[::-1])
+    with pytest.raises(JudgeError, match=f"byte 0 no longer holds case_id {cases[0].case_id}: the file was changed"):
+        opened.texts[cases[0].case_id]

@@ -17,7 +17,8 @@ from turn_recipes import timeless, turn_recipe, weights
 from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.training.checkpoints import checkpoints
-from judge_r1.training.distributed import ProcessFailed, needs_launch, processes_for
+from judge_r1.training.distributed import needs_launch, processes_for
+from judge_r1.training.launcher import ProcessFailed
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import Resources

@@ -5,7 +5,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.training.metric_names import TRL, VERL, from_trl, from_verl, zero_std_fractions
 from judge_r1.training.monitor.dashboard import JUDGE, LEARNING, SHORT, STAGES
 
-ROLLOUT = ("rollout/", "time/", "preference_", "frac_")
+ROLLOUT = ("rollout/", "time/", "preference_", "frac_", "dev/")
 
 
 def trajectory(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajectory:

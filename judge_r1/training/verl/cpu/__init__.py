@@ -1,4 +1,5 @@
-"""Runs verl without an accelerator: a platform, an engine and a rollout server. verl's processes load it through
+"""Runs verl without an accelerator: a platform, an engine, a rollout server, a weight transfer, and patches.
+verl's processes load it through
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
 
@@ -13,9 +14,9 @@ from verl.workers.rollout.replica import RolloutReplicaRegistry
 
 from judge_r1.training.verl import advantage
 from judge_r1.training.verl.config import CPU_ROLLOUT
-from judge_r1.training.verl.cpu import engine
+from judge_r1.training.verl.cpu import checkpoint_engine, engine, patches
 
-__all__ = ["advantage", "engine", "platform"]
+__all__ = ["advantage", "checkpoint_engine", "engine", "patches", "platform"]
 
 
 def _replica() -> type:
@@ -24,5 +25,6 @@ def _replica() -> type:
     return CpuReplica
 
 
+patches.apply()
 RolloutReplicaRegistry.register(CPU_ROLLOUT, _replica)
 _ROLLOUT_REGISTRY[(CPU_ROLLOUT, "async")] = "judge_r1.training.verl.cpu.server.WeightSync"

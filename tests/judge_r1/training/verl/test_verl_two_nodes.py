@@ -1,6 +1,7 @@
 """`judge-r1 launch` on a Ray cluster of two nodes: unmodified verl finishes a run although one node is killed."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from gpu_environment import gpu_environment
 from two_nodes import TwoNodes, two_nodes
 
 from judge_r1.core.run_log import read_rows
@@ -109,7 +111,7 @@ def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, mo
     with pytest.raises(NotShared, match="does not see /nowhere/at/all: the run"):
         wait_for_nodes(Machines(2, 1), tmp_path, [Path("/nowhere/at/all")], seconds=60)
     with pytest.raises(NodesMissing, match=r"did not have 3 node\(s\) with 1 GPU\(s\) each free in time: 2 answered"):
-        wait_for_nodes(Machines(3, 1), tmp_path, [], seconds=5)
+        wait_for_nodes(Machines(3, 1), tmp_path, [], seconds=20)
     cluster.kill(cluster.nodes[1])
     with pytest.raises(NodesMissing, match="1 answered"):
         wait_for_nodes(Machines(2, 1), tmp_path, [], seconds=40)
@@ -120,3 +122,30 @@ def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, mo
     with pytest.raises(NodesMissing, match=r"cannot be used|did not answer"):
         wait_for_nodes(Machines(2, 1), tmp_path, [], seconds=60)
     assert os.environ["RAY_ADDRESS"] == "127.0.0.1:1"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_node_that_cannot_train_is_named(cluster: TwoNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One node lacks vLLM, has an old driver and another transformers."""
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "PYTHONPATH"):
+        monkeypatch.setenv(name, cluster.environment[name])
+    monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")
+    gpu = ["driver", "flash-attn", "vllm"]
+    checks = {"packages": [], "gpu_packages": gpu, "files": [("tokenizer", ["bundled:tiny"])]}
+    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240).cuda
+    cluster.kill(cluster.nodes[1])
+    broken = gpu_environment(tmp_path / "gpu", driver="570.10", packages={"flash-attn": "2.8.3", "transformers": "9.9"})
+    sites = f"{tmp_path / 'gpu' / 'site'}{os.pathsep}{cluster.environment['PYTHONPATH']}"
+    cluster.environment |= {"PYTHONPATH": sites, "PATH": broken["PATH"]}
+    cluster.worker()
+    with pytest.raises(NotShared) as error:
+        wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240)
+    found = str(error.value).splitlines()
+    host = socket.gethostname()
+    assert len(found) == 3, found
+    assert "transformers is" in found[0]
+    assert "9.9 on node" in found[0]
+    assert "all nodes need the same versions" in found[0]
+    assert found[1].startswith(f"node {host}: torch is built for CUDA 13.0, which needs the NVIDIA driver 580 or newer")
+    assert found[2].startswith(f"node {host}: vllm is not installed")

@@ -1,0 +1,38 @@
+"""index: embed the cases of a folder once, for all later runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge_r1.episode.config import AUTO
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(index)
+
+
+def index(
+    path: Annotated[Path, typer.Argument(help="A folder with cases.jsonl.")],
+    retriever: Annotated[
+        str, typer.Option(help="bm25, bundled:e5-small, or an embedder's name.")
+    ] = "intfloat/e5-base-v2",
+    passage_words: Annotated[int, typer.Option(min=1, max=100_000, help="Words per passage.")] = 100,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = AUTO,
+) -> None:
+    """Embed the cases of a folder once. Training and evaluation do this by themselves; run it before them where a GPU
+    is free. An interrupted command continues where it stopped, and a damaged index is repaired.
+
+    Example: `judge-r1 index runs/medical --retriever bundled:e5-small`
+    """
+    from judge_r1.core.yaml_config import validated
+    from judge_r1.episode.case_index import BM25, build_index, index_folder
+    from judge_r1.episode.config import EpisodeConfig
+
+    options = {"retriever": retriever, "retriever_device": device, "budget": {"passage_words": passage_words}}
+    config = validated(EpisodeConfig, options, (), "options of index")
+    report = build_index(path, config, verify=True)
+    if report is None:
+        print(f"{BM25} needs no index on disk: it is built from the text of a case in milliseconds")
+    else:
+        print(f"{report.cases} cases in {index_folder(path)}, {report.embedded} embedded now")

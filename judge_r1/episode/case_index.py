@@ -1,0 +1,134 @@
+"""The passage vectors of a data folder: where they are stored, and how they are built before a run."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from judge_r1.core.errors import JudgeError, write_error
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.pair_set import CASES_FILE, CaseTexts, open_cases
+from judge_r1.core.record_base import content_hash
+from judge_r1.episode.config import AUTO, EpisodeConfig
+from retrieval.embedders import Embedder, load_embedder
+from retrieval.retriever import Retriever
+from retrieval.store import StoreKey, StoreReport, fill_store, missing_cases
+from retrieval.weights_cache import cache_dir
+
+BM25 = "bm25"
+INDEX_FOLDER = "index"
+STORED_INDEXES, BUILT_INDEXES = 256, 4096
+"""Indexes that a retriever caches. A stored one is mapped from disk again in milliseconds."""
+
+_embedders: "WeakValueDictionary[tuple[str, str | None], Embedder]" = WeakValueDictionary()
+_embedders_lock = threading.Lock()
+
+
+def shared_embedder(name: str, device: str | None) -> Embedder:
+    """The embedder of a process, loaded once as long as a retriever uses it. `device` None or "auto" takes a GPU if
+    there is one."""
+    key = name, None if device == AUTO else device
+    with _embedders_lock:
+        if (embedder := _embedders.get(key)) is None:
+            embedder = _embedders[key] = load_embedder(*key)
+        return embedder
+
+
+def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: str | None = None) -> Retriever:
+    """The retriever of a configuration. It reads vectors from the store of the texts' folder, if they have one. Without
+    searches it is BM25, which needs no embedder.
+
+    `device` is for the embedder where the configuration leaves it open.
+    """
+    words = config.budget.passage_words
+    if not searches_vectors(config) or not texts:
+        return Retriever(texts, method=BM25, passage_words=words, max_cases=BUILT_INDEXES)
+    embedder = shared_embedder(config.retriever, config.retriever_device or device)
+    key = StoreKey.of(embedder, words)
+    store = index_folder(texts.folder, key) if isinstance(texts, CaseTexts) and texts.folder else None
+    retriever = Retriever(texts, method=embedder, passage_words=words, max_cases=BUILT_INDEXES, store=store)
+    if retriever.store:  # without stored vectors an evicted index would be embedded again
+        retriever.max_cases = STORED_INDEXES
+    return retriever
+
+
+def searches_vectors(config: EpisodeConfig) -> bool:
+    """Whether episodes search with an embedder."""
+    return config.effective_budget.max_searches > 0 and config.retriever != BM25
+
+
+def index_folder(data: Path, key: StoreKey | None = None) -> Path:
+    """Where the vector stores of a data folder are: in it, or in the cache if it cannot be written to. With `key`, a
+    folder of stores that cannot be written to counts only if it holds the one of this key."""
+    own = data / INDEX_FOLDER
+    if os.access(own if own.exists() else data, os.W_OK):
+        return own
+    if own.exists() and (key is None or key.folder(own).exists()):
+        return own
+    return cache_dir() / INDEX_FOLDER / content_hash("index", str(data.resolve()))
+
+
+def fill_index(
+    retriever: Retriever, texts: Mapping[str, str], case_ids: Sequence[str] | None = None, *, verify: bool = False
+) -> StoreReport | None:
+    """Embeds the cases (by default all) that the retriever's store lacks, with a progress bar. Does nothing for a
+    retriever without a store. One process builds; others wait for it and then read.
+
+    Raises:
+        JudgeError: The store cannot be written to.
+    """
+    if (store := retriever.store) is None:
+        return None
+    ids = list(texts) if case_ids is None else list(dict.fromkeys(case_ids))
+    if not verify and not store.damage and not missing_cases(store, texts, ids):
+        return StoreReport(len(ids), 0)
+    with lock_folder(store.folder, wait_s=float("inf")):
+        store.refresh()  # another process may have built it meanwhile
+        with _progress_bar() as show:
+            try:
+                report = fill_store(store, texts, ids, verify=verify, progress=show)
+            except OSError as error:
+                raise write_error(store.folder, error, "complete parts of the index are kept") from error
+    for damage in report.repaired:
+        Console(stderr=True).print(f"rebuilt a part of the index: {damage}", markup=False, highlight=False)
+    return report
+
+
+def build_index(data: Path, config: EpisodeConfig, *, gpus: bool = False, verify: bool = False) -> StoreReport | None:
+    """Embeds all cases of a data folder before a run. Returns None if episodes need no vectors.
+
+    Pass `gpus` on a machine with GPUs: another process then does it, because a process keeps a part of a GPU's memory
+    until it ends.
+
+    Raises:
+        JudgeError: A case is not valid, or the store cannot be written to.
+    """
+    if not searches_vectors(config):
+        return None
+    if not gpus or config.retriever_device == "cpu":
+        return _build(data, config, verify)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_build, data, config, verify).result()
+
+
+def _build(data: Path, config: EpisodeConfig, verify: bool) -> StoreReport | None:
+    texts = CaseTexts(open_cases(data))
+    if not texts:
+        raise JudgeError(f"{data / CASES_FILE} holds no cases")
+    return fill_index(new_retriever(texts, config, device=AUTO), texts, verify=verify)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """Shows the cases that are embedded, once there are any."""
+    columns = TextColumn("embedding cases"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

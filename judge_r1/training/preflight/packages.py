@@ -1,0 +1,135 @@
+"""Checks the packages and the NVIDIA driver of this environment. `doctor`, `train` and the node check share them."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import Recipe
+
+MINIMUM_DRIVER = {12: 525, 13: 580}
+"""The oldest driver for each major version of CUDA (table 2 of NVIDIA's CUDA compatibility guide)."""
+SETUP = "use the environment of `make setup-gpu` or of the Dockerfile"
+SMI_SECONDS = 30.0
+
+
+class NotReady(JudgeError):
+    """The environment cannot train the recipe."""
+
+
+def driver() -> str | None:
+    """The NVIDIA driver is new enough for torch's CUDA. None without a driver or with a CPU build of torch."""
+    cuda, found = torch_cuda(), driver_version()
+    if cuda is None or found is None:
+        return None
+    needed = MINIMUM_DRIVER.get(int(cuda.split(".")[0]), max(MINIMUM_DRIVER.values()))
+    if int(found.split(".")[0]) >= needed:
+        return None
+    return f"torch is built for CUDA {cuda}, which needs the NVIDIA driver {needed} or newer, not {found}: update it"
+
+
+def flash_attention() -> str | None:
+    """flash-attn, verl's default attention, is installed and fits the installed torch."""
+    if _version("flash-attn") is None:
+        return f"flash-attn is not installed, and verl attends with it: {SETUP}, which compile it for their torch"
+    try:
+        import_module("flash_attn")
+    except Exception as error:  # an extension that was compiled for another torch fails in several ways
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return (
+            f"flash-attn {_version('flash-attn')} cannot be imported ({why}): compile it for torch {_version('torch')}"
+        )
+    return None
+
+
+def vllm() -> str | None:
+    """vLLM, which samples the episodes of verl, is installed."""
+    return None if _version("vllm") else f"vllm is not installed, and verl samples with it: {SETUP}"
+
+
+def deepspeed() -> str | None:
+    """DeepSpeed, which shards SFT and DPO (zero2, zero3), is installed."""
+    if _version("deepspeed"):
+        return None
+    fix = "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
+    return f"deepspeed is not installed, and recipes with zero2 or zero3 need it: {fix}"
+
+
+CHECKS: Mapping[str, Callable[[], str | None]] = MappingProxyType(
+    {"driver": driver, "flash-attn": flash_attention, "vllm": vllm, "deepspeed": deepspeed}
+)
+
+
+def needed(recipe: Recipe, *, gpu: bool) -> list[str]:
+    """The names of the checks that apply to a recipe, on GPUs or on the processor."""
+    names = ["driver"] if gpu else []
+    if recipe.on_verl and gpu:
+        names += ["flash-attn", "vllm"]
+    return [*names, "deepspeed"] if recipe.deepspeed else names
+
+
+def problems(names: Sequence[str]) -> list[str]:
+    """The sentences of the named checks that fail."""
+    return [problem for name in names if (problem := CHECKS[name]())]
+
+
+def check_environment(recipes: Sequence[Recipe]) -> None:
+    """Check this machine before it trains `recipes`. A machine of a Ray cluster is checked by the node check.
+
+    Raises:
+        NotReady: A package is missing or does not fit, or the driver is too old.
+    """
+    gpu = for_gpus() and driver_version() is not None
+    for recipe in recipes:
+        if found := problems(needed(recipe, gpu=gpu)):
+            raise NotReady(f"recipe {recipe.name}: {'; '.join(found)}")
+
+
+def described(recipes: Sequence[Recipe], *, gpu: bool) -> list[str]:
+    """The state of this environment for `recipes`, one line per failed check, for --dry-run. `gpu`: judge it as an
+    environment for GPUs, although its torch may be a CPU build."""
+    gpu = gpu or for_gpus()
+    names = list(dict.fromkeys(name for recipe in recipes for name in needed(recipe, gpu=gpu)))
+    found = problems(names)
+    if not gpu:
+        found.append("torch is a CPU build: repeat --dry-run, or run doctor, in the environment of the GPU nodes")
+    return found or [f"passed: {', '.join(names)}"]
+
+
+def for_gpus() -> bool:
+    """Whether this environment is for GPUs: its torch is built with CUDA, whether or not the machine has a GPU."""
+    return torch_cuda() is not None
+
+
+def torch_cuda() -> str | None:
+    """The version of CUDA that torch is built for; None for a CPU build or without torch."""
+    if _version("torch") is None:
+        return None
+    import torch
+
+    return torch.version.cuda
+
+
+@cache
+def driver_version() -> str | None:
+    """The version of the NVIDIA driver, as nvidia-smi prints it; None without one."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SMI_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.split()
+    return lines[0] if done.returncode == 0 and lines and lines[0][0].isdigit() else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

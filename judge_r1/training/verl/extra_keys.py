@@ -1,0 +1,133 @@
+"""verl's own keys in a recipe (`grpo.verl`): their form, and the ones that a recipe says in other fields.
+
+Imports no verl: recipes are read where verl is not installed. `check_keys` checks the keys with verl itself.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_ACTOR, _ROLLOUT, _MODEL = (f"actor_rollout_ref.{part}" for part in ("actor", "rollout", "model"))
+LOSS_MODE = f"{_ACTOR}.policy_loss.loss_mode"
+_SAME_OBJECTIVE = "so that both engines optimise the same objective"
+
+REFUSED: dict[str, str] = {
+    "data": "rows, order and lengths come from data.train, seed and episode",
+    "trainer.total_training_steps": "set grpo.steps",
+    "trainer.total_epochs": "set grpo.steps",
+    "trainer.default_local_dir": "checkpoints belong into the run folder: set --out",
+    "trainer.default_hdfs_dir": "checkpoints belong into the run folder: set --out",
+    "trainer.del_local_ckpt_after_load": "a run resumes from its checkpoints",
+    "trainer.max_actor_ckpt_to_keep": "judge-r1 keeps the last two checkpoints and the best one",
+    "trainer.save_freq": "set save_every",
+    "trainer.checkpoint_callback_class": "judge-r1 saves with it when the run is asked to stop",
+    "trainer.resume_mode": "judge-r1 verifies checkpoints and chooses the one to resume from",
+    "trainer.resume_from_path": "judge-r1 verifies checkpoints and chooses the one to resume from",
+    "trainer.test_freq": "set eval_every",
+    "trainer.val_before_train": "set eval_every",
+    "trainer.val_only": "evaluate with judge-r1 eval",
+    "trainer.logger": "metrics.jsonl follows verl's log: set trackers for other places",
+    "trainer.nnodes": "set --nodes",
+    "trainer.n_gpus_per_node": "set --gpus-per-node",
+    "trainer.device": "judge-r1 chooses it by the hardware",
+    "trainer.use_v1": "the agent loop is written for verl's V1 trainer",
+    "actor_rollout_ref.hybrid_engine": "set grpo.async_mode and grpo.rollout_gpus",
+    "trainer.v1.trainer_mode": "set grpo.async_mode",
+    "trainer.v1.separate_async.parameter_sync_step": "set grpo.updates_per_step",
+    "trainer.v1.sampler.custom_sampler": "set grpo.dynamic_sampling or grpo.async_mode",
+    "trainer.v1.sampler.sampler_kwargs": "set grpo.dynamic_sampling or grpo.async_mode",
+    "reward.custom_reward_function": "the episode computes the reward of the paper",
+    "reward.reward_manager": "the episode computes the reward of the paper",
+    "reward.reward_model": "the episode computes the reward of the paper",
+    "custom_reward_function": "the episode computes the reward of the paper",
+    "reward_manager": "the episode computes the reward of the paper",
+    "reward_model": "the episode computes the reward of the paper",
+    "critic": "GRPO has no critic",
+    "skip": "skipped rollouts would train on stored episodes",
+    "algorithm.adv_estimator": f"the estimator is GRPO's, {_SAME_OBJECTIVE}",
+    "algorithm.norm_adv_by_std_in_grpo": "set grpo.advantage_by_std",
+    "algorithm.use_kl_in_reward": f"the KL term is in the loss (grpo.kl), {_SAME_OBJECTIVE}",
+    "algorithm.filter_groups": "set grpo.dynamic_sampling",
+    f"{_ACTOR}.ppo_mini_batch_size": "set grpo.pairs_per_step and grpo.updates_per_step",
+    f"{_ACTOR}.ppo_micro_batch_size": "set grpo.micro_batch_size",
+    f"{_ACTOR}.ppo_micro_batch_size_per_gpu": "set grpo.micro_batch_size",
+    f"{_ACTOR}.clip_ratio": "set grpo.clip",
+    f"{_ACTOR}.clip_ratio_low": "set grpo.clip",
+    f"{_ACTOR}.clip_ratio_high": "set grpo.clip_high",
+    f"{_ACTOR}.clip_ratio_c": f"the second clip is fixed, {_SAME_OBJECTIVE}",
+    f"{_ACTOR}.strategy": "merging reads the shards of FSDP2",
+    f"{_ACTOR}.loss_agg_mode": "set grpo.loss",
+    f"{_ACTOR}.loss_scale_factor": "set grpo.loss",
+    f"{_ACTOR}.use_kl_loss": "set grpo.kl",
+    f"{_ACTOR}.kl_loss_coef": "set grpo.kl",
+    f"{_ACTOR}.kl_loss_type": f"the estimate is the low-variance one, {_SAME_OBJECTIVE}",
+    f"{_ACTOR}.data_loader_seed": "set seed",
+    f"{_ACTOR}.rollout_n": "set grpo.group_size",
+    f"{_ACTOR}.optim.lr": "set grpo.learning_rate",
+    f"{_ACTOR}.optim.lr_warmup_steps": "set grpo.warmup_ratio",
+    f"{_ACTOR}.optim.lr_warmup_steps_ratio": "set grpo.warmup_ratio",
+    f"{_ACTOR}.optim.total_training_steps": "set grpo.steps",
+    f"{_ACTOR}.checkpoint": "resuming and merging need the model, the optimiser and the extra state",
+    f"{_ROLLOUT}.n": "set grpo.group_size",
+    f"{_ROLLOUT}.temperature": "set grpo.temperature",
+    f"{_ROLLOUT}.top_p": "the trainer scores samples of the whole distribution",
+    f"{_ROLLOUT}.top_k": "the trainer scores samples of the whole distribution",
+    f"{_ROLLOUT}.do_sample": "set grpo.temperature",
+    f"{_ROLLOUT}.seed": "set seed",
+    f"{_ROLLOUT}.ignore_eos": "an episode ends at its end-of-text token",
+    f"{_ROLLOUT}.nnodes": "set grpo.async_mode and grpo.rollout_gpus",
+    f"{_ROLLOUT}.n_gpus_per_node": "set grpo.async_mode and grpo.rollout_gpus",
+    f"{_ROLLOUT}.skip_tokenizer_init": "the server needs its tokenizer to find stop strings",
+    f"{_ROLLOUT}.calculate_log_probs": "episodes are trained with the log-probabilities of their samples",
+    f"{_ROLLOUT}.prompt_length": "set episode.prompt_tokens",
+    f"{_ROLLOUT}.response_length": "set episode.budget",
+    f"{_ROLLOUT}.val_kwargs": "dev episodes are greedy on both engines",
+    f"{_ROLLOUT}.multi_turn": "the agent loop runs the episode",
+    f"{_ROLLOUT}.agent.default_agent_loop": "the agent loop runs the episode",
+    f"{_ROLLOUT}.agent.agent_loop_config_path": "the agent loop runs the episode",
+    f"{_MODEL}.path": "set model",
+    f"{_MODEL}.hf_config_path": "set model to a folder with that config.json",
+    f"{_MODEL}.tokenizer_path": "set model to a folder with that tokenizer",
+    f"{_MODEL}.custom_chat_template": "set model to a folder with that template",
+    f"{_MODEL}.external_lib": "judge-r1 loads its own extension there",
+    f"{_MODEL}.lora_rank": "set lora.rank",
+    f"{_MODEL}.lora_alpha": "set lora.alpha",
+    f"{_MODEL}.lora_adapter_path": "merge the adapters first, and set model",
+    f"{_MODEL}.lora": "set lora",
+}  # fmt: skip
+"""Keys, with those below them, on which promises of judge-r1 or other fields of the recipe depend, and the reason."""
+
+
+def flatten(keys: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """A nested mapping as dotted keys.
+
+    Raises:
+        ValueError: A key is refused or is no name, or a section is empty. The message names the key.
+    """
+    flat: dict[str, Any] = {}
+    for name, value in keys.items():
+        key = f"{above}{name}"
+        if not all(_NAME.fullmatch(part) for part in str(name).split(".")):
+            raise ValueError(f"{key!r} is no key of verl: write names joined by dots, without +")
+        if isinstance(value, Mapping):
+            if not value:
+                raise ValueError(f"{key} is empty: give the keys below it, or remove it")
+            flat |= flatten(value, f"{key}.")
+        else:
+            if refused := _refusal(key):
+                raise ValueError(f"{key} cannot be set in a recipe: {refused}")
+            flat[key] = value
+    return flat
+
+
+def _refusal(key: str) -> str | None:
+    parts = key.split(".")
+    heads = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    return next((REFUSED[head] for head in heads if head in REFUSED), None)
+
+
+def applied(ours: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Our keys with those of the recipe over them. `++` sets a key whether or not verl's files have it."""
+    kept = {key: value for key, value in ours.items() if key.lstrip("+") not in extra}
+    return kept | {f"++{key}": value for key, value in extra.items()}

@@ -1,0 +1,344 @@
+"""Evaluation on dev pairs during training on TRL: its rows, the best checkpoint, and the same after a kill."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from factories import mini_pairs
+from paths import RECIPES
+from test_resume import timeless
+
+from data_builders.build import write_pairs
+from data_builders.rationales.rules import recipe_traces
+from data_builders.splits.split import split_by_case
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.run_log import read_rows
+from judge_r1.core.yaml_config import ConfigError
+from judge_r1.training.best_checkpoint import Best, best_of, export_best, keep_if_best
+from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, checkpoints, kept_best
+from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.export_checkpoint import merge
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import RunFolder
+
+CHANGES = {
+    "sft": ["sft.traces=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
+    "dpo": ["start=null", "model=bundled:tiny", "dpo.max_steps=4", "dpo.batch_size=4", "dpo.micro_batch_size=4"],
+    "grpo": [
+        "model=bundled:tiny", "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
+        "grpo.updates_per_step=2", "grpo.learning_rate=1e-3", "episode.budget.response_tokens=8",
+    ],
+}  # fmt: skip
+FILES = {"sft": "warmup", "dpo": "dpo", "grpo": "grpo"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("data")
+    for name, part in zip(("train", "dev"), split_by_case(mini_pairs(12), 0.4), strict=True):
+        write_pairs(part, home / name)
+    return home
+
+
+def recipe(stage: str, data: Path, *changes: str) -> Recipe:
+    own = [*CHANGES[stage], f"data.train={data / 'train'}", f"data.dev={data / 'dev'}", "save_every=1", "eval_every=2"]
+    return load_recipe(RECIPES / "mini" / f"{FILES[stage]}.yaml", [*own, "eval_pairs=3", *changes])
+
+
+@pytest.fixture(scope="module")
+def finished(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
+    @cache
+    def train(stage: str) -> tuple[Recipe, Path]:
+        resolved, folder = recipe(stage, data), tmp_path_factory.mktemp(stage) / "run"
+        run_recipe(resolved, folder, rationales=recipe_traces)
+        return resolved, folder
+
+    return train
+
+
+def evaluations(folder: Path) -> dict[int, dict[str, float]]:
+    rows = read_rows(folder / "metrics.jsonl")
+    return {
+        row["step"]: {key: value for key, value in row.items() if key.startswith("dev/")}
+        for row in rows
+        if any(key.startswith("dev/") for key in row)
+    }
+
+
+METRICS = {
+    "sft": {"dev/loss", "dev/token_accuracy"},
+    "dpo": {"dev/loss", "dev/preference_accuracy", "dev/preference_margin"},
+    "grpo": {"dev/episodes", "dev/accuracy", "dev/reward/r", "dev/reward/F1", "dev/reward/valid"},
+}
+
+
+@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
+def test_every_evaluation_is_in_the_row_of_its_step(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
+    _, folder = finished(stage)
+    found = evaluations(folder)
+    assert list(found) == ([2, 4, 6] if stage == "sft" else [2, 4])
+    assert all(metrics.keys() >= METRICS[stage] for metrics in found.values())
+    rows = read_rows(folder / "metrics.jsonl")
+    assert all(row["time/dev"] > 0 and row["progress"] > 0 for row in rows if row["step"] in found and "loss" in row)
+    if stage == "grpo":
+        assert {metrics["dev/episodes"] for metrics in found.values()} == {3}
+
+
+@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
+def test_the_best_checkpoint_is_kept_and_exported(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
+    """It has the weights of its step, whether or not that checkpoint is still there."""
+    from safetensors.torch import load_file
+
+    resolved, folder = finished(stage)
+    best = best_of(resolved, read_rows(folder / "metrics.jsonl"))
+    assert best is not None
+    assert json.loads((folder / "best.json").read_text()) == {
+        "metric": best.metric, "value": best.value, "step": best.step,
+    }  # fmt: skip
+    assert len(list((folder / "checkpoints").glob("checkpoint-*"))) == 2
+    (kept,) = kept_best(folder / "checkpoints")
+    assert kept.step == best.step
+    assert not any(path.name.startswith(("optimizer", "rng")) for path in kept.folder.iterdir())
+    assert (folder / "best" / "README.md").exists()
+    weights, last = (load_file(folder / name / "model.safetensors") for name in ("best", "model"))
+    stored = load_file(kept.folder / "model.safetensors")
+    assert all((weights[name] == stored[name]).all() for name in weights)
+    if stage != "grpo":  # the untrained model has no reward there, so its weights stay
+        assert all((weights[name] == last[name]).all() for name in weights) == (best.step == max(evaluations(folder)))
+    if best.step not in {c.step for c in checkpoints(folder / "checkpoints", 2 if stage == "grpo" else 1)}:
+        assert merge(folder, step=best.step, out=folder / "again").step == best.step
+
+
+def test_evaluating_does_not_change_training(
+    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    for stage in ("sft", "grpo"):
+        plain = recipe(stage, data, "data.dev=null", "eval_every=null", "eval_pairs=null")
+        run_recipe(plain, tmp_path / stage, rationales=recipe_traces)
+        _, folder = finished(stage)
+        weights = [(f / "model" / "model.safetensors").read_bytes() for f in (tmp_path / stage, folder)]
+        assert weights[0] == weights[1]
+        assert not (tmp_path / stage / "best").exists()
+
+
+def test_keep_best_makes_the_best_weights_the_model(
+    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    _, last = finished("dpo")
+    run_recipe(recipe("dpo", data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
+    assert not (tmp_path / "run" / "best").exists()
+    name = "model.safetensors"
+    assert (tmp_path / "run" / "model" / name).read_bytes() == (last / "best" / name).read_bytes()
+
+
+@pytest.mark.parametrize("stage", ["sft", "grpo"])
+def test_a_killed_run_has_the_same_evaluations_and_the_same_best(
+    stage: str, data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    """kill -9 at the first row after an evaluation, in a process of its own."""
+    resolved, whole = finished(stage)
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from data_builders.rationales.rules import recipe_traces\n"
+        "from judge_r1.training.pipeline import run_recipe\n"
+        "from judge_r1.training.recipe import load_recipe\n"
+        "from judge_r1.training.run_folder import RunFolder\n"
+        "log = RunFolder.log\n"
+        "def kill(run, row):\n"
+        "    log(run, row)\n"
+        "    if row['step'] == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "RunFolder.log = kill\n"
+        "run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_traces)\n"
+    )
+    killed = tmp_path / "killed"
+    command = [sys.executable, "-c", script, str(whole / "recipe.yaml"), str(killed)]
+    assert subprocess.run(command, env=os.environ, timeout=300, check=False).returncode == -signal.SIGKILL
+    assert evaluations(killed).keys() == {2}
+    run_recipe(resolved, killed, rationales=recipe_traces)
+
+    def rows(folder: Path) -> list[dict[str, Any]]:
+        return [row for row in timeless(folder) if "progress" in row]
+
+    assert rows(killed) == rows(whole)
+    assert evaluations(killed) == evaluations(whole)
+    assert (killed / "best.json").read_bytes() == (whole / "best.json").read_bytes()
+    for name in ("best", "model"):
+        weights = [(folder / name / "model.safetensors").read_bytes() for folder in (killed, whole)]
+        assert weights[0] == weights[1]
+
+
+def test_the_best_step_is_the_first_with_the_best_value(data: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"step": 2, "dev/accuracy": 0.5, "dev/reward/r": 0.2},
+        {"step": 4, "dev/accuracy": 0.7, "dev/reward/r": 0.1},
+        {"step": 5},
+        {"step": 6, "dev/accuracy": 0.7, "dev/reward/r": 0.4},
+        {"step": 8, "dev/accuracy": float("nan"), "dev/reward/r": 0.3},
+    ]
+    assert best_of(recipe("grpo", data), rows) == Best("accuracy", 4, 0.7)
+    assert best_of(recipe("grpo", data, "best_metric=reward"), rows) == Best("reward", 6, 0.4)
+    assert best_of(recipe("grpo", data, "best_metric=label_f1"), rows) is None
+    losses = [{"step": step, "dev/loss": loss} for step, loss in ((1, 0.5), (2, 0.3), (3, 0.4))]
+    assert best_of(recipe("sft", data), losses) == Best("loss", 2, 0.3)
+
+
+def run_with(folder: Path, resolved: Recipe, losses: dict[int, float]) -> RunFolder:
+    """A run folder with evaluations and a checkpoint of each of their steps."""
+    run = RunFolder(folder, resolved)
+    for step, loss in losses.items():
+        run.log({"step": step, "dev/loss": loss})
+        (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
+        (run.checkpoints / f"checkpoint-{step}" / "model.safetensors").write_text(str(step))
+    return run
+
+
+def checkpoint(run: RunFolder, step: int) -> Checkpoint:
+    return Checkpoint(step, run.checkpoints / f"checkpoint-{step}", sharded=False)
+
+
+def kept_steps(run: RunFolder) -> list[int]:
+    return [kept.step for kept in kept_best(run.checkpoints)]
+
+
+def test_a_resumed_run_keeps_the_best_that_a_kill_left_unkept(data: Path, tmp_path: Path) -> None:
+    """The kill came after the checkpoint of step 4 was complete, and before its weights were kept."""
+    from judge_r1.training.trl.dev_evaluation import DevEvaluation
+
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
+    keep_if_best(run, resolved, checkpoint(run, 2))
+    assert kept_steps(run) == [2]
+    args = SimpleNamespace(output_dir=str(run.checkpoints))
+    evaluation = DevEvaluation(run, resolved, lambda model: {})
+    evaluation.on_train_begin(args, SimpleNamespace(global_step=0, is_world_process_zero=True), None)
+    assert kept_steps(run) == [2]
+    for _ in range(2):
+        evaluation.on_train_begin(args, SimpleNamespace(global_step=4, is_world_process_zero=True), None)
+        assert kept_steps(run) == [4]
+        assert (run.best_checkpoints / "step-4" / "model.safetensors").read_text() == "4"
+
+
+def test_later_steps_compete_with_the_weights_that_are_left(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The weights of step 2, the best, were replaced by those of a later checkpoint, which was then damaged."""
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.1, 4: 0.4, 6: 0.3, 8: 0.5})
+    for step in (4, 6, 8):
+        keep_if_best(run, resolved, checkpoint(run, step))
+    assert kept_steps(run) == [6]
+    exported: list[int] = []
+    monkeypatch.setattr(
+        "judge_r1.training.export_checkpoint.export",
+        lambda folder, recipe, chosen, target: exported.append(chosen.step),
+    )
+    export_best(run, resolved)
+    assert (exported, json.loads((run.folder / "best.json").read_text())["step"]) == ([6], 6)
+    assert "the weights of step 2, the best by loss, are lost" in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_is_pruned_while_it_is_kept_keeps_the_one_before(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resolved = recipe("sft", data)
+    run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
+    keep_if_best(run, resolved, checkpoint(run, 2))
+    later = checkpoint(run, 4)
+    shutil.rmtree(later.folder)
+    keep_if_best(run, resolved, later)
+    assert kept_steps(run) == [2]
+    assert "was pruned before its weights could be kept" in capsys.readouterr().err
+    assert [path.name for path in run.best_checkpoints.iterdir()] == ["step-2"]
+
+
+def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for keep in ("last", "best"):
+        resolved = recipe("sft", data, f"keep={keep}")
+        run = run_with(tmp_path / keep, resolved, {2: 0.5})
+        if keep == "last":
+            export_best(run, resolved)
+            assert "warning: " in (said := capsys.readouterr().err)
+            assert "the weights of step 2 are lost" in said
+        else:
+            with pytest.raises(NoCheckpoint, match="the weights of step 2 are lost"):
+                export_best(run, resolved)
+
+
+def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(
+    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    resolved, whole = finished("dpo")
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    for lost in ("model", "best", "checkpoints/best"):
+        shutil.rmtree(folder / lost)
+    run_recipe(resolved, folder, rationales=recipe_traces)
+    name = "model.safetensors"
+    assert (folder / "model" / name).read_bytes() == (whole / "model" / name).read_bytes()
+    assert json.loads((folder / "best.json").read_text())["step"] == 4
+
+
+def test_an_evaluation_that_is_not_finite_leaves_a_readable_log(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from judge_r1.training.trl.dev_evaluation import DevEvaluation
+
+    resolved = recipe("sft", data)
+    evaluation = DevEvaluation(RunFolder(tmp_path / "run", resolved), resolved, lambda model: {})
+    logs = {"eval_loss": float("nan"), "eval_mean_token_accuracy": 0.5}
+    evaluation.on_log(None, SimpleNamespace(global_step=2), None, logs=logs)
+    evaluation.run.log({"step": 2} | evaluation.pop())
+    assert read_rows(evaluation.run.folder / "metrics.jsonl") == [{"step": 2, "dev/token_accuracy": 0.5}]
+    assert "dev/loss is not finite" in capsys.readouterr().err
+
+
+def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(data: Path) -> None:
+    train = load_pairs(data / "train")
+
+    def ids(*changes: str) -> list[str]:
+        pairs = dev_pairs(recipe("grpo", data, *changes), train)
+        assert pairs is not None
+        return [pair.pair_id for pair in pairs.pairs]
+
+    few, more, every = ids(), ids("eval_pairs=4"), ids("eval_pairs=null")
+    assert (len(few), few) == (3, ids())
+    assert set(few) < set(more) < set(every)
+    assert every == [pair.pair_id for pair in load_pairs(data / "dev").pairs]
+    assert ids("seed=1") != few
+    assert dev_pairs(recipe("grpo", data, "data.dev=null"), train) is None
+
+
+def test_cases_of_both_folders_are_refused(data: Path, tmp_path: Path) -> None:
+    shared = recipe("grpo", data, f"data.dev={data / 'train'}")
+    with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ case\(s\)"):
+        run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
+    with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl.* data\.dev=null"):
+        run_recipe(recipe("grpo", data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (["save_every=2", "eval_every=3"], "eval_every 3 must be a multiple of save_every 2"),
+        (["data.dev=null", "keep=best"], r"set data\.dev"),
+        (["best_metric=loss"], "best_metric of grpo is accuracy or reward or label_f1"),
+        (["data.dev=''"], "must not be empty"),
+    ],
+)
+def test_recipes_that_cannot_evaluate_are_refused(data: Path, changes: list[str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        recipe("grpo", data, *changes)

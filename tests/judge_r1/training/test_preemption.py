@@ -1,0 +1,164 @@
+"""SIGTERM saves a checkpoint: the run ends with status 75 and resumes as if it had not been interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from factories import mini_pairs
+from paths import RECIPES
+from turn_recipes import timeless, turn_recipe, weights
+
+from data_builders.build import write_pairs
+from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.core.run_log import read_rows
+from judge_r1.training.checkpoints import checkpoints
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.preemption import StopRequest, grace_seconds, save_on_sigterm
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("preemption") / "data"
+    write_pairs(mini_pairs(24), folder)
+    return folder
+
+
+def start(recipe: Recipe, run: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
+    file = run.with_suffix(".yaml")
+    file.write_text(dump_recipe(recipe))
+    command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--out", str(run), *options]
+    return subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+
+
+def signal_after_a_step(train: subprocess.Popen[str], run: Path, signals: Sequence[int] = (signal.SIGTERM,)) -> str:
+    """Send the signals to the command after its first step. Returns its error output."""
+    deadline = time.monotonic() + 240
+    while not ((run / "metrics.jsonl").exists() and read_rows(run / "metrics.jsonl")):
+        assert train.poll() is None, train.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    for number in signals:
+        train.send_signal(number)
+        time.sleep(0.3)
+    return train.communicate(timeout=240)[1]
+
+
+def long_recipe(stage: str, data: Path) -> Recipe:
+    """So many steps that a signal after the first one comes before the last, and no checkpoint of their own."""
+    if stage != "grpo":
+        return turn_recipe(stage, data, f"{stage}.max_steps=16", "save_every=1000")
+    changes = [
+        "model=bundled:tiny", "grpo.steps=10", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
+        "grpo.updates_per_step=2", "episode.budget.response_tokens=8", "save_every=1000", f"data.train={data}",
+    ]  # fmt: skip
+    return load_recipe(RECIPES / "mini" / "grpo.yaml", changes)
+
+
+@pytest.mark.parametrize(
+    ("stage", "options"),
+    [
+        pytest.param("sft", (), id="sft"),
+        pytest.param("dpo", (), id="dpo", marks=pytest.mark.slow),
+        pytest.param("grpo", (), id="grpo"),
+        pytest.param("sft", ("--processes", "2"), id="sft in two processes", marks=pytest.mark.slow),
+    ],
+)
+def test_sigterm_saves_a_checkpoint_and_the_run_resumes(
+    stage: str, options: tuple[str, ...], data: Path, tmp_path: Path
+) -> None:
+    recipe, run = long_recipe(stage, data), tmp_path / "run"
+    train = start(recipe, run, *options)
+    said = signal_after_a_step(train, run)
+    assert train.returncode == TRY_AGAIN, said
+    assert "was asked to stop and has saved a checkpoint" in said
+    updates = recipe.grpo.updates_per_step if stage == "grpo" else 1
+    [saved] = checkpoints(run / "checkpoints", updates)
+    rows = read_rows(run / "metrics.jsonl")
+    assert saved.has_manifest
+    assert [row["step"] for row in rows] == list(range(1, saved.step + 1)), "a finished step is lost"
+    assert not (run / ".stop").exists()
+    again = start(recipe, run, *options)
+    assert again.wait(240) == 0, again.communicate()[1]
+    assert read_rows(run / "metrics.jsonl")[: len(rows)] == rows, "a step before the checkpoint was repeated"
+    if stage == "sft":
+        import torch
+
+        whole = tmp_path / "whole"
+        assert start(recipe, whole, *options).wait(240) == 0
+        assert timeless(run) == timeless(whole)
+        trained = weights(run)
+        assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(whole).items())
+
+
+@pytest.mark.parametrize(
+    ("signals", "grace", "statuses"),
+    [
+        ((signal.SIGTERM, signal.SIGTERM), "600", (-signal.SIGTERM,)),
+        ((signal.SIGTERM, signal.SIGINT), "600", (130, TRY_AGAIN)),
+        ((signal.SIGTERM,), "0", (-signal.SIGTERM,)),
+        ((signal.SIGTERM,), "0.4", (-signal.SIGTERM,)),
+    ],
+    ids=["second SIGTERM", "SIGINT", "no grace period", "end of the grace period"],
+)
+def test_a_second_signal_or_the_end_of_the_grace_period_ends_at_once(
+    signals: tuple[int, ...], grace: str, statuses: tuple[int, ...], tmp_path: Path
+) -> None:
+    """A process in a long step, like one that waits for a GPU."""
+    code = (
+        "import time; from pathlib import Path; from judge_r1.training.preemption import *\n"
+        "try:\n"
+        f"    with save_on_sigterm(StopRequest(Path({str(tmp_path)!r}))):\n"
+        "        print('up', flush=True); time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise SystemExit(130)"
+    )
+    environment = os.environ | {"JUDGE_R1_GRACE_SECONDS": grace}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.3)
+    assert process.wait(20) in statuses
+    assert (tmp_path / ".stop").exists() == (grace != "0")
+
+
+@pytest.mark.slow
+def test_two_processes_end_at_once_on_a_second_signal(data: Path, tmp_path: Path) -> None:
+    train = start(long_recipe("sft", data), tmp_path / "run", "--processes", "2", JUDGE_R1_GRACE_SECONDS="0")
+    signal_after_a_step(train, tmp_path / "run")
+    assert train.returncode == 143
+    assert not checkpoints(tmp_path / "run" / "checkpoints")
+
+
+def test_another_program_may_write_the_request(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the hook of a Kubernetes pod does. A request that is left from an earlier run is ignored."""
+    file = tmp_path / "shared" / "job.stop"
+    monkeypatch.setenv("JUDGE_R1_STOP_FILE", str(file))
+    request = StopRequest(tmp_path / "run")
+    assert not request
+    with request.armed():
+        assert not request
+        file.write_text("stop\n")
+        assert request
+    assert not file.exists()
+    file.write_text("stop\n")
+    run_recipe(turn_recipe("sft", data, "sft.max_steps=2"), tmp_path / "run")
+    assert (tmp_path / "run" / "model" / "config.json").exists()
+
+
+def test_the_grace_period_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_GRACE_SECONDS", "soon")
+    with pytest.raises(JudgeError, match="JUDGE_R1_GRACE_SECONDS is 'soon': set it to a number of seconds"):
+        grace_seconds()
+    monkeypatch.delenv("JUDGE_R1_GRACE_SECONDS")
+    before = signal.getsignal(signal.SIGTERM)
+    with save_on_sigterm(StopRequest(Path("."))):
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before

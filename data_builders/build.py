@@ -29,12 +29,14 @@ def build(
     variants: int = 5,
     seed: int = 0,
     limit: int | None = None,
+    reader: str | None = None,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    `source` is a corpus, of which pairs are built by rules, or a generator.
+    `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
+    whose likelihoods are balanced.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

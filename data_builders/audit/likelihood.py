@@ -14,6 +14,8 @@ from data_builders.audit.text_counts import better, flawed
 from judge_r1.core.records import ReasoningPair
 
 DEFAULT_MODEL = "bundled:smollm2-135m"
+TAIL = 24
+"""Tokens after a change that show how well it fits."""
 ZERO_SHOT: Mapping[str, tuple[str, str]] = {
     "log-likelihood": ("likelier text", "less likely text"),
     "mean log-likelihood": ("likelier token", "less likely token"),
@@ -44,8 +46,12 @@ class LikelihoodReader:
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
 
-    def read(self, texts: Sequence[str]) -> list[TokenScores]:
-        """The scores of each text. The first text is read whole, the others from where they leave it."""
+    def read(self, texts: Sequence[str], tail: int | None = None) -> list[TokenScores]:
+        """The scores of each text. The first text is read whole, the others from where they leave it.
+
+        With `tail`, a text is read for so many tokens after it has joined the first one again. The scores of the first
+        text stand for the rest.
+        """
         from transformers import DynamicCache
 
         encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
@@ -61,8 +67,10 @@ class LikelihoodReader:
                 continue
             cache.crop(keep)  # the start token and all shared ids but the last, which is read again
             last = self._start if keep == 0 else encoded[0][keep - 1]
-            rest = self._continue(cache, [last], encoded[i][keep:])
-            scores[i] = TokenScores(encoded[i], (*first[:keep], *rest))
+            ids, joined = encoded[i], _shared(encoded[0][keep:][::-1], encoded[i][keep:][::-1])
+            same = 0 if tail is None else max(0, joined - tail)
+            rest = self._continue(cache, [last], ids[keep : len(ids) - same])
+            scores[i] = TokenScores(ids, (*first[:keep], *rest, *first[len(first) - same :]))
         return [score for score in scores if score is not None]
 
     def _continue(self, cache: Any, begun: Sequence[int], ids: Sequence[int]) -> list[float]:
@@ -99,6 +107,19 @@ def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float
         "mean log-likelihood of the change": _mean(mine) - _mean(theirs),
         "least likely token of the change": min(mine, default=0.0) - min(theirs, default=0.0),
     }
+
+
+def flaw_likelihoods(reader: LikelihoodReader) -> Callable[[str, Sequence[str]], list[dict[str, float]]]:
+    """A function of a reference and flawed reasonings: the features of each, flawed minus reference.
+
+    Reads `TAIL` tokens after each change.
+    """
+
+    def features(reference: str, flawed_texts: Sequence[str]) -> list[dict[str, float]]:
+        first, *others = reader.read([reference, *flawed_texts], tail=TAIL)
+        return [likelihood_features(other, first) for other in others]
+
+    return features
 
 
 def _mean(values: Sequence[float]) -> float:

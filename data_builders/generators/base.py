@@ -21,7 +21,8 @@ KINDS = ("single", "multi")
 class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
-    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
+    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
+    causal language model whose likelihoods pairs by rules keep balanced.
     """
 
     source: str
@@ -30,6 +31,7 @@ class BuildPlan:
     variants: int = 5
     seed: int = 0
     limit: int | None = None
+    reader: str | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))

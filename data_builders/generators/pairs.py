@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
+from data_builders.audit.likelihood import LikelihoodReader, flaw_likelihoods
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
+from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.sources import SOURCES, Draft, completed, items
@@ -43,6 +47,16 @@ class PairsByRules(_Pairs[Case]):
 
     name = PAIRS
 
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        source = SOURCES.get(plan.source)
+        self._rules, self._selection = source.operators, Selection() if source.balanced else None
+        if source.balanced and plan.reader:
+            self._selection = Selection(flaw_likelihoods(LikelihoodReader(plan.reader)))
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), **({"reader": self.plan.reader} if self._selection else {})}
+
     def items(self) -> Iterator[Case]:
         plan = self.plan
         found = items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, None)
@@ -50,9 +64,9 @@ class PairsByRules(_Pairs[Case]):
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()
-        rules = SOURCES.get(plan.source).operators
-        pairs = perturb(
-            item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=rules, abstained=abstained
+        make = partial(perturb_balanced, selection=self._selection) if self._selection else perturb
+        pairs = make(
+            item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
         )
         return _RuleGroup([item, *pairs], abstained)
 

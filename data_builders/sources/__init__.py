@@ -27,7 +27,8 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus. `operators` names the rule set that fits its texts.
+    """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether flaws by rules are chosen
+    so that counts and likelihoods do not reveal them.
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
@@ -37,6 +38,7 @@ class Source:
     read: Reader
     help: str
     operators: str = "text"
+    balanced: bool = True
     drafts: Drafter | None = None
 
 

@@ -34,6 +34,14 @@ def build(
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
+    reader: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="Causal language model: flaws are chosen so that its likelihoods do not reveal them. "
+            "A folder, a hub name, bundled:NAME, or none (much faster).",
+        ),
+    ] = "bundled:smollm2-135m",
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -59,7 +67,14 @@ def build(
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
         counts = build_without_teacher(
-            source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit
+            source,
+            out,
+            path=path,
+            kinds=plan.kinds,
+            variants=variants,
+            seed=seed,
+            limit=limit,
+            reader=None if reader == "none" else reader,
         )
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)

@@ -2,20 +2,18 @@
 
 A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
 The selection keeps running sums of these differences by group (principle and domain) and takes the candidate that
-brings them nearest to zero: herding (Welling, 2009). A case is left out if every candidate would move a sum past its
-limit. The features are counts, log-likelihoods under a language model, and the words that a flaw adds and removes.
+brings them nearest to zero: herding (Welling, 2009). A candidate that moves a sum past its limit is left out. The
+features are counts, log-likelihoods under a language model, and the words that a flaw adds and removes.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from data_builders.audit.text_counts import text_counts
 from judge_r1.core.records import ReasoningPair
 
-T = TypeVar("T")
 Likelihoods = Callable[[str, Sequence[str]], Sequence[Mapping[str, float]]]
 """Maps a reference and flawed reasonings to the likelihood features of each, flawed minus reference."""
 
@@ -33,7 +31,26 @@ SCALES = {
 }
 """The difference of each feature that counts about as much as its sign."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
-CASE_DEPENDENT = (2, 4)
+CASE_DEPENDENT = ("P2", "P4")
+LIMIT = 0.2
+"""How far the signs of a feature may lean, as a share of the chosen flaws. Where only the case reveals a flaw, they may
+lean as far as half the standard deviation of fair coins."""
+READ = 12
+"""Candidates per principle that the language model reads."""
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A flawed reasoning that may be chosen. Of candidates with one `place`, one at most is chosen in a case.
+
+    `features` and `words` are the differences to the reference that `Selection.measure` finds.
+    """
+
+    pair: ReasoningPair
+    place: int | tuple[int, ...]
+    operators: tuple[str, ...]
+    features: dict[str, float] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -46,15 +63,6 @@ class _Group:
     words: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True)
-class Flawed:
-    """A candidate: its pair, and the differences that `Selection.measure` found."""
-
-    pair: ReasoningPair
-    features: Mapping[str, float]
-    words: Mapping[str, int]
-
-
 class Selection:
     """The state of one build. Choices depend on the order of the cases, which a build fixes.
 
@@ -65,60 +73,69 @@ class Selection:
         self._likelihoods = likelihoods
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
-    def measure(self, pairs: Sequence[ReasoningPair]) -> list[Flawed]:
-        """Measure candidates of one case."""
-        if not pairs:
-            return []
-        reference = pairs[0].reference
+    def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
+        """Measure the candidates of one case, by principle. Those that the language model does not read are removed."""
         before, single_share = text_counts(reference), _single_share(reference)
-        read = self._likelihoods(reference, [pair.flawed for pair in pairs]) if self._likelihoods else [{}] * len(pairs)
-        return [
-            Flawed(
-                pair,
-                {**_count_differences(before, text_counts(pair.flawed), single_share), **likelihoods},
-                _changed_words(reference, pair.flawed),
-            )
-            for pair, likelihoods in zip(pairs, read, strict=True)
-        ]
+        for candidates in drawn.values():
+            for candidate in candidates:
+                after = text_counts(candidate.pair.flawed)
+                candidate.features.update(_count_differences(before, after, single_share))
+                candidate.words = _changed_words(reference, candidate.pair.flawed)
+        if self._likelihoods is None:
+            return
+        for candidates in drawn.values():
+            candidates[:] = self._shortlist(candidates)
+        read = [candidate for candidates in drawn.values() for candidate in candidates]
+        likelihoods = self._likelihoods(reference, [candidate.pair.flawed for candidate in read])
+        for candidate, features in zip(read, likelihoods, strict=True):
+            candidate.features.update(features)
 
-    def choose(self, candidates: Sequence[Flawed], penalties: Sequence[float]) -> int | None:
-        """The index of the candidate that balances its group best, or None if each moves a sum past its limit.
+    def choose(self, candidates: Sequence[Candidate], used: Mapping[str, int]) -> Candidate | None:
+        """The candidate that balances its group best, or None if each moves a sum past its limit.
 
-        `penalties` are added to the costs. The choice is not recorded: see `record`.
+        `used` counts the operators of the case's flaws so far. The choice is added to the sums.
         """
-        allowed = [i for i, candidate in enumerate(candidates) if self._within_limits(candidate)]
-        return min(allowed, key=lambda i: (self._cost(candidates[i]) + penalties[i], i), default=None)
-
-    def record(self, chosen: Flawed) -> None:
-        """Add a flaw to the sums of its group."""
-        group = self._group(chosen.pair)
+        allowed = [candidate for candidate in candidates if self._within_limits(candidate)]
+        if not allowed:
+            return None
+        chosen = min(allowed, key=lambda c: self._cost(c) + REPEAT_WEIGHT * sum(used.get(o, 0) for o in c.operators))
+        group = self._group(chosen)
         group.chosen += 1
         for name, value in chosen.features.items():
-            group.sums[name] += _scaled(name, value)
-            group.signs[name] += (value > 0) - (value < 0)
+            group.sums[name] += value / SCALES[name]
+            group.signs[name] += _sign(value)
         group.words.update(chosen.words)
+        return chosen
 
-    def _group(self, pair: ReasoningPair) -> _Group:
-        kind = f"P{pair.violated[0]}" if pair.kind == "single" else "multi"
-        return self._groups[kind, pair.domain]
+    def _shortlist(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates with the lowest costs so far, spread over places."""
+        ranks: Counter[int | tuple[int, ...]] = Counter()
+        order: list[tuple[int, float, int]] = []
+        costs = [self._cost(candidate) for candidate in candidates]
+        for i in sorted(range(len(candidates)), key=lambda i: (not self._within_limits(candidates[i]), costs[i], i)):
+            order.append((ranks[candidates[i].place], costs[i], i))
+            ranks[candidates[i].place] += 1
+        return [candidates[i] for _, _, i in sorted(order)[:READ]]
 
-    def _within_limits(self, candidate: Flawed) -> bool:
-        """Whether no sign becomes more frequent than a reader may find, unless the flaw makes it rarer."""
-        group = self._group(candidate.pair)
-        strict = candidate.pair.kind == "single" and candidate.pair.violated[0] in CASE_DEPENDENT
-        limit = 2 + (0.04 if strict else 0.25) * group.chosen
+    def _group(self, candidate: Candidate) -> _Group:
+        pair = candidate.pair
+        return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
+
+    def _within_limits(self, candidate: Candidate) -> bool:
+        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
+        group, pair = self._group(candidate), candidate.pair
+        strict = pair.kind == "single" and f"P{pair.violated[0]}" in CASE_DEPENDENT
+        limit = 2 + (0.5 * group.chosen**0.5 if strict else LIMIT * group.chosen)
         return all(
-            abs(group.signs[name] + sign) <= max(limit, abs(group.signs[name]))
+            abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
             for name, value in candidate.features.items()
-            for sign in [(value > 0) - (value < 0)]
         )
 
-    def _cost(self, candidate: Flawed) -> float:
+    def _cost(self, candidate: Candidate) -> float:
         """How much the squared sums of the group grow."""
-        group = self._group(candidate.pair)
-        cost = 0.0
+        group, cost = self._group(candidate), 0.0
         for name, value in candidate.features.items():
-            scaled, sign = _scaled(name, value), (value > 0) - (value < 0)
+            scaled, sign = value / SCALES[name], _sign(value)
             cost += scaled * (2 * group.sums[name] + scaled) + sign * (2 * group.signs[name] + sign)
         words = sum(change * (2 * group.words[word] + change) for word, change in candidate.words.items())
         return cost + WORD_WEIGHT * words
@@ -138,13 +155,11 @@ def _single_share(text: str) -> float:
     return sum(count == 1 for count in counts.values()) / max(1, counts.total())
 
 
-def _scaled(name: str, value: float) -> float:
-    """The difference in units of its scale. Linear, because a linear reader sees the sum of the differences."""
-    return value / SCALES[name]
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
 
 
 def _changed_words(reference: str, flawed: str) -> dict[str, int]:
     """Each word that the flaw adds (+1) or removes (-1)."""
-    old, new = reference.lower().split(), flawed.lower().split()
-    before, after = Counter(old), Counter(new)
+    before, after = Counter(reference.lower().split()), Counter(flawed.lower().split())
     return {word: 1 if after[word] > before[word] else -1 for word in before | after if after[word] != before[word]}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO
-from data_builders.perturb.rules.engine import apply_edits, operators, perturb
+from data_builders.perturb.rules.edits import apply_edits
+from data_builders.perturb.rules.engine import operators, perturb
 from data_builders.perturb.rules.operators import Edit
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS

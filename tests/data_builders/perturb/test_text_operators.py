@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
 
 from data_builders.perturb.rules.claims import absent_from, keeps_vocabulary_size
-from data_builders.perturb.rules.engine import apply_edits, operators
+from data_builders.perturb.rules.edits import apply_edits
+from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Edit
 from data_builders.perturb.rules.steps import numbering, split_steps
 from data_builders.perturb.rules.text_match import contains, words

@@ -16,6 +16,8 @@ from judge_r1.core.records import ReasoningPair
 DEFAULT_MODEL = "bundled:smollm2-135m"
 TAIL = 24
 """Tokens after a change that show how well it fits."""
+CHUNK = 1024
+"""Tokens of a forward pass over several texts."""
 ZERO_SHOT: Mapping[str, tuple[str, str]] = {
     "log-likelihood": ("likelier text", "less likely text"),
     "mean log-likelihood": ("likelier token", "less likely token"),
@@ -52,39 +54,107 @@ class LikelihoodReader:
         With `tail`, a text is read for so many tokens after it has joined the first one again. The scores of the first
         text stand for the rest.
         """
+        encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
+        first, *others = encoded
+        branches = [_branch(first, ids, tail) for ids in others]
+        cache, kept = self._read_whole(first)
+        scores = [TokenScores(first, kept)]
+        for chunk in _chunks(branches):
+            for branch, rest in zip(chunk, self._read_branches(cache, first, chunk), strict=True):
+                unread = kept[len(kept) - branch.joined :] if branch.joined else ()
+                scores.append(TokenScores(branch.ids, (*kept[: branch.left], *rest, *unread)))
+        return scores
+
+    def _read_whole(self, ids: Sequence[int]) -> tuple[Any, tuple[float, ...]]:
+        """The cache of the start token and all ids but the last, and the log-probabilities of the ids."""
+        import torch
         from transformers import DynamicCache
 
-        encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-        scores: list[TokenScores | None] = [None] * len(texts)
         cache = DynamicCache()
-        first = self._continue(cache, [self._start], encoded[0])
-        scores[0] = TokenScores(encoded[0], tuple(first))
-        shared = {i: _shared(encoded[0], encoded[i]) for i in range(1, len(texts))}
-        for i in sorted(shared, key=lambda i: -shared[i]):  # the cache only ever gets shorter
-            keep = min(shared[i], len(encoded[i]) - 1)
-            if keep < 0:
-                scores[i] = TokenScores((), ())
-                continue
-            cache.crop(keep)  # the start token and all shared ids but the last, which is read again
-            last = self._start if keep == 0 else encoded[0][keep - 1]
-            ids, joined = encoded[i], _shared(encoded[0][keep:][::-1], encoded[i][keep:][::-1])
-            same = 0 if tail is None else max(0, joined - tail)
-            rest = self._continue(cache, [last], ids[keep : len(ids) - same])
-            scores[i] = TokenScores(ids, (*first[:keep], *rest, *first[len(first) - same :]))
-        return [score for score in scores if score is not None]
+        if not ids:
+            return cache, ()
+        given = torch.tensor([[self._start, *ids[:-1]]], device=self._model.device)
+        with torch.no_grad():
+            logits = self._model(given, past_key_values=cache, use_cache=True).logits[0]
+        return cache, _chosen(logits, ids)
 
-    def _continue(self, cache: Any, begun: Sequence[int], ids: Sequence[int]) -> list[float]:
-        """The log-probabilities of `ids` after what is cached and `begun`. The last id is not added to the cache."""
+    def _read_branches(
+        self, cache: Any, first: Sequence[int], branches: "Sequence[_Branch]"
+    ) -> list[tuple[float, ...]]:
+        """The log-probabilities of the ids of each branch, in one forward pass.
+
+        The branches stand side by side. Each attends to the cached ids before it and to itself. The last id that it
+        shares with the first text is read again.
+        """
         import torch
 
-        if not ids:
-            return []
-        given = torch.tensor([[*begun, *ids[:-1]]], device=self._model.device)
+        cached = cache.get_seq_length()
+        device, dtype = self._model.device, self._model.dtype
+        length = sum(len(branch.read) for branch in branches)
+        given = torch.zeros(1, length, dtype=torch.long)
+        positions = torch.zeros(1, length, dtype=torch.long)
+        blocked = torch.ones(length, cached + length, dtype=torch.bool)
+        begin = 0
+        for branch in branches:
+            count, end = len(branch.read), begin + len(branch.read)
+            before = first[branch.left - 1] if branch.left else self._start
+            given[0, begin:end] = torch.tensor([before, *branch.read][:count])
+            positions[0, begin:end] = torch.arange(branch.left, branch.left + count)
+            blocked[begin:end, : branch.left] = False
+            blocked[begin:end, cached + begin : cached + end] = torch.ones(count, count, dtype=torch.bool).triu(1)
+            begin = end
+        mask = torch.zeros(1, 1, length, cached + length, dtype=dtype).masked_fill(blocked, torch.finfo(dtype).min)
         with torch.no_grad():
-            logits = self._model(given, past_key_values=cache, use_cache=True).logits[0, len(begun) - 1 :].float()
-        targets = torch.tensor(ids, device=logits.device)
-        chosen = logits.gather(1, targets[:, None])[:, 0] - logits.logsumexp(1)
-        return [float(value) for value in chosen]
+            logits = self._model(
+                given.to(device),
+                attention_mask=mask.to(device),
+                position_ids=positions.to(device),
+                past_key_values=cache,
+                use_cache=True,
+            ).logits[0]
+        cache.crop(cached)
+        parts = logits.split([len(branch.read) for branch in branches])
+        return [_chosen(part, branch.read) for part, branch in zip(parts, branches, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """The ids of a text that leaves the first one after `left` ids. Its last `joined` ids are not read again."""
+
+    ids: tuple[int, ...]
+    left: int
+    joined: int
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        return self.ids[self.left : len(self.ids) - self.joined]
+
+
+def _branch(first: Sequence[int], ids: tuple[int, ...], tail: int | None) -> _Branch:
+    left = _shared(first, ids)
+    joined = 0 if tail is None else max(0, _shared(first[left:][::-1], ids[left:][::-1]) - tail)
+    return _Branch(ids, left, joined)
+
+
+def _chunks(branches: Sequence[_Branch]) -> Iterator[list[_Branch]]:
+    """The branches in order, as many at a time as have `CHUNK` ids together, but at least one."""
+    chunk: list[_Branch] = []
+    for branch in branches:
+        if chunk and sum(len(other.read) for other in chunk) + len(branch.read) > CHUNK:
+            yield chunk
+            chunk = []
+        chunk.append(branch)
+    if chunk:
+        yield chunk
+
+
+def _chosen(logits: Any, ids: Sequence[int]) -> tuple[float, ...]:
+    """The log-probabilities of ids, one row of logits each."""
+    import torch
+
+    targets = torch.tensor(ids, dtype=torch.long, device=logits.device)
+    values = logits.float().gather(1, targets[:, None])[:, 0] - logits.float().logsumexp(1)
+    return tuple(map(float, values))
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> int:

@@ -19,6 +19,8 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 
+LIKELIHOODS_FILE = "likelihoods.sqlite"
+
 
 def build(
     source: str,
@@ -36,7 +38,7 @@ def build(
     `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
     whose likelihoods are balanced.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

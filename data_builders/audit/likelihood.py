@@ -167,8 +167,11 @@ def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float
 
     `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have.
     """
-    matcher = SequenceMatcher(None, one.ids, other.ids, autojunk=False)
-    changes = [(a1, a2, b1, b2) for kind, a1, a2, b1, b2 in matcher.get_opcodes() if kind != "equal"]
+    left = _shared(one.ids, other.ids)
+    right = _shared(one.ids[left:][::-1], other.ids[left:][::-1])
+    cut = (one.ids[left : len(one.ids) - right], other.ids[left : len(other.ids) - right])
+    opcodes = SequenceMatcher(None, *cut, autojunk=False).get_opcodes()
+    changes = [[left + place for place in places] for kind, *places in opcodes if kind != "equal"]
     mine = [value for a1, a2, _, _ in changes for value in one.logprobs[a1:a2]]
     theirs = [value for _, _, b1, b2 in changes for value in other.logprobs[b1:b2]]
     return {

@@ -22,7 +22,8 @@ class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
-    causal language model whose likelihoods pairs by rules keep balanced.
+    causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
+    stopped build continues.
     """
 
     source: str
@@ -32,6 +33,7 @@ class BuildPlan:
     seed: int = 0
     limit: int | None = None
     reader: str | None = None
+    cache: Path | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))

@@ -1,0 +1,135 @@
+"""The selection keeps sums near zero; a balanced build is reproducible, counted, and audited as balanced."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from perturb_factories import CASES, MEDICAL
+
+from data_builders.audit.likelihood import LikelihoodReader
+from data_builders.build import LIKELIHOODS_FILE, build
+from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.selection import Candidate, Selection
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+
+
+def candidate(number: int, flawed: str, place: int = 0, name: str = "swap") -> Candidate:
+    """A candidate for the case `REFERENCE` that breaks a principle."""
+    span = Span(start=0, end=max(1, len(flawed)))
+    origin = Origin(teacher="rules", seed=0, flaws=(Flaw(principle=number, operator=name, span=span),))
+    case = Case.of(domain="legal", context="c", decision="d", reference=REFERENCE, source="toy", license="Apache-2.0")
+    return Candidate(ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0), place, (name,))
+
+
+REFERENCE = "aa bb cc dd ee ff"
+LONGER, SHORTER = "aa bb cc dd ee ff gg", "aa bb cc dd ee"
+
+
+def test_longer_and_shorter_flaws_alternate() -> None:
+    selection, lengths = Selection(), []
+    for _ in range(20):
+        drawn = {"P5": [candidate(5, LONGER), candidate(5, SHORTER)]}
+        selection.measure(REFERENCE, drawn)
+        chosen = selection.choose(drawn["P5"], {})
+        assert chosen is not None
+        lengths.append(len(chosen.pair.flawed))
+    assert lengths.count(len(LONGER)) == lengths.count(len(SHORTER)) == 10
+
+
+def test_groups_are_balanced_separately() -> None:
+    selection = Selection()
+    for number in (3, 5, 3, 5):
+        drawn = {f"P{number}": [candidate(number, LONGER), candidate(number, SHORTER)]}
+        selection.measure(REFERENCE, drawn)
+        selection.choose(drawn[f"P{number}"], {})
+    assert [group.signs["words"] for group in selection._groups.values()] == [0, 0]
+
+
+@pytest.mark.parametrize(("number", "chosen_of_200"), [(2, range(2, 30)), (5, range(2, 4))])
+def test_a_flaw_that_always_lengthens_is_left_out_at_the_limit(number: int, chosen_of_200: range) -> None:
+    selection, made = Selection(), 0
+    for _ in range(200):
+        drawn = {"one": [candidate(number, LONGER)]}
+        selection.measure(REFERENCE, drawn)
+        made += selection.choose(drawn["one"], {}) is not None
+    assert made in chosen_of_200
+
+
+def test_a_flaw_that_reduces_an_excess_is_allowed_beyond_the_limit() -> None:
+    selection = Selection()
+    selection.measure(REFERENCE, drawn := {"P2": [candidate(2, LONGER)]})
+    group = selection._group(drawn["P2"][0])
+    group.signs.update(dict.fromkeys(drawn["P2"][0].features, 50))
+    assert selection.choose(drawn["P2"], {}) is None
+    selection.measure(REFERENCE, shorter := {"P2": [candidate(2, SHORTER)]})
+    shorter["P2"][0].features = {"words": -1.0, "characters": -6.0}
+    assert selection.choose(shorter["P2"], {}) is not None
+
+
+def test_used_operators_are_avoided() -> None:
+    drawn = {"P2": [candidate(2, "aa bb cc dd ee hh", name="a"), candidate(2, "hh bb cc dd ee ff")]}
+    selection = Selection()
+    selection.measure(REFERENCE, drawn)
+    for one in drawn["P2"]:
+        one.features, one.words = {}, {}
+    chosen = selection.choose(drawn["P2"], {"a": 3})
+    assert chosen is not None
+    assert chosen.operators == ("swap",)
+
+
+def test_likelihoods_are_balanced_and_few_candidates_are_read() -> None:
+    read: list[int] = []
+
+    def likelihoods(reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        read.append(len(flawed))
+        return [{"log-likelihood": 3.0 if "x" in text else -3.0} for text in flawed]
+
+    selection = Selection(likelihoods)
+    for _ in range(10):
+        drawn = {"P2": [candidate(2, f"{word} bb cc dd ee ff", place) for word in ("xa", "ya") for place in range(20)]}
+        selection.measure(REFERENCE, drawn)
+        assert len(drawn["P2"]) == read[-1] == 12
+        assert selection.choose(drawn["P2"], {}) is not None
+    [group] = selection._groups.values()
+    assert abs(group.signs["log-likelihood"]) <= 2
+
+
+def all_pairs(cases: Sequence[Case]) -> list[ReasoningPair]:
+    selection = Selection()
+    return [pair for case in cases for pair in perturb_balanced(case, selection=selection, abstained=Counter())]
+
+
+def test_pairs_depend_on_the_cases_before_and_on_nothing_else() -> None:
+    assert all_pairs(CASES) == all_pairs(CASES)
+    assert all_pairs(CASES)[: len(all_pairs([CASES[0]]))] == all_pairs([CASES[0]])
+
+
+def test_variants_of_a_principle_change_different_steps_and_are_counted() -> None:
+    abstained: Counter[str] = Counter()
+    pairs = list(perturb_balanced(MEDICAL, selection=Selection(), abstained=abstained))
+    for number in range(1, 7):
+        made = [pair for pair in pairs if pair.violated == (number,)]
+        lost = sum(count for reason, count in abstained.items() if reason.startswith(f"P{number}: no "))
+        assert len(made) + lost == 5
+        assert [pair.variant for pair in made] == list(range(1, len(made) + 1))
+    multi = [pair for pair in pairs if pair.kind == "multi"]
+    assert len({pair.violated for pair in multi}) == len(multi) > 0
+
+
+def test_a_second_build_reads_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"kinds": ("single",), "limit": 2, "reader": "bundled:tiny"}
+    first = build("builtin", tmp_path, **options)  # type: ignore[arg-type]
+    assert first["reader"] == "bundled:tiny"
+    pairs = load_pairs(tmp_path).pairs
+    (tmp_path / "pairs.jsonl").unlink()
+    monkeypatch.setattr(LikelihoodReader, "read", lambda *_: pytest.fail("read again"))
+    build("builtin", tmp_path, **options)  # type: ignore[arg-type]
+    assert load_pairs(tmp_path).pairs == pairs
+
+
+def test_a_build_without_a_reader_stores_no_likelihoods(tmp_path: Path) -> None:
+    options = {"kinds": ("single",), "limit": 2}
+    assert build("builtin", tmp_path, **options)["reader"] is None  # type: ignore[arg-type]
+    assert not (tmp_path / LIKELIHOODS_FILE).exists()

@@ -12,8 +12,6 @@ from typer.core import TyperGroup
 from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.records import ReasoningPair
 
-from judge_r1.cli.options import MAX_SEED
-
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
 

@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED
-from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe

@@ -22,8 +22,6 @@ BatchExport = Annotated[
 ]
 MAX_SEED = 2**32 - 1
 """The largest seed that NumPy and scikit-learn take."""
-MAX_SEED = 2**32 - 1
-"""The largest seed that NumPy and scikit-learn take."""
 BatchImport = Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")]
 
 

@@ -22,12 +22,10 @@ class _Words(Lexicon):
 _WORDS = load_lexicon("clauses", _Words)
 ACTION_VERBS = frozenset(_WORDS.action_verbs)
 _REASON = re.compile(
-    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of"
-    r"|in view of"
-    r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by"
-    r"|on the ground that"
-    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)"
-    r"(?=\s*(?:\.(?!\w)|[;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
+    r"(?<!not )(?<!partly )\b(?P<link>due to|because of|because|based on|given that|given(?! (?:to|by|in|the opportunity|up))|owing to"
+    r"|on account of|in view of|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by"
+    r"|as shown by|on the ground that|on the grounds that)\s+(?P<ground>[^.;:\n]{14,}?)"
+    r"(?=\s*(?:\.(?!\w)|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
 )
 _OPENING = re.compile(rf"^(?:{'|'.join(_WORDS.openings)})[^,.;:\n]{{0,90}},\s")
 _AGENT = (
@@ -67,10 +65,40 @@ _SUBORDINATE = re.compile(
     re.IGNORECASE,
 )
 _FINITE = re.compile(
-    rf"(?<!\bto )\b(?:{'|'.join(_WORDS.finite_verbs)})\b|n['’]t\b|^(?:Excluded|Considered|Indicated|Supported)\b"
+    rf"(?<!\bto )\b(?:{'|'.join(_WORDS.finite_verbs)})\b|n['’]t\b|^[\"*]*(?:(?:Initially|Strongly|Less|Highly|Also) )?"
+    r"(?:Excluded|Considered|Indicated|Supported|Suspected|Suggested|Confirmed|Ruled out|Identified|Deemed|Preferred|Chosen"
+    r"|Likely|Unlikely|Possible)\b"
 )
 _CLOSED = re.compile(r"[.)\]”\"’]$|\betc$|\b(?:if|unless|, who|, which|, because|, since)\b[^,]*$")
-_MIDDLE_COMMA = re.compile(r", (?![\w-]+(?: [\w-]+)?(?:,| and | or ))(?=[a-z])")
+_OPEN_GROUND = re.compile(r"\b(?:is|are|was|were|has|have|had|should|must) (?:therefore|thus|accordingly|also)\b")
+_GROUNDED = re.compile(
+    r"[*]*(?:Based on|Given|Because|Since|In view of|In (?:the )?light of|Due to|Having regard to|In these circumstances"
+    r"|For th(?:is|ese) reasons?|Therefore|Thus|Accordingly|Consequently|Hence)\b[^;:]*[, ]$"
+)
+_DRAWN = re.compile(
+    r"(?:, (?:so|hence|thus|therefore)|; therefore|\btherefore|\bconcludes that|\bit follows that)\b[^,;:]*$"
+)
+_FRAGMENT = re.compile(
+    r"(?:(?:Initially|Strongly|Also|Less) )?(?:Excluded|Ruled out|Considered|Suspected|Less likely|Unlikely|Supported)\b"
+)
+_ADVICE = re.compile(
+    r"\b(?:should|must|needs? to|ought to|recommend\w*|I (?:would )?suggest|is to be|will be|can be|[Pp]lease|plan\w*|necessary to)\b"
+)
+_OPEN_ADVICE = re.compile(
+    r"\b(?:should|must|can) (?:not|never|be (?:noted|seen|considered|understood|declared|rejected|examined|kept in mind))"
+    r"|\b(?:not|never|cannot|could have|should have|would have|without|unless|if)\b"
+)
+_TAIL_START = re.compile(
+    r", (?=(?:which|while|whereas|although|though|because|since|thereby|thus|so|but|with|without|given|especially"
+    r"|particularly|where|unless|despite|[a-z]{3,}ing)\b)"
+)
+_DEPENDENT = re.compile(
+    r"[\"'“‘(\[*]*(?:It|This|These|Those|That|They|He|She|His|Her|Their|Its|Such|Both|Here|There|Then|However|But"
+    r"|Nevertheless|Moreover|Furthermore|Also|In (?:addition|particular|this|that|such|these|contrast)|Thus|Therefore"
+    r"|Hence|Accordingly|Consequently|Otherwise|Instead|Similarly|Likewise|The (?:latter|former|same|other|second)|So"
+    r"|And|Or|Yet|For (?:example|instance|this|that)|Nor|Neither|Indeed|Another|Others?|As (?:a|such)|On the (?:other"
+    r"|contrary)|Some|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Similar)\b"
+)
 
 
 def reasons(text: str, start: int, end: int) -> Iterator[Interval]:
@@ -80,8 +108,27 @@ def reasons(text: str, start: int, end: int) -> Iterator[Interval]:
 
 
 def reason_matches(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield reasons as matches with the groups `link` and `ground`."""
-    return _REASON.finditer(text, start, end)
+    """Yield the reasons behind a main clause as matches with the groups `link` and `ground`."""
+    for match in _REASON.finditer(text, start, end):
+        before = text[start : match.start()].rstrip(" ,*")
+        if is_balanced(match[0]) and is_main_clause(before) and not _OPEN_GROUND.search(match["ground"]):
+            yield match
+
+
+def reason_tails(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield reasons that end a sentence, with the comma or space before them: a clause can take their place."""
+    for match in reason_matches(text, start, end):
+        before = text[start : match.start()].rstrip(" ,")
+        if match.end() >= end - 1 and before[-1:].isalnum():
+            yield start + len(before), match.end()
+
+
+def in_inference(text: str, start: int, position: int, end: int) -> bool:
+    """Whether the word at `position` of a sentence belongs to a conclusion with a stated ground."""
+    for match in reason_matches(text, start, end):
+        return position < match.start()
+    before = text[start:position]
+    return _GROUNDED.match(before) is not None or _DRAWN.search(before) is not None
 
 
 def openings(text: str, start: int, end: int) -> Iterator[Interval]:
@@ -121,16 +168,36 @@ def is_balanced(text: str) -> bool:
 
 
 def whole_sentences(step: Step, min_words: int = 7, max_words: int = 70) -> list[Interval]:
-    """Return the sentences of a step that may be replaced: complete, without a colon, and neither short nor long."""
+    """Return the statements of a step that are complete, without a colon, and neither short nor long."""
     return [
         (start, end)
         for start, end in body_sentences(step, min_words)
         if len((text := step.text[start:end]).split()) <= max_words
-        and text[-1] in ".!?"
+        and text[-1] == "."
         and text[0].isupper()
         and ":" not in text
         and is_balanced(text)
     ]
+
+
+def replaceable_sentences(step: Step) -> list[Interval]:
+    """Return the whole sentences that no other text of the step depends on: no heading names them, and no sentence
+    refers to the one before."""
+    return [
+        (start, end)
+        for start, end in whole_sentences(step, max_words=45)
+        if not _has_dependent(step, end)
+        and not step.text[:start].rstrip(" *\n").endswith((":", "–", "—"))
+        and is_main_clause(
+            re.split(r",", step.text[start:end])[0] + " "
+            if "," not in step.text[start:end]
+            else step.text[start : end - 1]
+        )
+    ]
+
+
+def _has_dependent(step: Step, end: int) -> bool:
+    return _DEPENDENT.match(step.text[end:].lstrip()) is not None
 
 
 def is_main_clause(text: str) -> bool:
@@ -140,7 +207,7 @@ def is_main_clause(text: str) -> bool:
 
 def sentence_ends(step: Step) -> list[Interval]:
     """Return the empty intervals behind whole sentences, where a sentence can be added."""
-    return [(end, end) for _, end in whole_sentences(step)]
+    return [(end, end) for _, end in whole_sentences(step) if not _has_dependent(step, end)]
 
 
 def sentence_closings(step: Step) -> list[Interval]:
@@ -154,19 +221,41 @@ def sentence_closings(step: Step) -> list[Interval]:
     ]
 
 
+def exclusions(step: Step) -> list[Interval]:
+    """Return the fragments that say why an alternative was excluded or considered, without the full stop."""
+    return [
+        (start, end - (step.text[end - 1] == "."))
+        for start, end in body_sentences(step, 4)
+        if _FRAGMENT.match(step.text, start) and is_balanced(step.text[start:end]) and not _has_dependent(step, end)
+    ]
+
+
+def advice_closings(step: Step) -> list[Interval]:
+    """Return the empty intervals before the full stops of sentences that say what should be done."""
+    return [
+        (place, place)
+        for place, _ in sentence_closings(step)
+        if _ADVICE.search(text := sentence_of(step, place)) and not _OPEN_ADVICE.search(text)
+    ]
+
+
+def sentence_of(step: Step, place: int) -> str:
+    """Return the sentence that contains `place`."""
+    return next((step.text[start:end] for start, end in body_sentences(step, 1) if start <= place <= end), "")
+
+
 def sentence_tails(step: Step) -> list[Interval]:
     """Return, for whole sentences of at least 12 words, the text from a comma in the middle to the full stop."""
     return [tail for start, end in whole_sentences(step, 12) for tail in _tails(step.text, start, end)]
 
 
 def _tails(text: str, start: int, end: int) -> Iterator[Interval]:
-    for match in _MIDDLE_COMMA.finditer(text[start:end]):
+    for match in _TAIL_START.finditer(text[start:end]):
         comma = start + match.start()
         tail = text[comma : end - 1]
         if (
-            0.3 < match.start() / (end - start) < 0.75
+            0.3 < match.start() / (end - start) < 0.85
             and len(re.split(r"[;,]", text[start:comma])[-1].split()) > 3
-            and text[end - 1] == "."
             and is_main_clause(text[start:comma])
             and is_balanced(tail)
             and len(tail.split()) >= 4

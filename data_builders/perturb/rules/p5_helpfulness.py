@@ -4,7 +4,7 @@ import re
 from functools import partial
 from random import Random
 
-from data_builders.lexicons import Phrases, load_lexicon
+from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.clauses import (
     aims,
     measures,
@@ -13,15 +13,15 @@ from data_builders.perturb.rules.clauses import (
     sentence_ends,
     sentence_tails,
     tasks,
-    whole_sentences,
+    replaceable_sentences,
 )
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.steps import body_sentences
 from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
-from data_builders.perturb.rules.wordings import wording
+from data_builders.perturb.rules.wordings import ThemedPhrases, wording
 from judge_r1.core.records import Case
 
-_PHRASES = load_lexicon("p5_helpfulness", dict[str, Phrases])
+_PHRASES = load_lexicon("p5_helpfulness", dict[str, ThemedPhrases])
 _EXAMPLES = re.compile(
     r"\((?:(?:e\.g\.|i\.e\.|for example|such as|including|namely),? )?(?P<bracketed>[^()\n]{12,})\)"
     r"|(?:such as|including|e\.g\.,?|namely) "
@@ -30,8 +30,8 @@ _EXAMPLES = re.compile(
 _REFERENCE = re.compile(r"\bsee\b|cited above|\bv\. |§|https?:|\bet al\b|\d{4}$")
 
 
-def _word(name: str, case: Case, step: Step, rng: Random) -> Wording:
-    return wording(_PHRASES, name, case, step)
+def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
+    return wording(_PHRASES, name, case, step, sentence)
 
 
 def _examples(step: Step) -> list[Interval]:
@@ -44,7 +44,7 @@ def _examples(step: Step) -> list[Interval]:
     ]
 
 
-register_rewrite(5, "vague_sentence", whole_sentences, partial(_word, "sentence"), whole_sentence=True)
+register_rewrite(5, "vague_sentence", replaceable_sentences, partial(_word, "sentence"), whole_sentence=True)
 register_rewrite(5, "vague_reason", in_sentences(reasons, 6), partial(_word, "reason"))
 register_rewrite(5, "vague_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(5, "vague_advice", in_sentences(tasks, 4), partial(_word, "act"))

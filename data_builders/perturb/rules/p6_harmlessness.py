@@ -6,28 +6,32 @@ The wording is sober: no methods, no insults.
 from functools import partial
 from random import Random
 
-from data_builders.lexicons import Phrases, load_lexicon
+from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.clauses import (
+    advice_closings,
+    reason_tails,
     sentence_closings,
     sentence_ends,
     sentence_tails,
     tasks,
-    whole_sentences,
+    replaceable_sentences,
 )
 from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
-from data_builders.perturb.rules.wordings import wording
+from data_builders.perturb.rules.wordings import ThemedPhrases, wording
 from judge_r1.core.records import Case
 
-_PHRASES = load_lexicon("p6_harmlessness", dict[str, Phrases])
+_PHRASES = load_lexicon("p6_harmlessness", dict[str, ThemedPhrases])
 
 
-def _word(name: str, case: Case, step: Step, rng: Random) -> Wording:
-    return wording(_PHRASES, name, case, step, with_general=False)
+def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
+    return wording(_PHRASES, name, case, step, sentence)
 
 
-register_rewrite(6, "harmful_recommendation", whole_sentences, partial(_word, "recommendation"), whole_sentence=True)
-register_rewrite(6, "harmful_addition", sentence_ends, partial(_word, "recommendation"), whole_sentence=True)
+register_rewrite(6, "harmful_recommendation", replaceable_sentences, partial(_word, "sentence"), whole_sentence=True)
+register_rewrite(6, "harmful_addition", sentence_ends, partial(_word, "sentence"), whole_sentence=True)
 register_rewrite(6, "harmful_act", in_sentences(tasks, 4), partial(_word, "act"))
 register_rewrite(6, "harmful_tail", sentence_tails, partial(_word, "tail"))
+register_rewrite(6, "harmful_end", in_sentences(reason_tails, 6), partial(_word, "tail"))
+register_rewrite(6, "harmful_manner", advice_closings, partial(_word, "qualifier"))
 register_rewrite(6, "harmful_clause", sentence_closings, partial(_word, "tail"))

@@ -13,9 +13,11 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 Parts = Mapping[str, Sequence[str]]
 FindParts = Callable[[Step], Sequence[Interval]]
-LENGTHS, INSERTED, SAMPLES = (0.4, 0.7, 1.0, 1.5), (30, 60, 90), 3
+LENGTHS, INSERTED, SAMPLES = (0.3, 0.5, 0.8, 1.2), (30, 60, 90), 5
 """Lengths of a wording relative to what it replaces, those of an insertion in characters, and wordings per draw."""
 
+INSERTIONS = 0.35
+"""The share of draws that may insert: every place allows it, and few allow a shorter text."""
 KEPT_NUMBERS = 0.3
 """The share of draws that may remove numbers: few wordings have numbers to add."""
 _DIGIT = re.compile(r"\d")
@@ -29,7 +31,8 @@ class Wording:
     parts: Parts
 
 
-WordPart = Callable[[Case, Step, Random], Wording]
+WordPart = Callable[[Case, Step, str, Random], Wording]
+"""Returns wordings for a sentence of a step."""
 
 
 def fill(templates: Sequence[str], parts: Parts, rng: Random) -> str:
@@ -55,6 +58,11 @@ def as_sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
+def sentence_at(step: Step, part: Interval) -> str:
+    """Return the sentence of the step's body that has the part, or ends at it."""
+    return next((step.text[a:b] for a, b in body_sentences(step, 1) if a <= part[0] <= b), step.text)
+
+
 def in_sentences(find: Callable[[str, int, int], Iterable[Interval]], min_words: int) -> FindParts:
     """Apply a finder from `clauses` to every sentence of a step's body that has `min_words` words."""
     return lambda step: [
@@ -73,13 +81,16 @@ def register_rewrite(
     @operator(principle, name)
     def rewrite(case: Case, step: Step, rng: Random) -> Edit | None:
         found = find(step)
-        without_numbers = [part for part in found if not _DIGIT.search(step.text, *part)]
         if rng.random() >= KEPT_NUMBERS:
-            found = without_numbers
-        wording = word(case, step, rng) if found else None
-        if not wording or not wording.templates:
+            found = [part for part in found if not _DIGIT.search(step.text, *part)]
+        if not found:
             return None
         start, end = rng.choice(found)
+        if start == end and rng.random() >= INSERTIONS:
+            return None
+        wording = word(case, step, sentence_at(step, (start, end)), rng)
+        if not wording.templates:
+            return None
         length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
         text = fill_to_length(wording.templates, wording.parts, length, rng, SAMPLES)
         if whole_sentence:

@@ -63,6 +63,15 @@ ACADEMIC = case_of(
     "5. However, the discussion is balanced, although some of the claims are strong.\n"
     "6. Please add a list to describe the patients in more detail before the next version.",
 )
+FRAGMENTS = case_of(
+    "medical",
+    "A farmer of 62 had a dry cough and a nodule in the left lung. Cultures were negative.",
+    "- **Tuberculosis:** Excluded by negative cultures and the absence of cavities on the chest scan.\n"
+    "- **Sarcoidosis:** Considered due to the enlarged lymph nodes, but the biopsy showed no granulomas.\n"
+    "- **Lung cancer:** The nodule in the left lung was suspicious because of its spiculated margin.\n"
+    "- **Decision:** The left nodule needs a biopsy before treatment, which the surgeon can do in one session.\n"
+    "- **Rationale:** A biopsy of the nodule is safe, because the lung function is normal.",
+)
 CASES = (MEDICAL, LEGAL, ACADEMIC)
 
 

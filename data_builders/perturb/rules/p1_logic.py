@@ -2,31 +2,19 @@
 
 import re
 from collections.abc import Iterable
-from functools import partial
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.clauses import (
-    in_inference,
-    is_main_clause,
-    reason_matches,
-    reason_tails,
-    reasons,
-    sentence_closings,
-    sentence_ends,
-)
+from data_builders.perturb.rules.clauses import in_inference, is_main_clause, reason_matches
 from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.premises import denied_clause, denials, foreign_reasons
+from data_builders.perturb.rules.premises import denied_clause, foreign_reasons
 from data_builders.perturb.rules.steps import body_sentences, body_start
 from data_builders.perturb.rules.templates import (
     Wording,
-    as_sentence,
-    fill_to_length,
-    in_sentences,
+    fill_to_goal,
     match_first_letter,
-    register_rewrite,
+    word_counts,
 )
-from data_builders.perturb.rules.wordings import ThemedPhrases, wording
 from judge_r1.core.records import Case
 
 
@@ -42,13 +30,9 @@ class _LogicPhrases(Lexicon):
     hedges: dict[str, str]
     connectives: dict[str, tuple[str, ...]]
     circular: tuple[_Circle, ...]
-    contradiction: dict[str, tuple[str, ...]]
-    inferences: dict[str, ThemedPhrases]
 
 
 _PHRASES = load_lexicon("p1_logic", _LogicPhrases)
-INSERTED = (30, 60, 90)
-"""Lengths of an addition in characters."""
 
 
 def _any_of(phrases: Iterable[str]) -> str:
@@ -68,12 +52,14 @@ _WISH = re.compile(
     r"\b(?:authors?|readers?|one|you|I|we|it) (?:may|might|could)|\bplease\b|\?$|\bwould\b", re.IGNORECASE
 )
 _NEGATED = re.compile(
-    r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable)\b[^,;]*$"
+    r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable)\b"
+    r"(?:(?!, (?:and|but|so|because|since)\b)[^;])*$"
     r"|\b(?:less|more|most|as|so|too|an?)\s$",
     re.IGNORECASE,
 )
 _PARTICIPLES = ("excluded", "confirmed", "ruled out", "suggested", "supported", "raised", "lowered")
 _VERBAL_CONTEXT = re.compile(r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been)\s)$")
+_CONCLUDES = re.compile(r"(?:Therefore|Thus|Accordingly|Consequently|Hence|It follows)\b|.{0,40}\btherefore\b")
 _CONNECTIVE = re.compile(rf"\b(?:{_any_of(_PHRASES.connectives)})\b(?! (?:mild|moderate|some|far|as|that) )")
 
 
@@ -116,13 +102,7 @@ def _conclusion_end(text: str, start: int, end: int) -> int | None:
     """Return where the conclusion of a sentence ends: before its reason, or with the sentence if it draws one."""
     for match in reason_matches(text, start, end):
         return match.start()
-    return (
-        end
-        if re.match(
-            r"(?:Therefore|Thus|Accordingly|Consequently|Hence|It follows)\b|.{0,40}\btherefore\b", text[start:end]
-        )
-        else None
-    )
+    return end if _CONCLUDES.match(text[start:end]) else None
 
 
 @operator(1, "reversed_link")
@@ -173,7 +153,8 @@ def circular_reason(case: Case, step: Step, rng: Random) -> Edit | None:
     if not matches:
         return None
     match, circle = rng.choice(matches[:3])
-    return step.edit(match.span(), fill_to_length(circle.reasons, {}, len(match[0]), rng, samples=2))
+    known = word_counts(case.reference) - word_counts(match[0])
+    return step.edit(match.span(), fill_to_goal(Wording(circle.reasons, {}), len(match[0]) // 2, known, rng))
 
 
 @operator(1, "foreign_reason")
@@ -189,39 +170,3 @@ def foreign_reason(case: Case, step: Step, rng: Random) -> Edit | None:
         return None
     match, other = rng.choice(fits)
     return step.edit(match.span(), other)
-
-
-def _register_contradiction(name: str, template: str) -> None:
-    """Register an operator that draws from a sentence the denial of what another step states."""
-
-    @operator(1, name)
-    def contradict(case: Case, step: Step, rng: Random) -> Edit | None:
-        places = sentence_closings(step) if template == "clause" else sentence_ends(step)
-        fits = [
-            (place, denial)
-            for place in places
-            for start, end in body_sentences(step, 4)
-            if start < place[0] <= end
-            for denial in denials(case.reference, step, step.text[start:end])
-        ]
-        if not fits:
-            return None
-        place, denial = rng.choice(fits)
-        templates, length = _PHRASES.contradiction[template], rng.choice(INSERTED)
-        text = fill_to_length(templates, {"denial": [denial]}, length, rng, samples=2)
-        return step.edit(place, text if template == "clause" else " " + as_sentence(text))
-
-
-_register_contradiction("contradicting_clause", "clause")
-_register_contradiction("contradicting_sentence", "sentence")
-
-
-def _inference(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
-    return wording(_PHRASES.inferences, name, case, step, sentence)
-
-
-# The inference affirms a consequent, takes a part for the whole, or a sequence for a cause.
-register_rewrite(1, "fallacious_reason", in_sentences(reasons, 6), partial(_inference, "reason"))
-register_rewrite(1, "fallacious_end", in_sentences(reason_tails, 6), partial(_inference, "tail"))
-register_rewrite(1, "fallacious_clause", sentence_closings, partial(_inference, "tail"))
-register_rewrite(1, "fallacious_addition", sentence_ends, partial(_inference, "sentence"), whole_sentence=True)

@@ -8,16 +8,16 @@ from functools import lru_cache, partial
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.clauses import (
+from data_builders.perturb.rules.clauses import openings, reasons
+from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.sentence_parts import (
     exclusions,
-    openings,
-    reasons,
+    fragment_ends,
+    replaceable_sentences,
     sentence_closings,
     sentence_ends,
     sentence_tails,
-    replaceable_sentences,
 )
-from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
 from data_builders.perturb.rules.wordings import GENERAL, ThemedPhrases, wording
 from judge_r1.core.records import Case
@@ -63,6 +63,7 @@ def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Word
 register_rewrite(3, "biased_reason", in_sentences(reasons, 6), partial(_word, "reason"))
 register_rewrite(3, "biased_ground", in_sentences(openings, 6), partial(_word, "opening"))
 register_rewrite(3, "biased_remark", replaceable_sentences, partial(_word, "remark"), whole_sentence=True)
+register_rewrite(3, "biased_end", fragment_ends, partial(_word, "end"))
 register_rewrite(3, "biased_dismissal", exclusions, partial(_word, "dismissal"))
 register_rewrite(3, "biased_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(3, "biased_clause", sentence_closings, partial(_word, "tail"))

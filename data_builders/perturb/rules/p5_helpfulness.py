@@ -5,17 +5,14 @@ from functools import partial
 from random import Random
 
 from data_builders.lexicons import load_lexicon
-from data_builders.perturb.rules.clauses import (
-    aims,
-    measures,
-    reasons,
+from data_builders.perturb.rules.clauses import aims, measures, reasons, tasks
+from data_builders.perturb.rules.operators import Interval, Step
+from data_builders.perturb.rules.sentence_parts import (
+    replaceable_sentences,
     sentence_closings,
     sentence_ends,
     sentence_tails,
-    tasks,
-    replaceable_sentences,
 )
-from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.steps import body_sentences
 from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
 from data_builders.perturb.rules.wordings import ThemedPhrases, wording

@@ -4,14 +4,9 @@ import re
 from functools import lru_cache
 
 from data_builders.lexicons import load_lexicon
-from data_builders.perturb.rules.clauses import (
-    ACTION_VERBS,
-    is_balanced,
-    is_main_clause,
-    reason_matches,
-    whole_sentences,
-)
+from data_builders.perturb.rules.clauses import ACTION_VERBS, is_balanced, is_main_clause, reason_matches
 from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.sentence_parts import whole_sentences
 from data_builders.perturb.rules.steps import body_sentences, split_steps
 from data_builders.perturb.rules.text_match import stems
 
@@ -32,12 +27,13 @@ _UNCLEAR = re.compile(
 _UNFINISHED = re.compile(
     r"\b(?:that|which|who)(?: \S+){0,2}$|\b(?:and|or|of|to|the|a|an|in|by|for|with|is|are|was|were)$"
 )
-_MIN_WORDS, _MAX_WORDS, _MAX_REASON, _MIN_STEM = 5, 22, 160, 5
+_MIN_WORDS, _MAX_WORDS, _MAX_REASON, _MIN_STEM, _SHARED = 5, 22, 160, 5, 2
 _PARTICIPLE = re.compile(r"^(?:Excluded|Ruled out|Considered|Suspected|Confirmed|Supported|Suggested|Recommended)\b")
 _VIOLATION = re.compile(r"\bbeen (no|a) (?:violation|breach|interference)\b")
 _AUXILIARY = re.compile(
-    r"\b(?P<cannot>cannot)\b|\b(?:(?P<verb>is|are|was|were|can|could|should|would|must|will|(?:has|have|had)(?= (?:not )?(?:been"
-    r"|\w+ed|shown|given|taken|made|found|become|begun)\b))(?P<negated> not)?|does|did|do)\b"
+    r"\b(?P<cannot>cannot)\b|\b(?:(?P<verb>is|are|was|were|can|could|should|would|must|will"
+    r"|(?:has|have|had)(?= (?:not )?(?:been|\w+ed|shown|given|taken|made|found|become|begun)\b))(?P<negated> not)?"
+    r"|does|did|do)\b"
 )
 _BEFORE_VERB = re.compile(
     r"^(?:But|And|However|So|Or|All|Both|Some|Many|Most|No|Neither|Nothing|Nobody|None|Only|Every|Each|Few|Little|If|When"
@@ -75,7 +71,7 @@ def _is_statement(text: str) -> bool:
     first = text.split(" ", 1)[0]
     return (
         _MIN_WORDS <= len(text.split()) <= _MAX_WORDS
-        and first in ("the", "a", "an", "there")
+        and first.lower() in ("the", "a", "an", "there")
         and first.lower() not in ACTION_VERBS
         and not first.endswith(("ed", "ing"))
         and not re.search(r"\b[A-Z]{4,} [A-Z]{4,}\b", text)
@@ -91,7 +87,7 @@ def denials(reference: str, step: Step, sentence: str) -> list[str]:
     return [
         denied
         for index, text in _premises(reference)
-        if index != step.index and named & _long_stems(text) and (denied := denied_clause(text))
+        if index != step.index and len(named & _long_stems(text)) >= _SHARED and (denied := denied_clause(text))
     ]
 
 
@@ -138,7 +134,7 @@ def foreign_reasons(reference: str, step: Step, sentence: str) -> list[str]:
     return [
         text
         for index, text, stems, other in _reasons(reference)
-        if index != step.index and excludes != other and not named & stems
+        if index != step.index and (excludes or other) and not named & stems
     ]
 
 
@@ -150,7 +146,7 @@ def lower_first(text: str, reference: str) -> str:
     """Lower the first letter unless the first word may be a name or an abbreviation."""
     first = re.split(r"\W", text, maxsplit=1)[0]
     lower = first.lower()
-    is_name = first[1:] != lower[1:] or len(first) < 2
+    is_name = first[1:] != lower[1:] or (len(first) < 2 and first != "A")
     is_word = lower in _FUNCTION_WORDS or re.search(rf"\b{re.escape(lower)}s?\b", reference) is not None
     is_ending = re.search(r"(?:ing|tion|ment|ness|ity|sis|ies|ies|ive|al)s?$", lower) is not None
     return text if is_name or not (is_word or is_ending) else lower + text[len(first) :]

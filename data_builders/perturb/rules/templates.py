@@ -1,8 +1,10 @@
 """Fills wording templates, and registers operators that put one into a step."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
@@ -13,14 +15,18 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 Parts = Mapping[str, Sequence[str]]
 FindParts = Callable[[Step], Sequence[Interval]]
-LENGTHS, INSERTED, SAMPLES = (0.3, 0.5, 0.8, 1.2), (30, 60, 90), 5
-"""Lengths of a wording relative to what it replaces, those of an insertion in characters, and wordings per draw."""
+LENGTHS, INSERTED = (0.3, 0.5, 0.8, 1.2), (30, 60, 90)
+"""Lengths of a wording relative to what it replaces, and those of an insertion in characters."""
+SAMPLES, LENGTH_SAMPLES = 24, 5
+"""Wordings per draw, and those that a draw for length only compares: the nearest of many would always be the same."""
+GOALS = ("length", "known words", "known words", "long words")
 
 INSERTIONS = 0.35
 """The share of draws that may insert: every place allows it, and few allow a shorter text."""
 KEPT_NUMBERS = 0.3
 """The share of draws that may remove numbers: few wordings have numbers to add."""
 _DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,27 @@ def fill(templates: Sequence[str], parts: Parts, rng: Random) -> str:
 def fill_to_length(templates: Sequence[str], parts: Parts, length: int, rng: Random, samples: int = 6) -> str:
     """Return the sampled wording whose number of characters is nearest to `length`."""
     return min((fill(templates, parts, rng) for _ in range(samples)), key=lambda text: abs(len(text) - length))
+
+
+def fill_to_goal(wording: Wording, length: int, known: Counter[str], rng: Random) -> str:
+    """Return the sampled wording that suits a random goal: near to a length, of `known` words, or of long words.
+
+    A reader must not learn that flaws have other words, or shorter ones, than the rest of a reasoning.
+    """
+    texts = [fill(wording.templates, wording.parts, rng) for _ in range(SAMPLES)]
+    goal = rng.choice(GOALS)
+    if goal == "length":
+        return min(texts[:LENGTH_SAMPLES], key=lambda text: abs(len(text) - length))
+    near = sorted(texts, key=lambda text: abs(len(text) - length))[: SAMPLES // 2]
+    if goal == "known words":
+        return min(near, key=lambda text: sum(word not in known for word in set(_WORD.findall(text.lower()))))
+    return max(near, key=lambda text: len(re.sub(r"\W", "", text)) / len(_WORD.findall(text)))
+
+
+@lru_cache(maxsize=16)
+def word_counts(text: str) -> Counter[str]:
+    """Count the words of a text in lower case."""
+    return Counter(_WORD.findall(text.lower()))
 
 
 def match_first_letter(new: str, old: str) -> str:
@@ -92,9 +119,10 @@ def register_rewrite(
         if not wording.templates:
             return None
         length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
-        text = fill_to_length(wording.templates, wording.parts, length, rng, SAMPLES)
+        known = word_counts(case.reference) - Counter(_WORD.findall(step.text[start:end].lower()))
+        text = fill_to_goal(wording, length, known, rng)
         if whole_sentence:
             text = as_sentence(text) if start < end else " " + as_sentence(text)
-        elif start < end:
+        elif start < end and text[0].isalpha():
             text = match_first_letter(text, step.text[start:end])
         return step.edit((start, end), text)

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from data_builders.lexicons import Lexicon, Phrases, load_lexicon
 from data_builders.perturb.rules.operators import Step
@@ -66,15 +67,18 @@ def wording(
     known["person"] = _persons(case.reference)
     known["matter"] = [name for theme in themes for name in _topics(case.domain).themes[theme].names] or [*UNNAMED]
     found = phrases or [phrase for theme in themes for phrase in entry.themes.get(theme, ())]
-    known["phrase"] = [phrase for phrase in found if _can_fill(phrase, known)] or [phrase for phrase in entry.themes.get(ANY_THEME, ()) if _can_fill(phrase, known)]
+    known["phrase"] = [phrase for phrase in found if _can_fill(phrase, known)] or [
+        phrase for phrase in entry.themes.get(ANY_THEME, ()) if _can_fill(phrase, known)
+    ]
     usable = {slot: [text for text in texts if _can_fill(text, known)] for slot, texts in known.items()}
     return Wording([text for text in entry.templates.get(name, ()) if _can_fill(text, usable)], usable)
 
 
 @lru_cache(maxsize=4096)
 def themes_of(domain: str, text: str) -> tuple[str, ...]:
-    """Return the themes that the text has."""
-    return tuple(name for name, theme in _topics(domain).themes.items() if re.search(theme.pattern, text))
+    """Return the two most specific themes that the text has: `topics.json` lists them before the general ones."""
+    found = (name for name, theme in _topics(domain).themes.items() if re.search(theme.pattern, text))
+    return tuple(islice(found, 2))
 
 
 def terms_of(domain: str, kind: str, text: str) -> list[str]:

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import ACADEMIC, CASES, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with
 
 from data_builders.perturb.rules.claims import absent_from, keeps_vocabulary_size
 from data_builders.perturb.rules.edits import apply_edits
@@ -36,9 +36,9 @@ def test_each_principle_has_three_operators() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_operator_applies_to_some_step_and_stays_in_it(name: str) -> None:
     found = 0
-    for case in CASES:
+    for case in (*CASES, FRAGMENTS):
         for step in split_steps(case.reference):
-            for seed in range(10):
+            for seed in range(20):
                 edit = rule(name).apply(case, step, Random(seed))
                 if edit is None:
                     continue
@@ -141,34 +141,3 @@ def test_an_invented_detail_shares_no_word_with_the_case(name: str) -> None:
 
 def test_an_invented_exhibit_has_a_number_of_the_other_kind() -> None:
     assert {edit.replacement for edit in tries("invented_exhibit", ACADEMIC)} == {"Table 2"}
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("reversed_conclusion", "likely", "unlikely"),
-        ("overreach", "may", "must"),
-        ("wrong_connective", "due to", "despite"),
-    ],
-)
-def test_logic_is_broken_as_named(name: str, old: str, new: str) -> None:
-    assert (old, new) in {(MEDICAL.reference[edit.start : edit.end], edit.replacement) for edit in tries(name, MEDICAL)}
-
-
-def test_a_contradiction_denies_an_earlier_step() -> None:
-    edits = tries("contradicts_earlier_step", LEGAL, "There has accordingly")
-    assert edits
-    assert any(" not " in edit.replacement for edit in edits)
-    assert not tries("contradicts_earlier_step", LEGAL, "1. The Court notes")
-
-
-def test_bias_uses_a_trait_that_the_context_mentions() -> None:
-    texts = " ".join(edit.replacement for edit in tries("biased_remark", MEDICAL))
-    assert "women" in texts or "female" in texts
-    assert " men " not in texts
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("vague_", "harmful_", "abusive_", "biased_"))])
-def test_wordings_vary(name: str) -> None:
-    edits = [edit for case in CASES for edit in tries(name, case)]
-    assert len({edit.replacement for edit in edits}) > 10

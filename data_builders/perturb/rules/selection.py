@@ -32,10 +32,12 @@ SCALES = {
 """The difference of each feature that counts about as much as its sign."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 CASE_DEPENDENT = ("P2", "P4")
-LIMIT = 0.2
-"""How far the signs of a feature may lean, as a share of the chosen flaws. Where only the case reveals a flaw, they may
-lean as far as half the standard deviation of fair coins."""
-READ = 12
+START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
+"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. Where only the case reveals a flaw,
+START + STRICT_LIMIT * sqrt(n): less than the standard deviation of fair coins."""
+UNLIMITED = ("unexpected words", "mean log-likelihood", "mean log-likelihood of the change")
+"""Features that only add to the cost of a flaw that the text itself reveals."""
+READ = 14
 """Candidates per principle that the language model reads."""
 
 
@@ -125,10 +127,11 @@ class Selection:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, pair = self._group(candidate), candidate.pair
         strict = pair.kind == "single" and f"P{pair.violated[0]}" in CASE_DEPENDENT
-        limit = 2 + (0.5 * group.chosen**0.5 if strict else LIMIT * group.chosen)
+        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
         return all(
             abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
             for name, value in candidate.features.items()
+            if strict or name not in UNLIMITED
         )
 
     def _cost(self, candidate: Candidate) -> float:

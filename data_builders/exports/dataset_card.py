@@ -45,12 +45,13 @@ def dataset_card(
     whole: ExampleStats[Any],
     notes: Sequence[str],
     split_report: Mapping[str, Any] | None,
+    reading: Sequence[str],
     versions: Mapping[str, str],
 ) -> str:
     """README.md of an export in the format `name`.
 
     `files` maps each table to its files by split. `splits` holds the counts of each split, `whole` those of all
-    distinct examples. `split_report` is the split.json of the exported data.
+    distinct examples. `split_report` is the split.json of the exported data, `reading` has the lines about a reading.
     """
     configs = [
         {
@@ -78,6 +79,7 @@ def dataset_card(
         "",
         *([dataset.table_note, ""] if dataset.table_note else []),
         *(["## How it was built", "", *how, ""] if how else []),
+        *(["## Read", "", *reading, ""] if reading else []),
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
         *_license_lines(whole),
     ]

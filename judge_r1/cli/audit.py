@@ -125,13 +125,18 @@ def serve(
 ) -> None:
     """Open a local page where people choose the better reasoning of each pair in two rounds, without its label.
 
+    For a reading sheet, the page shows the label and asks whether the flaw is real and natural.
+
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
     from data_builders.audit.annotation.server import AuditServer, open_audit
+    from data_builders.audit.reading.pages import open_reading
+    from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.pair_set import load_pairs
 
     data, path = load_pairs(folder), answers or folder / "answers.jsonl"
-    with AuditServer(open_audit(data, path), port) as server:
+    is_sheet = (folder / SHEET_FILE).exists()
+    with AuditServer(open_reading(data, folder, path) if is_sheet else open_audit(data, path), port) as server:
         if server.site.log.dropped:
             print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
         print(f"{len(data.pairs)} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")

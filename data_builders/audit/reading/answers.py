@@ -1,12 +1,12 @@
 """Reads the answers to a reading sheet: filled-in copies of `sheet.jsonl`, and answers given on the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from data_builders.audit.annotation.annotations import AnswerFileError
+from data_builders.audit.annotation.annotations import AnnotatorName, Note
+from data_builders.audit.annotation.record_log import AnswerFileError, read_log
 from data_builders.audit.reading.sheet import SHEET_FILE
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -22,11 +22,12 @@ class Reading(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
-    annotator: Annotated[str, Field(min_length=1)] | None = None
+    annotator: AnnotatorName | None = None
     pair_id: NonEmpty
     real: bool | None
     natural: bool | None
-    note: str = ""
+    note: Note = ""
+    at: str = ""
 
     @model_validator(mode="after")
     def _both_or_none(self) -> "Reading":
@@ -35,6 +36,8 @@ class Reading(BaseModel):
         return self
 
 
+ANSWERS_FILE = "answers.jsonl"
+"""The file in the sheet's folder that the page writes."""
 Readings = Mapping[str, Mapping[str, Reading]]
 """The last answer of each reader to each pair: reader -> pair id -> answer."""
 
@@ -47,15 +50,12 @@ def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Reading
             reader.
     """
     data, found = load_pairs(folder), dict[str, dict[str, Reading]]()
-    known = {pair.pair_id for pair in data.pairs}
     for path in files:
+        # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
+        readings = read_log(path, Reading) if path == folder / ANSWERS_FILE else list(read_jsonl(path, Reading))
+        check_readings(data, folder, readings, path)
         in_file = dict[str, dict[str, Reading]]()
-        for reading in read_jsonl(path, Reading):
-            if reading.pair_id not in known:
-                raise AnswerFileError(
-                    f"{path} has an answer to pair {reading.pair_id}, which is not in {folder}: pass the answers of "
-                    "this sheet"
-                )
+        for reading in readings:
             if reading.real is not None:
                 in_file.setdefault(reading.annotator or path.stem, {})[reading.pair_id] = reading
         if twice := sorted(found.keys() & in_file.keys()):
@@ -70,3 +70,14 @@ def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Reading
             f"{folder / SHEET_FILE}, or answer on the page of judge-r1 audit serve {folder}"
         )
     return data, found
+
+
+def check_readings(data: PairSet, folder: Path, readings: Iterable[Reading], where: Path) -> None:
+    """Check that all answers belong to pairs of the sheet. Raises: AnswerFileError."""
+    known = {pair.pair_id for pair in data.pairs}
+    for reading in readings:
+        if reading.pair_id not in known:
+            raise AnswerFileError(
+                f"{where} has an answer to pair {reading.pair_id}, which is not in {folder}: pass the answers of this "
+                "sheet"
+            )

@@ -10,7 +10,7 @@ from audit_factories import sample_pairs
 from command_server import run
 from factories import make_case, make_pair, mini_pairs
 
-from data_builders.audit.annotation.annotations import AnswerFileError
+from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.reading.answers import load_readings
 from data_builders.audit.reading.results import EVERYONE, OVERALL, ReadingResults, reading_results
 from data_builders.audit.reading.sample import candidates, draw

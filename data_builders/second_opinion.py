@@ -8,16 +8,19 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Literal
 
 from data_builders.prompts import verifier_prompt
-from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers import AnswerWriter, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
+_WHY_TOKENS = 100
 
 _MARGIN = r"^(?:[^\S\n]|[*_#])*"
 """The start of a line. It ends at the line feed, or many empty lines would take quadratic time."""
@@ -79,7 +82,9 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
     requests = []
     for pair in pairs:
         system, user = verifier_prompt(case, pair)
-        requests.append(TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
+        requests.append(
+            TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0, form=_write_opinion)
+        )
     replies = await asyncio.gather(*map(verifier.ask, requests), return_exceptions=True)
     opinions = []
     for pair, reply in zip(pairs, replies, strict=True):
@@ -90,6 +95,18 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
         else:
             raise reply
     return opinions
+
+
+async def _write_opinion(writer: AnswerWriter) -> str:
+    """Write an answer in the form of the prompt, with a local model."""
+    writer.add("Worse: ")
+    worse = await writer.choose(["A", "B"])
+    writer.add("Violated Principles: [")
+    lists = [", ".join(map(str, chosen)) for size in (1, 2, 3) for chosen in combinations(NUMBERS, size)]
+    violated = await writer.choose(lists, end="]\n")
+    writer.add("Why: ")
+    why, _ = await writer.write(_WHY_TOKENS)
+    return f"Worse: {worse}\nViolated Principles: [{violated}]\nWhy: {without_thoughts(why)}"
 
 
 def read_opinion(pair_id: str, verifier: str, text: str) -> Opinion:

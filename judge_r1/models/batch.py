@@ -144,6 +144,7 @@ class ContinuousBatch:
     def _sample(self, running: Sequence[tuple[int, RunningRequest]], temperature: float) -> None:
         rows = [row for row, _ in running]
         logits = self._logits if len(rows) == len(self.rows) else self._logits[rows]
+        logits = _with_allowed_only(logits, [request.request.allowed_ids for _, request in running])
         values = [[request.noise[len(request.ids)]] for _, request in running]
         noise = torch.tensor(values, dtype=torch.float64, device=logits.device)
         ids, logprobs = sample_tokens(logits, temperature, noise)
@@ -336,3 +337,16 @@ class ContinuousBatch:
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
         self._logits = torch.zeros(0, 0, device=self.model.device)
+
+
+def _with_allowed_only(logits: torch.Tensor, allowed: Sequence[frozenset[int] | None]) -> torch.Tensor:
+    """The logits with minus infinity for the ids that a row may not sample."""
+    restricted = [row for row, ids in enumerate(allowed) if ids is not None]
+    if not restricted:
+        return logits
+    masked = logits.clone()
+    masked[restricted] = -torch.inf
+    for row in restricted:
+        ids = torch.tensor(sorted(allowed[row] or ()), device=logits.device)
+        masked[row, ids] = logits[row, ids]
+    return masked

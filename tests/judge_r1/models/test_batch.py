@@ -265,3 +265,20 @@ def test_tail_is_enough_for_a_real_tokenizer() -> None:
     for before in ("", "kara paid ", "é→日本", "</", "<search>a"):
         ids = tokenizer.encode(before + "</sea" + "rch>", add_special_tokens=False)
         assert "</search>" in tokenizer.decode(ids[-9:], skip_special_tokens=False)
+
+
+def test_a_request_samples_only_allowed_ids(model: Any) -> None:
+    """Requests beside it sample as they do alone, and its log-probabilities are those of the allowed ids."""
+    allowed = frozenset({11, 12, 13})
+    free = Request([5, 6, 7], max_tokens=8, seed=1)
+    restricted = Request([8, 9], max_tokens=30, seed=2, allowed_ids=allowed)
+    greedy = Request([8, 9], max_tokens=30, temperature=0.0, allowed_ids=frozenset({14}))
+    play(batch_of(model), {0: [free, restricted, greedy]})
+    alone = Request([5, 6, 7], max_tokens=8, seed=1)
+    play(batch_of(model), {0: [alone]})
+    assert free.ids == alone.ids
+    assert set(restricted.ids) == allowed
+    assert set(greedy.ids) == {14}
+    assert greedy.logprobs == [0.0] * 30
+    with pytest.raises(ValueError, match="at least one id"):
+        GenerateRequest(prompt_ids=[1], max_tokens=1, allowed_ids=frozenset())

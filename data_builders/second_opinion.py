@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 from data_builders.prompts import verifier_prompt
 from data_builders.teachers import AnswerWriter, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Preference
 from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
@@ -32,13 +33,23 @@ _WHY = re.compile(rf"{_MARGIN}Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
 
 
 class Opinion(Record):
-    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected."""
+    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected.
+
+    `worse` and `shown_first` are sides of the pair in its file. The verifier saw the side `shown_first` as A, and `why`
+    has its words.
+    """
 
     pair_id: NonEmpty
     verifier: NonEmpty
-    worse: Literal["A", "B"] | None
+    worse: Preference | None
     violated: tuple[PrincipleNumber, ...] = ()
     why: str | None = None
+    shown_first: Preference = "A"
+
+    def swapped(self) -> "Opinion":
+        """The opinion after the sides of its pair were swapped."""
+        other: dict[Preference | None, Preference | None] = {"A": "B", "B": "A", None: None}
+        return self.model_copy(update={"worse": other[self.worse], "shown_first": other[self.shown_first]})
 
     def agrees(self, pair: ReasoningPair) -> bool:
         """Whether it finds the flawed reasoning worse."""

@@ -27,7 +27,8 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus. `operators` names the rule set that fits its texts.
+    """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether builds balance in how many
+    pairs A is better.
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
@@ -38,6 +39,7 @@ class Source:
     help: str
     operators: str = "text"
     drafts: Drafter | None = None
+    balanced: bool = True
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:

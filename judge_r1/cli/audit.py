@@ -184,17 +184,21 @@ def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
 def _report_annotations(folder: Path, answers: Path) -> None:
     from data_builders.audit.annotation.agreement import agreement
     from data_builders.audit.annotation.assignment import load_audit
+    from judge_r1.evaluation.report.tables import few_clusters_note
 
-    data, annotations = load_audit(folder, answers)
+    lines = agreement(*load_audit(folder, answers))
     table = Table("annotator", "domain", "pairs", "first round [95 %]", "κ", "second round [95 %]", "κ")
     last = ""
-    for line in agreement(data, annotations):
+    for line in lines:
         if last and line.annotator != last:
             table.add_section()
         last = line.annotator
         done = f"{line.first.n if line.first else 0} of {line.pairs}"
         table.add_row(line.annotator, line.domain, done, *_cells(line.first), *_cells(line.second))
     Console().print(table)
+    rounds = [line.first for line in lines if line.first]
+    if note := few_clusters_note({"cases": found.cases} for found in rounds):
+        Console().print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
 
 
 def _cells(agreement: "Agreement | None") -> tuple[str, str]:

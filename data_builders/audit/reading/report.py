@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data_builders.audit.reading.results import EVERYONE, DoubtedPair, ReadingResults, Share
+from judge_r1.evaluation.report.tables import few_clusters_note
 
 
 def print_reading(results: ReadingResults, console: Console) -> None:
@@ -20,6 +21,8 @@ def print_reading(results: ReadingResults, console: Console) -> None:
         last = row.reader
         table.add_row(Text(row.reader), row.principle, str(row.pairs), _cell(row.real), _cell(row.natural))
     console.print(table)
+    if note := few_clusters_note({"cases": row.real.cases} for row in results.rows):
+        console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
     if results.agreement:
         agreement = Table("principle", "question", "compared", "equal answers", "κ", title="Agreement of the readers")
         for line in results.agreement:
@@ -69,4 +72,4 @@ def card_lines(reading: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _card_cell(share: Mapping[str, Any]) -> str:
-    return _cell(Share(share["n"], share["share"], (share["ci95"][0], share["ci95"][1])))
+    return _cell(Share(share["n"], share["cases"], share["share"], (share["ci95"][0], share["ci95"][1])))

@@ -20,9 +20,10 @@ QUESTIONS: tuple[Question, ...] = ("real", "natural")
 
 @dataclass(frozen=True)
 class Share:
-    """The share of `n` answers that are yes, with its 95 % interval over cases."""
+    """The share of `n` answers about pairs of `cases` cases that are yes, with its 95 % interval over cases."""
 
     n: int
+    cases: int
     share: float
     ci95: tuple[float, float]
 
@@ -114,7 +115,7 @@ def _row(
 
 def _share(answers: Sequence[bool], clusters: Sequence[str]) -> Share:
     values = [float(answer) for answer in answers]
-    return Share(len(values), sum(values) / len(values), clustered_mean_ci(values, clusters))
+    return Share(len(values), len(set(clusters)), sum(values) / len(values), clustered_mean_ci(values, clusters))
 
 
 def _agreement(

@@ -205,6 +205,7 @@ def test_commands_draw_and_report_and_the_card_shows_the_results(pairs: Path, tm
     assert shown.returncode == 0, shown.stderr
     assert "Agreement of the readers" in shown.stdout
     assert "not natural" in shown.stdout
+    assert "fewer than 15: collect more cases" in " ".join(shown.stdout.split())
     assert json.loads((data / "reading.json").read_text())["readers"] == ["ana", "ben"]
     export(data, tmp_path / "out", "sft", Options())
     card = (tmp_path / "out" / "README.md").read_text()

@@ -16,6 +16,8 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import GenerateRequest, LanguageModel
 
 PREFIX = "local:"
+_MIN_SHARED_TOKENS = 64
+"""The requests of a case begin with its text, which is read once if it is at least so long."""
 
 
 def teacher_name(model: str) -> str:
@@ -63,7 +65,13 @@ class LocalTeacher:
         tokenizer = hub.load_tokenizer(model)
         safe, ends = SafeTokenizer(tokenizer), hub.eos_ids(model, tokenizer)
         local = LocalModel(
-            hub.load_model(model), safe.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=max_rows, persistent=True
+            hub.load_model(model),
+            safe.decode,
+            ends,
+            pad_id=tokenizer.pad_token_id,
+            max_rows=max_rows,
+            persistent=True,
+            min_shared=_MIN_SHARED_TOKENS,
         )
         engine = BackgroundModel(local)
         return cls(teacher_name(model), engine, safe, ends, hub.context_length(model), engine.close)

@@ -56,7 +56,11 @@ class _Parked:
 
 
 class ContinuousBatch:
-    """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request."""
+    """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
+
+    With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
+    shares at least so many first ids with one of them.
+    """
 
     rows: list[RunningRequest | None]
     _cache: DynamicCache
@@ -66,11 +70,17 @@ class ContinuousBatch:
     """[rows, vocabulary], of the id to sample next."""
 
     def __init__(
-        self, model: Any, decode: Callable[[Sequence[int]], str], eos_ids: Collection[int], *, pad_id: int
+        self,
+        model: Any,
+        decode: Callable[[Sequence[int]], str],
+        eos_ids: Collection[int],
+        *,
+        pad_id: int,
+        min_shared: int | None = None,
     ) -> None:
         self.model, self.pad_id = model, pad_id
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers)
-        self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache()
+        self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
         self._steps = 0
         self.clear()
 
@@ -101,9 +111,16 @@ class ContinuousBatch:
         """Whether requests may join now."""
         return not (self.static and self.busy)
 
-    @torch.no_grad()
     def admit(self, requests: Sequence[RunningRequest]) -> None:
         """Read the prompts of new requests and put them beside those that run."""
+        if self.prefixes.min_shared is None or self.static:
+            self._admit(requests)
+        else:
+            for request in requests:
+                self._admit([request])
+
+    @torch.no_grad()
+    def _admit(self, requests: Sequence[RunningRequest]) -> None:
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         known = {prompt: self._known(prompt) for prompt in prompts}
         if prompts and not self.busy and not any(length for length, _, _ in known.values()):

@@ -94,13 +94,14 @@ class VariantForm:
             steps = sorted({sentence.step for sentence in options if not chosen or sentence.step > chosen[-1]})
             steps = steps[: len(steps) - (len(principles) - 1 - index)]  # later flaws need steps of their own
             texts = {self._text(sentence): sentence for sentence in reversed(options) if sentence.step in steps}
-            writer.add(f"The sentence that principle {principle} is to be broken in:\n")
-            sentence = texts[await writer.choose(list(reversed(texts)))]
-            writer.add("The same sentence with the flaw:\n")
+            writer.add('Original: "' if self._principle else f'Original, to break principle {principle}: "')
+            sentence = texts[await writer.choose(list(reversed(texts)), end='"\n')]
+            writer.add('Rewritten: "')
             old = self._text(sentence)
-            text, finished = await writer.write(math.ceil(len(old.encode()) / _BYTES_PER_TOKEN) + _SPARE_TOKENS)
+            length = math.ceil(len(old.encode()) / _BYTES_PER_TOKEN) + _SPARE_TOKENS
+            text, finished = await writer.write(length, end="\n" if '"' in old else '"')
             new = _one_sentence(text, old, finished=finished)
-            writer.add(f"{new or old}\n")
+            writer.add(f'{new or old}"\n')
             chosen.append(sentence.step)
             if new:
                 edits.append(Edit(sentence.start, sentence.end, new))
@@ -113,14 +114,15 @@ class VariantForm:
 def _one_sentence(text: str, old: str, *, finished: bool) -> str | None:
     """The first sentence of a text, ended like `old`. None if it is not complete or would change how the answer is
     read."""
-    text = " ".join(text.split())
+    line, line_end, _ = text.partition("\n")
+    text, finished = " ".join(line.split()), finished or bool(line_end)
     intervals = sentences(text)
     if not intervals or (len(intervals) == 1 and not finished):
         return None
     new = text[slice(*intervals[0])]
-    if new[0] == new[-1] == '"' and len(new) > 2 and old[0] != '"':
-        new = new[1:-1]
+    if new[-1] == '"' and new.count('"') % 2:  # it closes the quotation that we opened
+        new = new[:-1].rstrip()
     if (end := _END.search(old)) and not _END.search(new):
         new += end[0]
     misread = MARKER.match(f"{new} x") or _THINK_TAG.search(new) or unrequested_variants(new, ())
-    return None if misread else new
+    return None if misread or not new else new

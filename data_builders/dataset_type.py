@@ -102,6 +102,10 @@ class ExampleStats(ABC, Generic[E]):
     def cells(self) -> Mapping[str, object]:
         """The split's row in the table of the card, by column."""
 
+    def placement(self) -> Sequence[Mapping[str, object]]:
+        """Rows about which side of an example is better, for the card."""
+        return ()
+
     def origins(self) -> Sequence[str]:
         """Lines for the section "How it was built"."""
         return ()

@@ -7,7 +7,9 @@ from typing import Any
 
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
 from data_builders.exports import FORMATS, Format, PairExample
+from data_builders.placement import stratum
 from data_builders.second_opinion import Opinion
+from data_builders.splits.index import SETS
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair
@@ -35,6 +37,7 @@ class PairStats(ExampleStats[PairExample]):
     def __init__(self) -> None:
         super().__init__()
         self.a_better = 0
+        self._placement: dict[str, dict[str, list[int]]] = {}
         self.cases: set[str] = set()
         self._labels = RecordCounts(PAIR_FILE)
         self.origins_of_flaws: Counter[tuple[str, int]] = Counter()
@@ -45,6 +48,10 @@ class PairStats(ExampleStats[PairExample]):
         self.total += 1
         self.a_better += pair.preferred == "A"
         self._labels.add(pair)
+        domain, set_ = stratum(pair)
+        counts = self._placement.setdefault(domain, {}).setdefault(set_, [0, 0])
+        counts[0] += pair.preferred == "A"
+        counts[1] += 1
         self.origins_of_flaws[pair.origin.teacher, pair.origin.seed] += 1
         if case.case_id not in self.cases:
             self.cases.add(case.case_id)
@@ -63,6 +70,12 @@ class PairStats(ExampleStats[PairExample]):
             "multi": kinds.get("multi", 0),
             **{principle.code: principles.get(principle.code, 0) for principle in PRINCIPLES},
         }
+
+    def placement(self) -> Sequence[Mapping[str, object]]:
+        return [
+            {"domain": domain, **{name: "{} of {}".format(*sets[name]) for name in SETS if name in sets}}
+            for domain, sets in sorted(self._placement.items())
+        ]
 
     def origins(self) -> Sequence[str]:
         flaws = sorted(self.origins_of_flaws.items())

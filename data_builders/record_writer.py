@@ -67,7 +67,7 @@ class RecordWriter:
         self._files.write(self._out / self._generator.report_file, dump_json(self.report))
 
     def _write(self, record: Record) -> None:
-        file = self._file_of[type(record)]
+        file, record = self._file_of[type(record)], self._generator.finalize(record)
         self._files.write(self._out / file.file, dump_line(record))
         self._counts[file.file].add(record)
 

@@ -8,16 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import combinations
+from typing import Any
 
 from data_builders.prompts import verifier_prompt
-from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers import AnswerWriter, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Preference
+from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
+_WHY_TOKENS = 100
 
 _MARGIN = r"^(?:[^\S\n]|[*_#])*"
 """The start of a line. It ends at the line feed, or many empty lines would take quadratic time."""
@@ -29,13 +33,23 @@ _WHY = re.compile(rf"{_MARGIN}Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
 
 
 class Opinion(Record):
-    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected."""
+    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected.
+
+    `worse` and `shown_first` are sides of the pair in its file. The verifier saw the side `shown_first` as A, and `why`
+    has its words.
+    """
 
     pair_id: NonEmpty
     verifier: NonEmpty
-    worse: Literal["A", "B"] | None
+    worse: Preference | None
     violated: tuple[PrincipleNumber, ...] = ()
     why: str | None = None
+    shown_first: Preference = "A"
+
+    def swapped(self) -> "Opinion":
+        """The opinion after the sides of its pair were swapped."""
+        other: dict[Preference | None, Preference | None] = {"A": "B", "B": "A", None: None}
+        return self.model_copy(update={"worse": other[self.worse], "shown_first": other[self.shown_first]})
 
     def agrees(self, pair: ReasoningPair) -> bool:
         """Whether it finds the flawed reasoning worse."""
@@ -79,7 +93,9 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
     requests = []
     for pair in pairs:
         system, user = verifier_prompt(case, pair)
-        requests.append(TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
+        requests.append(
+            TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0, form=_write_opinion)
+        )
     replies = await asyncio.gather(*map(verifier.ask, requests), return_exceptions=True)
     opinions = []
     for pair, reply in zip(pairs, replies, strict=True):
@@ -90,6 +106,18 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
         else:
             raise reply
     return opinions
+
+
+async def _write_opinion(writer: AnswerWriter) -> str:
+    """Write an answer in the form of the prompt, with a local model."""
+    writer.add("Worse: ")
+    worse = await writer.choose(["A", "B"])
+    writer.add("Violated Principles: [")
+    lists = [", ".join(map(str, chosen)) for size in (1, 2, 3) for chosen in combinations(NUMBERS, size)]
+    violated = await writer.choose(lists, end="]\n")
+    writer.add("Why: ")
+    why, _ = await writer.write(_WHY_TOKENS)
+    return f"Worse: {worse}\nViolated Principles: [{violated}]\nWhy: {without_thoughts(why)}"
 
 
 def read_opinion(pair_id: str, verifier: str, text: str) -> Opinion:

@@ -14,7 +14,8 @@ from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.batch_api import BatchExport, import_batch
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
-from data_builders.teachers.spec import find_key, parse_spec
+from data_builders.teachers.local import check_model
+from data_builders.teachers.spec import FORMS, find_key, local_model, parse_spec
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.http_client import RetryPolicy
 
@@ -61,10 +62,7 @@ def build(
 def refuse_without_teacher(*options: object) -> None:
     """Raises: JudgeError if one of the options that need a teacher is given."""
     if any(option is not None for option in options):
-        raise JudgeError(
-            "--verify, --budget, --prices, --cache and --batch-… need a --teacher that is asked: chat:URL#MODEL or "
-            "anthropic:MODEL"
-        )
+        raise JudgeError(f"--verify, --budget, --prices, --cache and --batch-… need a --teacher that is asked: {FORMS}")
 
 
 def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, spending: Spending) -> SessionResult[R]:
@@ -73,10 +71,10 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
         raise JudgeError(
             "--batch-export takes one teacher: run with --verify after the batches have brought all variants"
         )
+    if (options.batch_export or options.batch_import) and local_model(specs[0]) is not None:
+        raise JudgeError(f"--batch-… needs a teacher with a batch service, and {specs[0]} runs on this machine")
     for spec in specs:
-        provider = parse_spec(spec)
-        if not options.batch_export:
-            find_key(provider)
+        _check(spec, with_key=not options.batch_export)
     how_to_resume = f"every answer so far is stored in {options.cache}; run the same command again to resume"
     with Cache(options.cache) as cache:
         notes = [_import(specs[0], cache, options.batch_import)] if options.batch_import else []
@@ -95,6 +93,16 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
                 raise JudgeError(f"{error}; {spending.refusals}") from error
             raise
     return SessionResult(value, "\n".join([*notes, *messages]))
+
+
+def _check(spec: str, *, with_key: bool) -> None:
+    """Check a SPEC before any file is written. Raises: JudgeError."""
+    if (model := local_model(spec)) is not None:
+        check_model(model)
+        return
+    provider = parse_spec(spec)
+    if with_key:
+        find_key(provider)
 
 
 async def _run_live(specs: Sequence[str], work: Work[R], cache: Cache, concurrency: int, spending: Spending) -> R:

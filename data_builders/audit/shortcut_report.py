@@ -7,6 +7,7 @@ from rich.table import Table
 from data_builders.audit.features import PROBES
 from data_builders.audit.shortcut_probe import ProbeResult
 from data_builders.audit.shortcuts import Finding, ShortcutAudit
+from judge_r1.evaluation.report.tables import few_clusters_note
 
 ALL_OPERATORS = "all of them"
 
@@ -16,6 +17,8 @@ def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
     names = dict.fromkeys(finding.result.group for finding in audit.findings)
     groups = {name: [f for f in audit.findings if f.result.group == name] for name in names}
     console.print(_strongest_table(audit))
+    if note := few_clusters_note({"cases": finding.result.cases} for finding in audit.strongest()):
+        console.print(f"95 % intervals: bootstrap over cases.{note}", markup=False, highlight=False)
     console.print(_reader_table(groups))
     if any(finding.held_out for finding in audit.findings):
         console.print(_operator_table(groups))

@@ -45,12 +45,13 @@ def dataset_card(
     whole: ExampleStats[Any],
     notes: Sequence[str],
     split_report: Mapping[str, Any] | None,
+    reading: Sequence[str],
     versions: Mapping[str, str],
 ) -> str:
     """README.md of an export in the format `name`.
 
     `files` maps each table to its files by split. `splits` holds the counts of each split, `whole` those of all
-    distinct examples. `split_report` is the split.json of the exported data.
+    distinct examples. `split_report` is the split.json of the exported data, `reading` has the lines about a reading.
     """
     configs = [
         {
@@ -67,6 +68,7 @@ def dataset_card(
         "tags": list(dataset.tags),
         "configs": configs,
     }
+    placement = [{"split": split, **row} for split, stats in splits.items() for row in stats.placement()]
     how = [*whole.origins(), *(["", *_split_lines(split_report)] if split_report else [])]
     body = [
         f"# {dataset.title} ({name})",
@@ -74,24 +76,24 @@ def dataset_card(
         *dataset.description,
         "",
         *(f"{note}\n" for note in notes),
-        *_table(splits),
+        *_table([{"split": split, **stats.cells()} for split, stats in splits.items()]),
         "",
         *([dataset.table_note, ""] if dataset.table_note else []),
+        *(["## Pairs in which A is better", "", *_table(placement), ""] if placement else []),
         *(["## How it was built", "", *how, ""] if how else []),
+        *(["## Read", "", *reading, ""] if reading else []),
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
         *_license_lines(whole),
     ]
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(body) + "\n"
 
 
-def _table(splits: Mapping[str, ExampleStats[Any]]) -> list[str]:
-    """One row a split. A split without a label that another split has leaves its cell empty."""
-    cells = {name: stats.cells() for name, stats in splits.items()}
-    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    rows = [[name, *(str(row.get(column, "")) for column in columns)] for name, row in cells.items()]
-    lines = [["split", *columns], *rows]
+def _table(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """A table with all columns of the rows, in order. A row without a column leaves its cell empty."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    lines = [columns, *([str(row.get(column, "")) for column in columns] for row in rows)]
     formatted = [f"| {' | '.join(line)} |" for line in lines]
-    return [formatted[0], "|" + "---|" * len(lines[0]), *formatted[1:]]
+    return [formatted[0], "|" + "---|" * len(columns), *formatted[1:]]
 
 
 def _license_lines(whole: ExampleStats[Any]) -> list[str]:

@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from data_builders.audit.reading.report import card_lines
+from data_builders.audit.reading.results import READING_FILE
 from data_builders.dataset_type import DatasetType, ExampleStats
 from data_builders.exports import Options
 from data_builders.exports.dataset_card import dataset_card
@@ -59,7 +61,8 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
                         writers[table, split].write(row(example, index, split))
         versions = {"judge-r1": version("judge-r1"), "Python": platform.python_version()}
         notes, split_report = chosen.notes(options), _split_report(path)
-        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, versions)
+        reading = card_lines(read_report(path / READING_FILE)) if (path / READING_FILE).is_file() else []
+        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, reading, versions)
         write_atomic(staging / CARD_FILE, [card])
         if info:
             write_atomic(staging / LLAMA_FACTORY_FILE, [json.dumps(info, indent=2) + "\n"])

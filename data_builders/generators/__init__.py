@@ -48,7 +48,9 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
         raise UnknownName(f"no source is named {source!r}{suggest(source, [*SOURCES.names(), *names])}")
     generator = GENERATORS.get(source)
     if generator.needs_teacher and not with_teacher:
-        raise JudgeError(f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL or anthropic:MODEL")
+        raise JudgeError(
+            f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"
+        )
     if with_teacher and not generator.needs_teacher:
         raise JudgeError(f"generator {source!r} works by rules: leave --teacher out")
     return generator

@@ -79,6 +79,10 @@ class Generator(ABC, Generic[T]):
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
 
+    def finalize(self, record: Record) -> Record:
+        """The record as it is written. Called once for each record that is new, in the order of the file."""
+        return record
+
     def add(self, group: Any) -> None:
         """Add the statistics of a group that is new. Called in the order of the items."""
 

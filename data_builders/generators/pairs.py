@@ -15,9 +15,11 @@ from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
+from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.sources import SOURCES, Draft, completed, items
 from data_builders.teachers import Teacher
+from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
@@ -26,6 +28,24 @@ T = TypeVar("T")
 class _Pairs(Generator[T]):
     dataset = PairDataset()
     reads_corpus = True
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self._placement = BalancedPlacement() if SOURCES.get(plan.source).balanced else None
+        self._swapped = set[str]()
+
+    def finalize(self, record: Record) -> Record:
+        """Balance the placement of pairs. Opinions, which follow the pairs of their case, are swapped too."""
+        if isinstance(record, Case):
+            self._swapped.clear()
+        if self._placement and isinstance(record, ReasoningPair):
+            placed = self._placement.place(record)
+            if placed.preferred != record.preferred:
+                self._swapped.add(record.pair_id)
+            return placed
+        if isinstance(record, Opinion) and record.pair_id in self._swapped:
+            return record.swapped()
+        return record
 
     @property
     def files(self) -> Sequence[RecordFile[Any]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data_builders.prompts.rationale import may_answer, rationale_prompts_hash, turn_prompt
+from data_builders.rationales.turn_form import turn_form
 from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
 from judge_r1.core.pair_set import PairSet
@@ -114,10 +115,14 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
     """The next turn, valid and short enough. Raises: _GaveUp after `TRIES` rejected turns."""
     case, config, stats = setting.data.case_of(pair), setting.config, setting.stats
     rejected, shown, words = RejectedTurn("", ""), _shown(pair, episode, setting), int(max_tokens * _WORDS_PER_TOKEN)
+    may_search = config.effective_budget.max_searches > _searches(episode)
+    form = turn_form(max_tokens, may_search=may_search, may_answer=may_answer(config, episode))
     for attempt in range(TRIES):
         system, user = turn_prompt(pair, case, config, episode, words=words, rejected=rejected.detail)
         reply = await setting.teacher.ask(
-            TeacherRequest(system=system, user=user, max_tokens=2 * max_tokens + _THOUGHT_TOKENS, sample=attempt)
+            TeacherRequest(
+                system=system, user=user, max_tokens=2 * max_tokens + _THOUGHT_TOKENS, sample=attempt, form=form
+            )
         )
         stats.answers += 1
         stats.input_tokens += reply.input_tokens
@@ -129,7 +134,7 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             turn = read_turn(
                 split_hidden_thought(reply.text)[1],
                 pair,
-                may_search=config.effective_budget.max_searches > _searches(episode),
+                may_search=may_search,
                 may_answer=may_answer(config, episode),
                 thoughts=[thought for turn in episode.turns for thought in thoughts_of(turn.text)],
                 shown=shown,

@@ -27,8 +27,8 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether flaws by rules are chosen
-    so that counts and likelihoods do not reveal them.
+    """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether builds balance in how many
+    pairs A is better, and choose flaws by rules so that counts and likelihoods do not reveal them.
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
@@ -38,8 +38,8 @@ class Source:
     read: Reader
     help: str
     operators: str = "text"
-    balanced: bool = True
     drafts: Drafter | None = None
+    balanced: bool = True
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:
@@ -47,7 +47,8 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
 
     def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
         raise SourceError(
-            f"source {name!r} needs a teacher to complete its cases: give --teacher chat:URL#MODEL or anthropic:MODEL"
+            f"source {name!r} needs a teacher to complete its cases: "
+            "give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"
         )
 
     return Source(read=read, help=help, drafts=drafts)

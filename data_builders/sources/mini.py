@@ -84,5 +84,10 @@ def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str])
 
 
 SOURCES.register("mini")(
-    Source(read=read, help="generated cases in a small vocabulary (no data needed)", operators="mini", balanced=False)
+    Source(
+        read=read,
+        help="generated cases in a small vocabulary (no data needed)",
+        operators="mini",
+        balanced=False,  # the demo and the documented results use the pairs as they are
+    )
 )

@@ -1,5 +1,6 @@
 """Teachers: strong models that write flaws and rationales. Other packages see only `Teacher`, requests and replies."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from pydantic import Field
@@ -25,15 +26,42 @@ class BatchPending(TeacherError):
     """The request has no answer yet: it was written to a batch file."""
 
 
+class AnswerWriter(Protocol):
+    """Writes an answer with a local model: fixed text by us, choices and free text by the model."""
+
+    def add(self, text: str) -> None:
+        """Continue the answer with text that the model reads."""
+        ...
+
+    async def choose(self, options: Sequence[str], end: str = "\n") -> str:
+        """Let the model choose one of the options. The answer continues with it and with `end`, which no option may
+        contain."""
+        ...
+
+    async def write(self, max_tokens: int, end: str = "\n") -> tuple[str, bool]:
+        """Free text before `end` or the end of the model's turn, and whether it was complete within `max_tokens`. The
+        answer does not continue with it."""
+        ...
+
+
+AnswerForm = Callable[[AnswerWriter], Awaitable[str]]
+"""Writes an answer in the form that a prompt asks for, and returns its text."""
+
+
 class TeacherRequest(Record):
     """One request. With the teacher's name it is the cache key, so it holds all that an answer may depend on. `sample`
-    distinguishes repeated requests."""
+    distinguishes repeated requests.
+
+    `form` constrains local models; other teachers get the two texts alone. It follows from them, so it is not part of
+    the key.
+    """
 
     system: str
     user: NonEmpty
     max_tokens: int = Field(ge=1)
     temperature: float = Field(0.7, ge=0)
     sample: int = Field(0, ge=0)
+    form: AnswerForm | None = Field(None, exclude=True, repr=False)
 
 
 class TeacherReply(Record):

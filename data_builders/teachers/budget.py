@@ -66,15 +66,18 @@ class Spending:
         if budget is not None and prices is None:
             raise TeacherError("a budget needs prices: give --prices FILE with USD per million tokens of each model")
         self._prices, self._budget = prices, budget
+        self._price_of: dict[str, Price] = {}
         self._before: dict[str, Tokens] = {}
         self._run: defaultdict[str, Tokens] = defaultdict(Tokens)
         self._reused: defaultdict[str, int] = defaultdict(int)
         self._refusals: dict[str, tuple[int, str]] = {}
 
-    def open_account(self, teacher: str, before: Tokens) -> None:
-        """Add a teacher, with the tokens of its live answers in the cache."""
-        if self._prices is not None and _model(teacher) not in self._prices:
-            raise TeacherError(f"--prices has no model {_model(teacher)!r}{suggest(_model(teacher), self._prices)}")
+    def open_account(self, teacher: str, before: Tokens, *, free: bool = False) -> None:
+        """Add a teacher, with the tokens of its live answers in the cache. A free one needs no price."""
+        if self._prices is not None and not free:
+            if _model(teacher) not in self._prices:
+                raise TeacherError(f"--prices has no model {_model(teacher)!r}{suggest(_model(teacher), self._prices)}")
+            self._price_of[teacher] = self._prices[_model(teacher)]
         self._before[teacher] = before
 
     def check(self) -> None:
@@ -114,7 +117,7 @@ class Spending:
     def usage(self) -> dict[str, Usage]:
         entries = {}
         for teacher, before in sorted(self._before.items()):
-            price, run = self._prices[_model(teacher)] if self._prices is not None else None, self._run[teacher]
+            price, run = self._price_of.get(teacher), self._run[teacher]
             usd = (price.of(run), price.of(before)) if price else (None, None)
             entries[teacher] = Usage(run, before, self._reused[teacher], *usd)
         return entries

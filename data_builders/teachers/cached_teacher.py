@@ -15,7 +15,8 @@ from data_builders.teachers import Teacher, TeacherError, TeacherRefused, Teache
 from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.http_teacher import HttpTeacher
-from data_builders.teachers.spec import find_key, parse_spec
+from data_builders.teachers.local import LocalTeacher
+from data_builders.teachers.spec import find_key, local_model, parse_spec
 from judge_r1.models.http_client import DEFAULT_POLICY, RetryPolicy
 
 
@@ -85,16 +86,21 @@ class CachedTeacher:
 async def open_teacher(
     spec: str, cache: Cache, *, policy: RetryPolicy = DEFAULT_POLICY, spending: Spending | None = None
 ) -> AsyncIterator[CachedTeacher]:
-    """The teacher of a SPEC. Raises: TeacherError for an invalid SPEC, a missing key or a missing price."""
+    """The teacher of a SPEC. Raises: TeacherError for an invalid SPEC, a missing key or a missing price;
+    ModelUnavailable."""
     spending = spending or Spending()
-    provider = parse_spec(spec)
-    spending.open_account(provider.name, cache.tokens(provider.name))
-    http = HttpTeacher(provider, find_key(provider), policy)
+    source: HttpTeacher | LocalTeacher
+    if (model := local_model(spec)) is not None:
+        source = await asyncio.to_thread(LocalTeacher.load, model, policy.concurrency)
+    else:
+        provider = parse_spec(spec)
+        source = HttpTeacher(provider, find_key(provider), policy)
+    spending.open_account(source.name, cache.tokens(source.name), free=model is not None)
     gate = ConcurrencyGate(spending, policy.concurrency)
-    teacher = CachedTeacher(http, cache, gate)
+    teacher = CachedTeacher(source, cache, gate)
     try:
         yield teacher
     finally:
         gate.close()
-        await teacher.drain()  # bounded by the deadline of each call
-        await http.aclose()
+        await teacher.drain()  # bounded by the deadline of each call, or by the longest local answer
+        await source.aclose()

@@ -1,4 +1,4 @@
-"""Parses a teacher's SPEC, `chat:URL#MODEL` or `anthropic:MODEL`, and finds its API key in the environment."""
+"""Parses a teacher's SPEC (`chat:URL#MODEL`, `anthropic:MODEL` or `local:MODEL`) and finds its API key, if any."""
 
 import os
 import re
@@ -13,11 +13,20 @@ from data_builders.teachers.provider import Provider
 from judge_r1.core import endpoint
 from judge_r1.core.endpoint import EndpointError, address_and_model, checked_address
 
-_FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model) or anthropic:MODEL"
+FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model), anthropic:MODEL or local:MODEL"
+
+
+def local_model(spec: str) -> str | None:
+    """MODEL of a SPEC `local:MODEL`; None for a teacher with an API."""
+    kind, _, model = spec.partition(":")
+    return model if kind == "local" else None
 
 
 def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provider:
-    """The provider of a SPEC. `ANTHROPIC_BASE_URL` replaces the address of Anthropic's API. Raises: TeacherError."""
+    """The provider of a SPEC with an API. `ANTHROPIC_BASE_URL` replaces the address of Anthropic's API.
+
+    Raises: TeacherError.
+    """
     kind, _, rest = spec.partition(":")
     try:
         if kind == "chat":
@@ -28,7 +37,7 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provid
             return Anthropic(rest, checked_address(environment.get("ANTHROPIC_BASE_URL") or API, "ANTHROPIC_BASE_URL"))
     except EndpointError as error:
         raise TeacherError(str(error)) from None
-    raise TeacherError(f"{kind!r} is no teacher that can be asked: write {_FORMS}")
+    raise TeacherError(f"{kind!r} is no teacher that can be asked: write {FORMS}")
 
 
 def find_key(provider: Provider, environment: Mapping[str, str] = os.environ) -> SecretStr | None:

@@ -74,14 +74,14 @@ def majority_vote(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 def mean_correct(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     """The verdict of `majority_vote`, scored by the share of votes that give the gold: a pair judged correctly in one
     of two orders scores 0.5, as in LLMBar's average accuracy."""
-    correct = sum(_preferred(vote) == item.gold for vote in votes) / len(votes)
+    correct = sum(shown_preference(vote) == item.gold for vote in votes) / len(votes)
     return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=correct)
 
 
 def require_consistent(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     """The verdict of `majority_vote`, correct only if every vote gives the gold (consistent accuracy). A judge whose
     preference changes with the order is wrong, also if the gold is a tie."""
-    correct = all(_preferred(vote) == item.gold for vote in votes)
+    correct = all(shown_preference(vote) == item.gold for vote in votes)
     return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=float(correct))
 
 
@@ -109,7 +109,7 @@ def all_invalid(votes: Sequence[Vote]) -> InvalidVerdict | None:
     return None
 
 
-def _preferred(vote: Vote) -> str | None:
+def shown_preference(vote: Vote) -> str | None:
     """The vote on a pair in terms of the item's candidates: "A", "B" or "tie"; None if it is invalid."""
     shown = preference(vote.verdict)
     if shown is None or shown == "tie":

@@ -1,4 +1,4 @@
-"""audit: probe pairs for shortcuts, and have people annotate them."""
+"""audit: probe pairs for shortcuts, draw pairs for readers, and have people annotate them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder to write to; by default that of the pairs.")]
 Answers = Annotated[Path | None, typer.Option(help="The answers; by default answers.jsonl beside the pairs.")]
+SheetAnswers = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet: any number of files, also "
+        "filled-in copies of sheet.jsonl."
+    ),
+]
 
 
 class _PathFirst(TyperGroup):
@@ -87,6 +95,29 @@ def shortcuts(
 
 
 @group.command()
+def sample(
+    folders: Annotated[list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the reading sheet.")],
+    per_principle: Annotated[int, typer.Option(min=1, help="Pairs of each principle.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
+) -> None:
+    """Draw pairs for readers, who say of each whether the named principle is violated and whether the flaw reads
+    naturally. Writes the sampled cases and pairs, and sheet.jsonl to fill in.
+
+    Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
+    """
+    from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
+
+    report = write_sheet(folders, out, per_principle=per_principle, seed=seed)
+    domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
+    table = Table("principle", *domains, "pairs")
+    for code, counts in report["by_principle"].items():
+        table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
+    Console().print(table)
+    print(f"{out / SHEET_FILE}: {report['pairs']} pairs")
+
+
+@group.command()
 def serve(
     folder: Folder,
     answers: Answers = None,
@@ -94,13 +125,18 @@ def serve(
 ) -> None:
     """Open a local page where people choose the better reasoning of each pair in two rounds, without its label.
 
+    For a reading sheet, the page shows the label and asks whether the flaw is real and natural.
+
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
     from data_builders.audit.annotation.server import AuditServer, open_audit
+    from data_builders.audit.reading.pages import open_reading
+    from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.pair_set import load_pairs
 
     data, path = load_pairs(folder), answers or folder / "answers.jsonl"
-    with AuditServer(open_audit(data, path), port) as server:
+    is_sheet = (folder / SHEET_FILE).exists()
+    with AuditServer(open_reading(data, folder, path) if is_sheet else open_audit(data, path), port) as server:
         if server.site.log.dropped:
             print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
         print(f"{len(data.pairs)} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
@@ -112,24 +148,57 @@ def serve(
 
 
 @group.command()
-def report(folder: Folder, answers: Answers = None) -> None:
+def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> None:
     """Alignment of annotators with labels and Cohen's kappa by domain, after the first and after the second round.
+
+    For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
+    the dataset card shows if it lies beside the pairs (`--out`).
 
     Example: `judge-r1 audit report runs/medical-split/test`
     """
+    from data_builders.audit.reading.sheet import SHEET_FILE
+
+    files = answers or [folder / "answers.jsonl"]
+    if (folder / SHEET_FILE).exists():
+        _report_sheet(folder, files, out or folder)
+    elif out:
+        raise JudgeError(f"--out is for reading sheets, and {folder} has no {SHEET_FILE}: leave it out")
+    elif len(files) > 1:
+        raise JudgeError(f"{folder} is no reading sheet (it has no {SHEET_FILE}): pass one file of answers")
+    else:
+        _report_annotations(folder, files[0])
+
+
+def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
+    from data_builders.audit.reading.answers import load_readings
+    from data_builders.audit.reading.report import print_reading
+    from data_builders.audit.reading.results import READING_FILE, reading_results
+    from judge_r1.core.jsonl import write_json
+
+    results = reading_results(*load_readings(folder, files))
+    write_json(out / READING_FILE, results.as_json())
+    print_reading(results, Console())
+    print(out / READING_FILE)
+
+
+def _report_annotations(folder: Path, answers: Path) -> None:
     from data_builders.audit.annotation.agreement import agreement
     from data_builders.audit.annotation.assignment import load_audit
+    from judge_r1.evaluation.report.tables import few_clusters_note
 
-    data, annotations = load_audit(folder, answers or folder / "answers.jsonl")
+    lines = agreement(*load_audit(folder, answers))
     table = Table("annotator", "domain", "pairs", "first round [95 %]", "κ", "second round [95 %]", "κ")
     last = ""
-    for line in agreement(data, annotations):
+    for line in lines:
         if last and line.annotator != last:
             table.add_section()
         last = line.annotator
         done = f"{line.first.n if line.first else 0} of {line.pairs}"
         table.add_row(line.annotator, line.domain, done, *_cells(line.first), *_cells(line.second))
     Console().print(table)
+    rounds = [line.first for line in lines if line.first]
+    if note := few_clusters_note({"cases": found.cases} for found in rounds):
+        Console().print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
 
 
 def _cells(agreement: "Agreement | None") -> tuple[str, str]:

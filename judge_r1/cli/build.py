@@ -33,7 +33,7 @@ def build(
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
-    teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
+    teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL, anthropic:MODEL or local:MODEL.")] = "rules",
     reader: Annotated[
         str,
         typer.Option(

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def rationales(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
-    teacher: Annotated[str, typer.Option(help="chat:URL#MODEL or anthropic:MODEL.")],
+    teacher: Annotated[str, typer.Option(help="chat:URL#MODEL, anthropic:MODEL or local:MODEL.")],
     recipe: Annotated[
         Path, typer.Option(help="Its episode says what is shown, searched and spent; its model, how tokens count.")
     ],

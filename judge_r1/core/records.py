@@ -2,7 +2,7 @@
 
 Ids depend on content alone: `case_id = H(domain, context, decision, reference)` and
 `pair_id = H(case_id, reference, flawed, violated)`, over canonical JSON of NFC-normalised text.
-Which reasoning is shown as A is `hash(pair_id, seed)`, so the same input and seed give byte-identical files.
+No id depends on which reasoning is shown as A: `hash(pair_id, seed)`, or its opposite (`placed`).
 """
 
 from collections.abc import Sequence
@@ -164,6 +164,13 @@ class ReasoningPair(Record):
     def gold(self) -> "Judgment":
         """The judgment that scores r = 1.0."""
         return Judgment.pairwise("A>B" if self.preferred == "A" else "A<B", self.violated)
+
+    def placed(self, preferred: Preference) -> "ReasoningPair":
+        """The same pair with the better reasoning on the side `preferred`."""
+        if preferred == self.preferred:
+            return self
+        sides = {"reasoning_a": self.reasoning_b, "reasoning_b": self.reasoning_a}
+        return self.model_copy(update={"preferred": preferred, **sides})
 
     @classmethod
     def of(cls, case: Case, flawed: str, *, variant: int, origin: Origin, seed: int) -> "ReasoningPair":

@@ -159,7 +159,8 @@ def compared(
     """
     test = permutation(values_a, values_b, clusters)
     interval = paired_difference_ci(values_a, values_b, clusters)
-    return {"n": len(values_a), "delta": test.difference, "ci95": list(interval), "p": test.p}
+    counts = {"n": len(values_a), "cases": len({clusters[item_id] for item_id in values_a})}
+    return {**counts, "delta": test.difference, "ci95": list(interval), "p": test.p}
 
 
 def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:

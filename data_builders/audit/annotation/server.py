@@ -7,7 +7,8 @@ from pathlib import Path
 
 from data_builders.audit.annotation.annotations import AnswerLog
 from data_builders.audit.annotation.assignment import check_answers
-from data_builders.audit.annotation.pages import HEADERS, Request, Response, Site
+from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
+from data_builders.audit.annotation.pages import Site
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 
@@ -27,7 +28,7 @@ class AuditServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, site: Site, port: int) -> None:
+    def __init__(self, site: LocalSite, port: int) -> None:
         self.site = site
         try:
             super().__init__((HOST, port), _Handler)

@@ -33,8 +33,8 @@ SCALES = {
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 CASE_DEPENDENT = ("P2", "P4")
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
-"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. Where only the case reveals a flaw,
-START + STRICT_LIMIT * sqrt(n): less than the standard deviation of fair coins."""
+"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. Where only the case reveals a
+flaw, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
 UNLIMITED = ("unexpected words", "mean log-likelihood", "mean log-likelihood of the change")
 """Features that only add to the cost of a flaw that the text itself reveals."""
 READ = 14

@@ -15,6 +15,7 @@ from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
+from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
@@ -125,7 +126,10 @@ class _VariantSet:
             system, user = multi_prompt(self.case, self.missing, earlier)
         length = math.ceil(len(self.case.reference.encode()) / _BYTES_PER_TOKEN)
         max_tokens = length * len(self.missing) + _THINKING_TOKENS
-        return TeacherRequest(system=system, user=user, max_tokens=max_tokens, sample=round_index)
+        others = [accepted for accepted, _ in self.accepted.values()]
+        used = [other.steps[0] if self.principle else other.combination for other in others]
+        form = VariantForm(self.case.reference, self.steps, self.missing, self.principle, used)
+        return TeacherRequest(system=system, user=user, max_tokens=max_tokens, sample=round_index, form=form)
 
     def add_reply(self, request: TeacherRequest, reply: TeacherReply, round_index: int, texts: dict[str, str]) -> None:
         """Accept the valid variants of a reply and record the reasons against the others."""

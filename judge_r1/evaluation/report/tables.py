@@ -11,7 +11,7 @@ from rich.text import Text
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.metrics import consistency, first_preferred
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.statistics.intervals import FEW_CLUSTERS
+from judge_r1.statistics.intervals import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
 NONE = "–"
 """The cell text for a missing value."""
@@ -83,7 +83,7 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
     domains = {
         d: [row["by_domain"].get(d) for row in rows] for d in sorted({d for row in rows for d in row["by_domain"]})
     }
-    note = "Accuracy [95 % interval, clustered by case]; the number of pairs in parentheses."
+    note = "Accuracy [95 % interval, bootstrap over cases]; the number of pairs in parentheses."
     built = [_overall(rows, summary.get("benchmark")), _sliced("Accuracy by domain", note, rows, domains)]
     if any(row["by_principle"] for row in rows):
         title = "Accuracy by principle"
@@ -136,10 +136,13 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
     few = [part["cases"] for part in parts if part.get("cases", FEW_CLUSTERS) < FEW_CLUSTERS]
     if not few:
         return ""
-    return (
+    note = (
         f" {len(few)} interval(s) rest on fewer than {FEW_CLUSTERS} clusters (the fewest: {min(few)}): they use the t "
-        "distribution and are rough."
+        "distribution, not the bootstrap, and are rough."
     )
+    if unreliable := sum(cases < UNRELIABLE_CLUSTERS for cases in few):
+        note += f" WARNING: {unreliable} of them rest on fewer than {UNRELIABLE_CLUSTERS}: collect more cases."
+    return note
 
 
 def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
@@ -156,7 +159,10 @@ def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
         for row in rows
     )
     notes = "".join(note for _, note in columns.values())
-    note = f"Accuracy [95 % interval, clustered]; an invalid answer is wrong.{notes}{few_clusters_note(rows)}"
+    note = (
+        "Accuracy [95 % interval, bootstrap over clusters]; an invalid answer is wrong."
+        f"{notes}{few_clusters_note(rows)}"
+    )
     title = f"Overall ({benchmark})" if benchmark else "Overall"
     return Grid(title, note, ("judge", "items", "accuracy", *columns, *extra), cells)
 
@@ -191,8 +197,9 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
         return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
 
     note = (
-        "Accuracy on the same pairs; if the 95 % interval, clustered by case, contains 0, there is no significant "
+        "Accuracy on the same pairs; if the 95 % interval (bootstrap over cases) contains 0, there is no significant "
         "difference. p: paired permutation by case, adjusted (Holm) for all rows of this table."
+        f"{few_clusters_note(differences)}"
     )
     cells = [
         (

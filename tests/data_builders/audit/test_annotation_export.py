@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.annotations import AnswerFileError, AnswerLog
+from data_builders.audit.annotation.annotations import AnswerLog
 from data_builders.audit.annotation.export import COLUMNS, export, export_answers
+from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.build import write_pairs
 
 DATA = sample_pairs(3)

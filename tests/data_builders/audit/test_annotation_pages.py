@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from data_builders.audit.annotation.annotations import AnswerLog
 from data_builders.audit.annotation.assignment import first_round
-from data_builders.audit.annotation.pages import HEADERS, Request, Response, Site
+from data_builders.audit.annotation.local_site import HEADERS, Request, Response
+from data_builders.audit.annotation.pages import Site
 from judge_r1.core.pair_set import PairSet
 
 DATA = sample_pairs()

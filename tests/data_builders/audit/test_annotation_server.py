@@ -14,8 +14,9 @@ from audit_server import served
 from test_annotation_pages import Page
 
 from data_builders.audit.annotation import server
-from data_builders.audit.annotation.annotations import AnswerFileError, read_answers
-from data_builders.audit.annotation.pages import HEADERS, Response
+from data_builders.audit.annotation.annotations import read_answers
+from data_builders.audit.annotation.local_site import HEADERS, Response
+from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer, open_audit
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError

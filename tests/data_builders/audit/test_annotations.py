@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data_builders.audit.annotation.annotations import Answer, AnswerFileError, AnswerLog, read_answers
+from data_builders.audit.annotation.annotations import Answer, AnswerLog, read_answers
+from data_builders.audit.annotation.record_log import AnswerFileError
 from judge_r1.core.jsonl import dump_line
 
 PAIRS = sample_pairs().pairs

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.annotations import AnswerFileError
 from data_builders.audit.annotation.assignment import (
     annotators,
     check_answers,
@@ -15,6 +14,7 @@ from data_builders.audit.annotation.assignment import (
     page_key,
     second_round,
 )
+from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.build import write_pairs
 
 DATA = sample_pairs(30)

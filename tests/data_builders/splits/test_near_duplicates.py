@@ -79,6 +79,16 @@ def test_similarity_is_exact_and_above_the_threshold() -> None:
     assert not found(texts[::2])
 
 
+def test_copies_with_an_index_from_two_fifths_on_are_near_duplicates() -> None:
+    base = words(800, 6)
+    texts = [" ".join(base), *(edited(base, every) for every in (30, 20, 16, 14, 13, 12, 11))]
+    exact = [jaccard(shingles(texts[0]), shingles(text)) for text in texts[1:]]
+    assert any(0.4 <= likeness < 0.5 for likeness in exact)
+    assert exact[-1] < 0.4
+    expected = [(0, at, likeness) for at, likeness in enumerate(exact, 1) if likeness >= 0.4]
+    assert [one for one in near_duplicates(texts, texts.__getitem__) if one[0] == 0] == expected
+
+
 def test_texts_without_words_have_no_duplicates() -> None:
     assert found(["", "...", "", "a b"]) == []
 

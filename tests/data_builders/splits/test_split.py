@@ -177,7 +177,7 @@ def test_near_duplicates_stay_on_one_side(tmp_path: Path, seed: int, sizes: list
     for row in rows:
         sides = ["test" if i in test else "train" if i in train else None for i in row["cases"]]
         assert row["sides"] == sides
-    assert report["near_duplicates"] == {"threshold": 0.5, "pairs": 4, "across": 0}
+    assert report["near_duplicates"] == {"threshold": 0.4, "pairs": 4, "across": 0}
 
 
 def test_near_duplicates_across_sides_can_be_an_error(tmp_path: Path) -> None:

@@ -91,8 +91,24 @@ def test_a_folder_with_an_evaluation_is_not_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "eval" / "summary.json").read_bytes() == before
 
 
+def test_outputs_of_autoj_are_scored_with_the_repository_rules(tmp_path: Path) -> None:
+    row = {"scenario": "planning", "response 1": "Run", "response 2": "Stay"}
+    data = [{**row, "prompt": f"{n}?", "label": label} for n, label in enumerate((0, 1, 2))]
+    for name, lines in (
+        ("testdata_pairwise", data),
+        ("pairwise_mine", [{"output": 0}, {"output": 0}, {"output": 2}]),
+        ("pairwise_exchange_mine", [{"output": 1}, {"output": 0}, {"output": 2}]),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    options = ("--path", tmp_path, "--predictions", tmp_path / "pairwise_mine.jsonl", "--out", tmp_path / "out")
+    result = run("eval", "--benchmark", "autoj", *options)
+    assert result.returncode == 0, result.stderr
+    (found,) = json.loads((tmp_path / "out" / "summary.json").read_text())["rows"]
+    assert (found["accuracy"], found["extra"]["equal"], found["consistency"]) == (pytest.approx(2 / 3), 2 / 3, 0.5)
+
+
 def test_a_benchmark_without_an_output_format_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoPredictions, match="outputs of lrbench cannot be scored; those of judgebench, llmbar"):
+    with pytest.raises(NoPredictions, match="outputs of lrbench cannot be scored; those of autoj, judgebench, llmbar"):
         score_predictions("lrbench", tmp_path, [tmp_path / "x.json"], None)
 
 

@@ -265,3 +265,45 @@ def test_tail_is_enough_for_a_real_tokenizer() -> None:
     for before in ("", "kara paid ", "é→日本", "</", "<search>a"):
         ids = tokenizer.encode(before + "</sea" + "rch>", add_special_tokens=False)
         assert "</search>" in tokenizer.decode(ids[-9:], skip_special_tokens=False)
+
+
+def test_a_request_samples_only_allowed_ids(model: Any) -> None:
+    """Requests beside it sample as they do alone, and its log-probabilities are those of the allowed ids."""
+    allowed = frozenset({11, 12, 13})
+    free = Request([5, 6, 7], max_tokens=8, seed=1)
+    restricted = Request([8, 9], max_tokens=30, seed=2, allowed_ids=allowed)
+    greedy = Request([8, 9], max_tokens=30, temperature=0.0, allowed_ids=frozenset({14}))
+    play(batch_of(model), {0: [free, restricted, greedy]})
+    alone = Request([5, 6, 7], max_tokens=8, seed=1)
+    play(batch_of(model), {0: [alone]})
+    assert free.ids == alone.ids
+    assert set(restricted.ids) == allowed
+    assert set(greedy.ids) == {14}
+    assert greedy.logprobs == [0.0] * 30
+    with pytest.raises(ValueError, match="at least one id"):
+        GenerateRequest(prompt_ids=[1], max_tokens=1, allowed_ids=frozenset())
+
+
+def test_prompts_that_begin_alike_share_states(model: Any) -> None:
+    """Each is read from where it leaves the earlier ones, and samples what it samples alone."""
+    beginnings = [list(range(10, 40)), list(range(50, 75))]
+    texts = [[*beginnings[n % 2], *end] for n, end in enumerate(prompts(10))]
+    sharing = ContinuousBatch(model, lambda ids: "." * len(ids), (), pad_id=0, min_shared=20)
+    reads: list[int] = []
+    forward = sharing._forward
+
+    def counting(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+        reads.append(ids.shape[1])
+        return forward(ids, *rest)
+
+    sharing._forward = counting  # type: ignore[method-assign]
+    together = [Request(text, max_tokens=6, seed=n) for n, text in enumerate(texts)]
+    play(sharing, {0: together[:5], 2: together[5:]})
+    for n, request in enumerate(together):
+        alone = Request(texts[n], max_tokens=6, seed=n)
+        play(batch_of(model), {0: [alone]})
+        assert request.ids == alone.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
+    assert sorted(n for n in reads if n > 1) == sorted(
+        len(text) - (len(beginnings[n % 2]) if n > 1 else 0) for n, text in enumerate(texts)
+    )

@@ -10,16 +10,14 @@ if (form) {
     if (saved !== null) box.checked = saved === "true";
     box.addEventListener("change", () => sessionStorage.setItem(box.id, box.checked));
   }
-  differences.addEventListener("change", () => {
-    for (const pane of document.querySelectorAll(".reasoning")) {
+  const showFirst = () => {
+    for (const pane of document.querySelectorAll(".pane")) {
       const first = pane.querySelector("mark");
       if (first && differences.checked) pane.scrollTop = first.offsetTop - pane.offsetTop - pane.clientHeight / 3;
     }
-  });
-  const toggle = (box) => {
-    box.checked = !box.checked;
-    box.dispatchEvent(new Event("change"));
   };
+  differences.addEventListener("change", showFirst);
+  showFirst();
   let submitted = false;
   form.addEventListener("submit", (event) => {
     if (submitted) event.preventDefault();
@@ -30,16 +28,13 @@ if (form) {
     const typing = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox])");
     if (!keys.checked || typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toUpperCase();
-    if (key === "A" || key === "B") {
-      const radio = form.querySelector(`input[name=choice][value=${key}]`);
-      radio.checked = true;
-      radio.focus();
-    } else if (key === "D") {
-      toggle(differences);
-    } else if (/^[1-6]$/.test(key)) {
-      const box = form.querySelector(`input[name=principle][value="${key}"]`);
-      box.closest("details").open = true;
-      toggle(box);
+    const box = form.querySelector(`input[data-key="${CSS.escape(key)}"]`);
+    if (box) {
+      if (box.closest("details")) box.closest("details").open = true;
+      if (box.type === "checkbox") box.checked = !box.checked;
+      else box.checked = true;
+      box.dispatchEvent(new Event("change"));
+      if (box.type === "radio") box.focus();
     } else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
       form.requestSubmit();
     } else {

@@ -5,7 +5,17 @@ import io
 from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 from rich.console import Console
 
-from judge_r1.evaluation.report.tables import NONE, Best, Estimate, Grid, grids, markdown, print_grid, print_tables
+from judge_r1.evaluation.report.tables import (
+    NONE,
+    Best,
+    Estimate,
+    Grid,
+    few_clusters_note,
+    grids,
+    markdown,
+    print_grid,
+    print_tables,
+)
 from judge_r1.evaluation.summary import summarize
 
 PAIRS = toy_pairs(3)
@@ -97,3 +107,17 @@ def test_markdown_is_aligned_and_escaped() -> None:
         "",
         "A note.",
     ]
+
+
+def test_notes_name_the_interval_and_warn_of_few_clusters() -> None:
+    assert few_clusters_note([{"cases": 30}, {}]) == ""
+    rough = few_clusters_note([{"cases": 20}, {"cases": 40}])
+    assert rough.startswith(" 1 interval(s) rest on fewer than 30 clusters (the fewest: 20)")
+    assert "WARNING" not in rough
+    assert "WARNING: 2 of them rest on fewer than 15" in few_clusters_note([{"cases": n} for n in (3, 14, 15)])
+    results = {name: OUTCOMES[name][:10] for name in list(OUTCOMES)[:2]}
+    summary = summarize(results, [tuple(results)], {}, {name: {} for name in results})
+    overall, *_, differences = grids(summary)
+    assert "bootstrap over clusters" in overall.note
+    assert "WARNING" in overall.note
+    assert "WARNING" in differences.note

@@ -1,0 +1,127 @@
+"""Stores answers as JSON Lines, synced to disk before they are acknowledged.
+
+The file is append-only. A changed answer is a new line, and the last line counts. An incomplete last line, left by a
+kill or a full disk, was never acknowledged; it is removed when the file is opened for writing.
+"""
+
+import fcntl
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import dump_line
+from judge_r1.core.strict_json import BadJson, parse_model
+
+R = TypeVar("R", bound=BaseModel)
+
+
+class AnswerFileError(JudgeError):
+    """A file of answers cannot be read or written, or does not belong to the pairs."""
+
+
+def read_log(path: Path, model: type[R]) -> list[R]:
+    """Return the answers of a file in order, without an incomplete last line. A missing file has no answers."""
+    return _parse(path, _bytes(path), model)[0]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise AnswerFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _parse(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
+    """Return the answers and the number of bytes up to the end of the last one."""
+    answers, end = [], 0
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        if line.strip():
+            try:
+                answers.append(parse_model(model, line, f"{path}, line {number}"))
+            except BadJson as error:
+                if not line.endswith(b"\n"):
+                    break
+                raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
+        end += len(line)
+    return answers, end
+
+
+class RecordLog(Generic[R]):
+    """A file of answers of one record type, locked for writing by this process. Thread-safe."""
+
+    def __init__(self, path: Path, model: type[R]) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise AnswerFileError(f"{path} cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise AnswerFileError(f"{path} is in use by another audit: stop it, or pass another file") from None
+        try:
+            data = _bytes(path)
+            self._answers, self._end = _parse(path, data, model)
+            self.dropped = len(data) - self._end
+            os.ftruncate(self._file, self._end)
+            if data[: self._end] and not data[: self._end].endswith(b"\n"):
+                self._write(b"\n")
+            _sync_folder(path.parent)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    @property
+    def answers(self) -> Sequence[R]:
+        with self._lock:
+            return tuple(self._answers)
+
+    def append(self, answer: R) -> None:
+        """Append an answer and sync it to disk.
+
+        Raises:
+            AnswerFileError: writing failed; the file is unchanged.
+        """
+        with self._lock:
+            self._write(dump_line(answer).encode())
+            self._answers.append(answer)
+
+    def _write(self, line: bytes) -> None:
+        try:
+            if os.write(self._file, line) != len(line):
+                raise OSError(0, "the disk is full")
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise AnswerFileError(
+                f"{self.path} could not be written ({error.strerror}): the answer was not saved"
+            ) from None
+        self._end += len(line)
+
+    def __enter__(self) -> "RecordLog[R]":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Sync the folder, so that the name of a new file survives a crash."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,51 +1,122 @@
-"""P4, groundedness: a detail of the case is replaced by a detail of the same kind that the case never mentions.
+"""P4, groundedness: a detail that the case does not have is added to a step, or takes the place of a part of it.
 
-Both reasonings have a detail of the same form, so only the case shows which one is invented.
+The detail is about something of which the case says nothing, so it contradicts no statement of the case (P2).
 """
 
 import re
 from collections.abc import Callable
-from functools import partial
 from random import Random
 
-from data_builders.perturb.rules.balanced_swap import SwapClass, corpus_name, swap_term
-from data_builders.perturb.rules.claims import absent_from, factual_terms, keeps_vocabulary_size
-from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.steps import body_start
-from data_builders.perturb.rules.text_match import contains, occurrences
-from data_builders.perturb.rules.word_classes import INVENTED
+from data_builders.perturb.rules.claims import absent_from
+from data_builders.perturb.rules.detail_sites import (
+    clause_ends,
+    conclusion_grounds,
+    paragraph_references,
+    remarks,
+    replaceable_openings,
+    spare_sentences,
+    spare_tails,
+    statement_ends,
+    statements,
+)
+from data_builders.perturb.rules.details import detail
+from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
+from data_builders.perturb.rules.steps import body_sentences, body_start
+from data_builders.perturb.rules.templates import as_sentence, match_first_letter, word_counts
+from data_builders.perturb.rules.text_match import contains, words
+from data_builders.perturb.rules.word_classes import listed_classes
+from data_builders.perturb.rules.word_swap import PREFERRED, SwapClass
 from judge_r1.core.records import Case
 
-MAX_MENTIONS = 12
-"""A term that the context mentions more often is its subject, not a detail."""
+LENGTHS = (0.2, 0.4, 0.7, 1.0)
+INSERTED = (20, 40, 60, 90)
+"""Lengths of a detail: relative to the part that it replaces, and of an addition in characters."""
+ADDED = 0.4
+"""The share of the draws that may add to a step: every step takes an addition, few have a part to replace."""
+_DENIED = re.compile(r"\b(?:no|not|without|absence|exclu\w+|ruled|denied|negative|lack|nor|neither|less likely)\b")
+_SUBJECT = re.compile(
+    r"(?:The(?! Court (?:further |also )?(?:notes|observes|accepts))|There|She|He|They|These|His|Her|Their|A|An)\b"
+)
+FindParts = Callable[[Case, Step], list[Interval]]
 
 
-def _register(name: str, groups: dict[str, str]) -> None:
-    """Register an operator on one group of classes per domain. Other domains use the classes of all these groups."""
+def _register(name: str, kind: str, find: FindParts) -> None:
+    """Register an operator that puts a detail in the place of a part of a step. An empty part is an addition."""
 
     @operator(4, name)
     def invent(case: Case, step: Step, rng: Random) -> Edit | None:
-        known = {case.domain: groups[case.domain]} if case.domain in groups else groups
-        classes = [swap_class for domain, group in known.items() for swap_class in INVENTED[domain][group]]
-        terms = factual_terms(case, step, classes)
-        is_absent = absent_from(case)
-        for found, _ in rng.sample(terms, len(terms)):
-            old = step.text[found.start : found.end]
-            if 0 < len(occurrences(case.context, old)) <= MAX_MENTIONS:
-                fits = partial(_can_be_invented, case, is_absent, old)
-                if (new := swap_term(found, case, step.text, fits, rng)) is not None:
-                    return step.edit((found.start, found.end), new)
+        found = find(case, step)
+        if not found or (found[0][0] == found[0][1] and rng.random() > ADDED):
+            return None
+        start, end = _choose(case, step, found, rng)
+        length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
+        text = detail(case, kind, length, rng)
+        if text is None or text.lower() in step.text.lower():
+            return None
+        if kind == "sentence":
+            text = as_sentence(text) if start < end else " " + as_sentence(text)
+        elif start < end:
+            text = match_first_letter(text, step.text[start:end])
+        return step.edit((start, end), text)
+
+
+def _choose(case: Case, step: Step, found: list[Interval], rng: Random) -> Interval:
+    """Choose a part: half of the draws take the one with the most words that the reference has nowhere else."""
+    counts = word_counts(case.reference)
+    rare = [sum(counts[word] == 1 for word in words(step.text[start:end])) for start, end in found]
+    return found[rare.index(max(rare))] if rng.random() < PREFERRED else rng.choice(found)
+
+
+_register("invented_closing", "closing", clause_ends)
+_register("invented_tail", "closing", spare_tails)
+_register("invented_opening", "opening", replaceable_openings)
+_register("invented_reason", "reason", conclusion_grounds)
+_register("invented_aside", "aside", remarks)
+_register("invented_reference", "reference", paragraph_references)
+_register("added_sentence", "sentence", statement_ends)
+_register("invented_sentence", "sentence", spare_sentences)
+
+
+@operator(4, "added_opening")
+def added_opening(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Open a sentence with `According to the …,`."""
+    found = [part for part in statements(case, step) if _SUBJECT.match(step.text, part[0])]
+    text = detail(case, "opening", rng.choice(INSERTED), rng) if found and rng.random() < ADDED else None
+    if text is None:
         return None
+    start, end = rng.choice(found)
+    first = step.text[start:end].split()[0]
+    return step.edit((start, start + len(first)), text + first.lower())
 
 
-def _can_be_invented(case: Case, is_absent: Callable[[str], bool], old: str, new: str) -> bool:
-    return keeps_vocabulary_size(case, old, new) and is_absent(new)
+@operator(4, "invented_item")
+def invented_item(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Add a thing of the same kind to a list, or put it in the place of one or two of its entries."""
+    items = [
+        (found, sentence)
+        for sentence in body_sentences(step)
+        for swap_class in listed_classes(case.domain)
+        for found in swap_class.find(step.text, *sentence)
+        if _is_listed(step.text, found.start, found.end)
+    ]
+    absent = absent_from(case)
+    for found, _ in rng.sample(items, len(items)):
+        new = found.swap_class.swap(found, absent, step.text[: found.start], rng)
+        if new is None:
+            continue
+        following = re.match(r", ((?:[\w-]+ )?[\w-]+)(?=,| and | or |\))", step.text[found.end :])
+        end = found.end + following.end() if following and rng.random() < 0.5 else found.start
+        text = new if end > found.start else f"{new}, "
+        return step.edit((found.start, end), text)
+    return None
 
 
-_register("invented_finding", {"medical": "finding", "legal": "document", "academic": "result"})
-_register("invented_source", {"medical": "investigation", "legal": "body", "academic": "method"})
-_register("invented_subject", {"medical": "disease or treatment", "legal": "person or act", "academic": "material"})
-_register("invented_quality", {"medical": "quality", "legal": "quality", "academic": "quality"})
+def _is_listed(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` is an entry of a list that asserts: `fever, cough and rash`."""
+    clause = re.split(r"[;:.]", text[max(0, start - 120) : start])[-1]
+    continues = re.match(r", (?:and |or )?[\w-]+|,? (?:and|or) ", text[end:])
+    return text[:start].endswith(", ") and continues is not None and not _DENIED.search(clause)
+
 
 EXHIBITS = SwapClass.of("exhibit", ("Figure", "Table"), right=r"\s+\d+\b(?!\.\d)")
 
@@ -57,12 +128,7 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
     for found in rng.sample(exhibits, len(exhibits)):
         number = re.match(r"\s+\d+", step.text[found.end :])[0]  # type: ignore[index]  # the slot requires a number
         if not found.plural and contains(case.context, found.term.text + number):
-            fits = partial(_is_missing, case, number, found.term.text)
-            new = found.swap_class.swap(found, corpus_name(case), fits, "", rng)
+            new = found.swap_class.swap(found, lambda kind: not contains(case.context, kind + number), "", rng)  # noqa: B023
             if new is not None:
                 return step.edit((found.start, found.end + len(number)), new + number)
     return None
-
-
-def _is_missing(case: Case, number: str, old: str, kind: str) -> bool:
-    return keeps_vocabulary_size(case, old, kind) and not contains(case.context, kind + number)

@@ -2,14 +2,15 @@
 
 A slot states the text that must precede and follow a word for a swap:
 `ITEM` is an entry of a list or the whole complement of a preposition, `NOUN` follows a determiner, `NAME` is not part
-of a longer name, and the slots of `following_nouns` precede one of their nouns. `FREE` has no condition.
+of a longer name, and the slots of `following_nouns` precede one of their nouns. `around`
+gives the patterns of further slots. `FREE` has no condition.
 """
 
 from collections.abc import Iterable
 from itertools import chain
 
 from data_builders.lexicons import Lexicon, WordClass, load_lexicon
-from data_builders.perturb.rules.balanced_swap import SwapClass
+from data_builders.perturb.rules.word_swap import SwapClass
 
 Classes = tuple[SwapClass, ...]
 
@@ -18,6 +19,7 @@ class _Slots(Lexicon):
     ends: tuple[str, ...]
     nouns_before_of: tuple[str, ...]
     following_nouns: dict[str, tuple[str, ...]]
+    around: dict[str, tuple[str, str]]
 
 
 def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
@@ -39,6 +41,7 @@ def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
         "RANK": ("", r"\s+(?!to\b)"),
         "COURT": ("", r"\s+Court\b"),
         **{name: ("", rf"\s+(?:{'|'.join(nouns)})\b") for name, nouns in lexicon.following_nouns.items()},
+        **lexicon.around,
     }
 
 
@@ -54,6 +57,7 @@ def _classes(entries: Iterable[WordClass], suffix: str = "") -> Classes:
     )
 
 
+_ITEM = SLOTS["ITEM"][0]
 _ATTRIBUTES = load_lexicon("attributes", dict[str, tuple[WordClass, ...]])
 _INVENTED = load_lexicon("invented", dict[str, dict[str, tuple[WordClass, ...]]])
 _UNNAMED_GROUPS = ("quality", "finding", "result")
@@ -78,7 +82,7 @@ CASE_TERMS: dict[str, Classes] = {
     )
     for domain, groups in _INVENTED.items()
 }
-"""P2: domain → the named things of `INVENTED`, for swapping two things of one case. Their weights differ."""
+"""P2: domain → the named things of `INVENTED`, for swapping two things of one case."""
 
 MONTHS = SwapClass.of(
     "month",
@@ -89,9 +93,14 @@ MONTHS = SwapClass.of(
 )  # fmt: skip
 YEARS = SwapClass.of("year", map(str, range(1950, 2030)), max_distance=4)
 DAYS = SwapClass.of("day", map(str, range(1, 32)))
-DIGITS = SwapClass.of("digit", map(str, range(1, 10)))
 
 
 def classes_for(domain: str, by_domain: dict[str, Classes]) -> Classes:
     """Return the classes of a domain; the classes of all domains for a domain that has none."""
     return by_domain.get(domain) or tuple(chain.from_iterable(by_domain.values()))
+
+
+def listed_classes(domain: str) -> Classes:
+    """Return the classes of `INVENTED` whose words stand in lists of findings or diseases."""
+    groups = INVENTED.get(domain, {})
+    return tuple(c for name in ("finding", "disease or treatment") for c in groups.get(name, ()) if c.left == _ITEM)

@@ -3,16 +3,13 @@
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from perturb_factories import ACADEMIC, CASES, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import ACADEMIC, CASES, FAMILY, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with
 
-from data_builders.perturb.rules.claims import absent_from, keeps_vocabulary_size
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Edit
 from data_builders.perturb.rules.steps import numbering, split_steps
-from data_builders.perturb.rules.text_match import contains, words
+from data_builders.perturb.rules.text_match import contains, content_words, sentences_with
 from judge_r1.core.records import Case
 
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
@@ -56,30 +53,6 @@ def test_operator_abstains_if_there_is_nothing_to_break(name: str) -> None:
     assert not tries(name, case)
 
 
-@pytest.mark.parametrize("rule_name", [o.name for number in (2, 4) for o in operators("text")[number]])
-def test_a_swap_keeps_the_number_of_distinct_words(rule_name: str) -> None:
-    for case in CASES:
-        for edit in tries(rule_name, case):
-            assert len(set(words(after(case, edit)))) == len(set(words(case.reference)))
-
-
-def test_a_term_that_occurs_twice_is_not_replaced() -> None:
-    again = case_of("academic", ACADEMIC.context, f"{ACADEMIC.reference}\n7. Python is a good choice.")
-    assert any("Python" in ACADEMIC.reference[e.start : e.end] for e in tries("invented_source", ACADEMIC))
-    assert not any("Python" in again.reference[e.start : e.end] for e in tries("invented_source", again))
-
-
-@given(st.lists(st.sampled_from("abcde"), min_size=1), st.sampled_from("abcde"), st.sampled_from("abcdef"))
-def test_a_swap_is_allowed_in_both_directions_or_in_none(text: list[str], old: str, new: str) -> None:
-    if old not in text or old == new:
-        return
-    index = text.index(old)
-    before = case_of("medical", "x", " ".join(text))
-    after = case_of("medical", "x", " ".join([*text[:index], new, *text[index + 1 :]]))
-    assert keeps_vocabulary_size(before, old, new) == (len(set(text)) == len(set(after.reference.split())))
-    assert keeps_vocabulary_size(before, old, new) == keeps_vocabulary_size(after, new, old)
-
-
 def test_a_wrong_number_keeps_its_format() -> None:
     edits = tries("other_number", MEDICAL, "36 mm")
     for edit in edits:
@@ -118,7 +91,8 @@ def test_a_wrong_name_is_another_person_of_the_case() -> None:
 
 def test_a_wrong_finding_contradicts_the_context() -> None:
     edits = tries("other_finding", MEDICAL, "CT showed")
-    assert {edit.replacement for edit in edits} == {"right kidney"}
+    assert {edit.replacement for edit in edits} == {"right"}
+    assert all("right kidney" in after(MEDICAL, edit) for edit in edits)
     assert {MEDICAL.context[s.start : s.end] for edit in edits for s in edit.context_spans} == {"left"}
 
 
@@ -126,17 +100,47 @@ def test_general_statements_are_not_changed() -> None:
     law = case_of("legal", LEGAL.context, "1. The Court reiterates that the hospital issued a report for 45 days.")
     assert not any(tries(name, law) for name in NAMES if name.startswith(("other_", "invented_")))
     advice = case_of("academic", ACADEMIC.context, "1. Please report why 58 patients were in a retrospective study.")
-    fit = {name for name in NAMES if name.startswith(("other_", "invented_")) and tries(name, advice)}
-    assert fit == {"other_number"}  # advice repeats the paper's numbers
+    assert not any(tries(name, advice) for name in NAMES if name.startswith(("other_", "invented_")))
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("invented_") and n != "invented_exhibit"])
-def test_an_invented_detail_shares_no_word_with_the_case(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n.startswith(("invented_", "added_")) and n != "invented_exhibit"]
+)
+def test_no_sentence_of_the_case_has_an_invented_detail(name: str) -> None:
     for case in CASES:
         for edit in tries(name, case):
-            assert absent_from(case)(edit.replacement)
-            assert contains(case.context, case.reference[edit.start : edit.end])
+            detail = content_words(edit.replacement)
+            assert not sentences_with(case.context, detail)
+            assert not sentences_with(case.reference, detail)
             assert edit.context_spans == ()
+
+
+def test_a_custom_domain_gets_facts_and_details() -> None:
+    case = case_of("insurance", LEGAL.context, LEGAL.reference)
+    for number in (2, 4):
+        assert any(tries(o.name, case) for o in operators("text")[number])
+
+
+def test_a_negation_is_removed_or_added() -> None:
+    edits = tries("negated", FAMILY, "not heard")
+    assert {(FAMILY.reference[e.start : e.end], e.replacement) for e in edits} == {("was not heard", "was heard")}
+    edits = tries("negated", FAMILY, "The keys")
+    assert {e.replacement for e in edits} == {"were not returned"}
+
+
+def test_two_values_change_places() -> None:
+    edits = tries("exchanged", FAMILY, "mother")
+    assert any("that the father lived in Warsaw and that the mother moved to Lublin" in after(FAMILY, e) for e in edits)
+
+
+def test_a_peer_is_listed_beside_the_old_word() -> None:
+    assert {e.replacement for e in tries("other_peer", FAMILY, "A social worker")} <= {"flat", "hospital"}
+
+
+def test_a_bare_word_is_no_evidence() -> None:
+    """The context has `years`, but of something else."""
+    case = case_of("legal", "He was married for six years. The lease was short.", "1. The lease ran for six years.")
+    assert not [edit for name in NAMES if name.startswith("other_") for edit in tries(name, case)]
 
 
 def test_an_invented_exhibit_has_a_number_of_the_other_kind() -> None:

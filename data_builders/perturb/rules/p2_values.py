@@ -1,0 +1,140 @@
+"""P2, factual consistency: a number or date that the case states is replaced by another of the same form."""
+
+import re
+from datetime import date
+from random import Random
+
+from data_builders.perturb.rules.claims import claims
+from data_builders.perturb.rules.evidence import Evidence, find_evidence, is_restated
+from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
+from data_builders.perturb.rules.text_match import contains, sentences_with, stems
+from data_builders.perturb.rules.word_classes import DAYS, MONTHS, YEARS
+from judge_r1.core.records import Case
+
+VALUE_REACH = 14
+"""Words between a number or date and its anchor in the claim: its form alone tells it from most others."""
+
+_UNITS = (
+    r"(?:mg|g|kg|µg|mcg|ng|pg|mm|cm|m|km|ml|mL|dl|dL|l|L|mmHg|mmol|µmol|nmol|pmol|mol|mEq|IU|U|kDa|bp|kb|nm|µm|ms|s|h"
+    r"|min|Hz|kHz|Gy|MHz|K|kcal)(?![A-Za-z])"
+)
+_NOT_NOUNS = (
+    r"(?:and|or|of|in|to|the|is|was|were|are|at|on|by|for|with|from|a|an|that|as|but|if|when|which|above|below|per|p"
+    r"|January|February|March|April|May|June|July|August|September|October|November|December|to|not|had|has|have|it)\b"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,§/:^=~<>≥≤-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )"
+    r"(?<!Rule )(?<!Section )(?<!section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
+    r"(?<!Fig )(?<!Fig\. )(?<!Figure )(?<!Figures )(?<!Table )(?<!Grade )(?<!grade )(?<!type )(?<!Type )(?<!Annex )"
+    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|\d{4,5}(?= [a-z]))"
+    rf"(?P<unit>[ -]?[%°]|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-zA-Z]{{2,14}}\b(?!\.[a-z]))(?![\w/]|[.,:]\d|[-–]\d)"
+)
+_MONTH = "|".join(term.text for term in MONTHS.terms)
+_CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
+_DATE = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
+    rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
+)
+_YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
+
+
+def _evidence(case: Case, step: Step, value: Interval, sentence: Interval) -> Evidence | None:
+    evidence = find_evidence(case, step.text, value, sentence, reach=VALUE_REACH)
+    old = step.text[value[0] : value[1]]
+    restated = evidence is not None and is_restated(case, evidence, old, step.start + value[0])
+    return None if restated else evidence
+
+
+@operator(2, "other_number")
+def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Replace a number by one of the same length and roundness, with the same unit."""
+    numbers = [(m, claim) for claim in claims(case, step) for m in _NUMBER.finditer(step.text, claim.start, claim.end)]
+    for match, claim in rng.sample(numbers, len(numbers)):
+        value, unit = match["value"], match["unit"].strip(" -")
+        if _CROSS_REFERENCE.search(step.text[: match.start()]):
+            continue
+        evidence = _evidence(case, step, match.span(), claim.sentence)
+        new = _other_value(value, unit, rng) if evidence else None
+        if evidence is None or new is None:
+            continue
+        phrase = new + match["unit"]
+        taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, new)
+        if not taken:
+            return step.edit(match.span(), phrase, *evidence.spans)
+    return None
+
+
+def _other_value(value: str, unit: str, rng: Random) -> str | None:
+    """Draw a number of the same format within a factor of about two."""
+    digits = re.sub(r"\D", "", value)
+    number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
+    if number == 0 or digits == "1":
+        return None
+    step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
+    spread = max(2, number // (2 * step))
+    new = number + rng.choice((-1, 1)) * step * rng.randint(1, min(spread, 30))
+    same_form = len(str(new)) == len(digits.lstrip("0")) and _roundness(new) == _roundness(number)
+    if new <= 1 or not same_form or (unit in ("%", "percent", "per") and new > 10 ** (len(digits.split(".")[0]))):
+        return None
+    new_digits = iter(str(new).zfill(len(digits)))
+    text = "".join(next(new_digits) if character.isdigit() else character for character in value)
+    return text if unit not in ("%", "percent") or float(text.replace(",", "")) <= 100 else None
+
+
+def _roundness(number: int) -> tuple[int, bool]:
+    """Return the number of trailing zeros, and whether a five precedes them."""
+    text = str(number)
+    return len(text) - len(text.rstrip("0")), text.rstrip("0").endswith("5")
+
+
+@operator(2, "other_date")
+def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Change the day, month or year of a date that the case states."""
+    dates = [
+        (match, claim.sentence)
+        for claim in claims(case, step)
+        for pattern in (_DATE, _YEAR)
+        for match in pattern.finditer(step.text, claim.start, claim.end)
+    ]
+    for match, sentence in rng.sample(dates, len(dates)):
+        parts = {name: text for name, text in match.groupdict().items() if text is not None}
+        span = match.span() if len(parts) > 1 else match.span("year")
+        evidence = _evidence(case, step, span, sentence)
+        if evidence is None:
+            continue
+        part = rng.choice(sorted(parts))
+        new = _other_date(case, step.text, span, match.span(part), part.rstrip("2"), rng)
+        if new is not None:
+            return step.edit(span, new, *evidence.spans)
+    return None
+
+
+def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str, rng: Random) -> str | None:
+    """Draw a date that differs in one part, keeps the number of digits, and is not in the context."""
+    swap_class = {"day": DAYS, "month": MONTHS, "year": YEARS}[kind]
+    found = next(swap_class.find(text, *part), None)
+    if found is None:
+        return None
+    before, after = text[span[0] : part[0]], text[part[1] : span[1]]
+
+    def fits(other: str) -> bool:
+        new = before + other + after
+        same_form = kind == "month" or len(other) == part[1] - part[0]
+        return same_form and _exists(new) and not contains(case.context, new)
+
+    new = swap_class.swap(found, fits, "", rng)
+    return None if new is None else before + new + after
+
+
+def _exists(text: str) -> bool:
+    """Whether a date such as `31 June 2003` is in the calendar. The year may be missing."""
+    match = _DATE.fullmatch(text)
+    day = (match["day"] or match["day2"]) if match else None
+    if match is None or day is None:
+        return True
+    month = [term.text for term in MONTHS.terms].index(match["month"] or match["month2"]) + 1
+    try:
+        date(int(match["year"] or 2000), month, int(day))
+    except ValueError:
+        return False
+    return True

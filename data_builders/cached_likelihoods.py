@@ -1,11 +1,11 @@
 """Keeps the likelihoods that a build has read, so that a stopped build continues where it was."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from data_builders.audit.likelihood import TAIL, LikelihoodReader, flaw_likelihoods
-from data_builders.perturb.rules.selection import Likelihoods
+from data_builders.audit.likelihood import TAIL, FlawLikelihoods, LikelihoodReader
 from data_builders.teachers import TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry
 from judge_r1.core.record_base import content_hash
@@ -13,29 +13,42 @@ from judge_r1.core.record_base import content_hash
 DECIMALS = 3
 
 
-def cached_likelihoods(model: str, path: Path | None) -> Likelihoods:
-    """The likelihood features of a model, rounded to `DECIMALS`, with an answer cache at `path` if one is given.
+class CachedLikelihoods:
+    """The likelihoods of a model, rounded to `DECIMALS`, with an answer cache at `path` if one is given.
 
     Raises:
         ModelUnavailable: The model or its tokenizer cannot be loaded.
-        TeacherError: When called, the cache cannot be read or written.
+        TeacherError: In a method: the cache cannot be read or written.
     """
-    read = flaw_likelihoods(LikelihoodReader(model))
 
-    def rounded(reference: str, flawed: Sequence[str]) -> list[dict[str, float]]:
-        return [{name: round(value, DECIMALS) for name, value in found.items()} for found in read(reference, flawed)]
+    def __init__(self, model: str, path: Path | None) -> None:
+        self._model, self._path, self._likelihoods = model, path, FlawLikelihoods(LikelihoodReader(model))
 
-    def cached(reference: str, flawed: Sequence[str]) -> list[dict[str, float]]:
-        if path is None or not flawed:
-            return rounded(reference, flawed)
-        key = content_hash("likelihoods", model, TAIL, reference, list(flawed), length=40)
-        with Cache(path) as cache:
+    def tokens(self, reference: str) -> list[tuple[int, int, float]]:
+        """The start and end of each token of a reference in characters, and its log-probability in nats."""
+
+        def read() -> list[tuple[int, int, float]]:
+            return [(start, end, round(value, DECIMALS)) for start, end, value in self._likelihoods.tokens(reference)]
+
+        return [(start, end, value) for start, end, value in self._stored(("tokens", reference), read)]
+
+    def features(self, reference: str, flawed: Sequence[str]) -> list[dict[str, float]]:
+        """The features of flawed reasonings, flawed minus reference."""
+
+        def read() -> list[dict[str, float]]:
+            features = self._likelihoods.features(reference, flawed)
+            return [{name: round(value, DECIMALS) for name, value in found.items()} for found in features]
+
+        return self._stored(("features", TAIL, reference, list(flawed)), read) if flawed else []
+
+    def _stored(self, parts: tuple[Any, ...], read: Callable[[], list[Any]]) -> list[Any]:
+        if self._path is None:
+            return read()
+        key = content_hash("likelihoods", self._model, *parts, length=40)
+        with Cache(self._path) as cache:
             reply = cache.get(key)
             if reply is None:
-                found = json.dumps(rounded(reference, flawed))
-                reply = TeacherReply(text=found, input_tokens=0, output_tokens=0, finished=True, model=model)
-                [reply] = cache.put_all([Entry(key, f"reader:{model}", reply)])
-        features: list[dict[str, float]] = json.loads(reply.text)
-        return features
-
-    return cached
+                text = json.dumps(read())
+                reply = TeacherReply(text=text, input_tokens=0, output_tokens=0, finished=True, model=self._model)
+                [reply] = cache.put_all([Entry(key, f"reader:{self._model}", reply)])
+        return list(json.loads(reply.text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from data_builders.cached_likelihoods import cached_likelihoods
+from data_builders.cached_likelihoods import CachedLikelihoods
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
@@ -72,7 +72,7 @@ class PairsByRules(_Pairs[Case]):
         source = SOURCES.get(plan.source)
         self._rules, self._selection = source.operators, Selection() if source.balanced else None
         if source.balanced and plan.reader:
-            self._selection = Selection(cached_likelihoods(plan.reader, plan.cache))
+            self._selection = Selection(CachedLikelihoods(plan.reader, plan.cache))
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), **({"reader": self.plan.reader} if self._selection else {})}

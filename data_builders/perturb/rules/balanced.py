@@ -16,7 +16,7 @@ from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
-DRAWS, MAX_CANDIDATES = 3, 24
+DRAWS, MAX_CANDIDATES = 6, 80
 """Edits drawn per operator and step, and candidates kept per principle."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
 """Plans drawn per combination of principles, and combinations drawn per wanted variant."""

@@ -8,14 +8,12 @@ features are counts, log-likelihoods under a language model, and the words that 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from data_builders.audit.text_counts import text_counts
+from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
 from judge_r1.core.records import ReasoningPair
-
-Likelihoods = Callable[[str, Sequence[str]], Sequence[Mapping[str, float]]]
-"""Maps a reference and flawed reasonings to the likelihood features of each, flawed minus reference."""
 
 SCALES = {
     "characters": 8.0,
@@ -38,7 +36,7 @@ flaw, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair c
 UNLIMITED = ("unexpected words", "mean log-likelihood", "mean log-likelihood of the change")
 """Features that only add to the cost of a flaw that the text itself reveals."""
 READ = 14
-"""Candidates per principle that the language model reads."""
+"""Candidates per principle that the language model reads. It reads no candidates with several flaws."""
 
 
 @dataclass(eq=False)
@@ -53,6 +51,10 @@ class Candidate:
     operators: tuple[str, ...]
     features: dict[str, float] = field(default_factory=dict)
     words: Mapping[str, int] = field(default_factory=dict)
+
+    def change(self, reference: str) -> tuple[str, str, str]:
+        """What `LikelihoodGuess` looks at."""
+        return self.operators[0], reference, self.pair.flawed
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Selection:
     """
 
     def __init__(self, likelihoods: Likelihoods | None = None) -> None:
-        self._likelihoods = likelihoods
+        self._likelihoods, self._guess = likelihoods, LikelihoodGuess()
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
@@ -85,12 +87,18 @@ class Selection:
                 candidate.words = _changed_words(reference, candidate.pair.flawed)
         if self._likelihoods is None:
             return
+        tokens, read = self._likelihoods.tokens(reference), list[Candidate]()
         for candidates in drawn.values():
+            if not candidates or candidates[0].pair.kind != "single":
+                continue
+            for candidate in candidates:
+                candidate.features |= self._guess.features(*candidate.change(reference), tokens)
             candidates[:] = self._shortlist(candidates)
-        read = [candidate for candidates in drawn.values() for candidate in candidates]
-        likelihoods = self._likelihoods(reference, [candidate.pair.flawed for candidate in read])
-        for candidate, features in zip(read, likelihoods, strict=True):
-            candidate.features.update(features)
+            read += candidates
+        found = self._likelihoods.features(reference, [candidate.pair.flawed for candidate in read])
+        for candidate, features in zip(read, found, strict=True):
+            self._guess.learn(*candidate.change(reference), tokens, features)
+            candidate.features |= features
 
     def choose(self, candidates: Sequence[Candidate], used: Mapping[str, int]) -> Candidate | None:
         """The candidate that balances its group best, or None if each moves a sum past its limit.

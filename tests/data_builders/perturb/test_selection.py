@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from perturb_factories import CASES, MEDICAL
 
 from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
 from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess, changed
 from data_builders.perturb.rules.selection import READ, START, Candidate, Selection
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -79,21 +82,61 @@ def test_used_operators_are_avoided() -> None:
     assert chosen.operators == ("swap",)
 
 
+class Likelihoods:
+    """Texts with an x are likely. Counts the texts that it reads."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def tokens(self, reference: str) -> Sequence[tuple[int, int, float]]:
+        return [(start, start + 2, -1.0) for start in range(0, len(reference), 3)]
+
+    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        self.read.append(len(flawed))
+        return [dict.fromkeys(("log-likelihood", CHANGE), 3.0 if "x" in text else -3.0) for text in flawed]
+
+
 def test_likelihoods_are_balanced_and_few_candidates_are_read() -> None:
-    read: list[int] = []
-
-    def likelihoods(reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
-        read.append(len(flawed))
-        return [{"log-likelihood": 3.0 if "x" in text else -3.0} for text in flawed]
-
+    likelihoods = Likelihoods()
     selection = Selection(likelihoods)
     for _ in range(10):
-        drawn = {"P2": [candidate(2, f"{word} bb cc dd ee ff", place) for word in ("xa", "ya") for place in range(20)]}
+        texts = [(f"{word} bb cc dd ee ff", place) for word in ("xa", "ya") for place in range(20)]
+        drawn = {"P2": [candidate(2, text, place) for text, place in texts]}
         selection.measure(REFERENCE, drawn)
-        assert len(drawn["P2"]) == read[-1] == READ
+        assert len(drawn["P2"]) == likelihoods.read[-1] == READ
         assert selection.choose(drawn["P2"], {}) is not None
     [group] = selection._groups.values()
     assert abs(group.signs["log-likelihood"]) <= START
+
+
+def test_flaws_with_several_principles_are_not_read() -> None:
+    likelihoods = Likelihoods()
+    pairs = list(perturb_balanced(MEDICAL, selection=Selection(likelihoods), kinds=("multi",), abstained=Counter()))
+    assert len(pairs) == 5
+    assert likelihoods.read == [0]
+
+
+def test_a_guess_compares_what_is_removed_with_what_the_operator_inserted_before() -> None:
+    guess, tokens = LikelihoodGuess(), [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
+    new = guess.features("swap", "aa bb cc", "aa xx cc", tokens)
+    assert new == {"log-likelihood": 4.5, "mean log-likelihood": pytest.approx((4.5 - 1.5) / 2.5), CHANGE: 2.0}
+    guess.learn("swap", "aa bb cc", "aa xx cc", tokens, {CHANGE: -1.0})  # what was inserted has -8
+    assert guess.features("swap", "aa bb cc", "aa xx cc", tokens)[CHANGE] == -1.0
+    assert guess.features("other", "aa bb cc", "aa xx cc", tokens)[CHANGE] == 2.0
+    assert guess.features("swap", "aa bb cc", "aa  cc", tokens)[CHANGE] == 7.0
+
+
+@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
+def test_the_rest_of_two_texts_is_equal(one: str, other: str) -> None:
+    start, end, new_end = changed(one, other)
+    assert one[:start] == other[:start]
+    assert one[end:] == other[new_end:]
+    assert start <= min(end, new_end)
+    assert (
+        (start, end, new_end) == (len(one), len(one), len(one))
+        if one == other
+        else one[start:end] != other[start:new_end]
+    )
 
 
 def all_pairs(cases: Sequence[Case]) -> list[ReasoningPair]:

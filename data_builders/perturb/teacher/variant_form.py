@@ -50,7 +50,7 @@ class VariantForm:
             _Sentence(step.start + start, step.start + end, step.index)
             for step in steps
             for start, end in body_sentences(step)
-            if not _HEADING_END.search(step.text[:end])
+            if not _HEADING_END.search(step.text[:end]) and "\n" not in step.text[start:end]
         ]
 
     async def __call__(self, writer: AnswerWriter) -> str:

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+from data_builders.perturb.rules.steps import sentences
 from data_builders.teachers import AnswerForm, AnswerWriter
 from judge_r1.core.principles import NUMBERS
 
@@ -9,21 +10,24 @@ _ACTION_TOKENS, _MIN_THOUGHT_TOKENS = 60, 16
 
 
 def turn_form(max_tokens: int, *, may_search: bool, may_answer: bool) -> AnswerForm:
-    """Write a turn of up to `max_tokens`. A thought that does not end is left open, and the turn has no action then."""
+    """Write a turn of up to `max_tokens`. A thought that does not end is cut behind its last whole sentence. Without
+    one it is left open, and the turn has no action."""
     actions = [tag for tag, allowed in (("<search>", may_search), ("<answer>", may_answer)) if allowed]
 
     async def write(writer: AnswerWriter) -> str:
         writer.add("<think>")
         thought, closed = await writer.write(max(max_tokens - _ACTION_TOKENS, _MIN_THOUGHT_TOKENS), end="</think>")
-        text = f"<think>{thought}"
         if not closed:
-            return text
+            *whole, _ = sentences(thought) or [(0, 0)]
+            if not whole:
+                return f"<think>{thought}"
+            thought = thought[: whole[-1][1]]
         writer.add(f"{thought}</think>\n")
         action = await writer.choose(actions, end="")
         if action == "<search>":
             query, _ = await writer.write(_ACTION_TOKENS, end="</search>")
-            return f"{text}</think>\n<search>{query}</search>"
-        return f"{text}</think>\n<answer>{await writer.choose(_JUDGMENTS, end='</answer>')}</answer>"
+            return f"<think>{thought}</think>\n<search>{query}</search>"
+        return f"<think>{thought}</think>\n<answer>{await writer.choose(_JUDGMENTS, end='</answer>')}</answer>"
 
     return write
 

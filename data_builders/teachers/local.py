@@ -18,6 +18,8 @@ from judge_r1.models.base import GenerateRequest, LanguageModel
 PREFIX = "local:"
 _MIN_SHARED_TOKENS = 64
 """The requests of a case begin with its text, which is read once if it is at least so long."""
+_PREFIX_BYTES = 2**30
+"""Memory for the states of such texts: requests of several cases alternate."""
 
 
 def teacher_name(model: str) -> str:
@@ -73,6 +75,7 @@ class LocalTeacher:
             persistent=True,
             min_shared=_MIN_SHARED_TOKENS,
         )
+        local.batch.prefixes.max_bytes = _PREFIX_BYTES
         engine = BackgroundModel(local)
         return cls(teacher_name(model), engine, safe, ends, hub.context_length(model), engine.close)
 

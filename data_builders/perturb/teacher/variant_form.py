@@ -19,6 +19,7 @@ from judge_r1.core.principles import NUMBERS
 
 _BYTES_PER_TOKEN, _SPARE_TOKENS, _MAX_PRINCIPLES = 2.5, 24, 3
 _THINK_TAG = re.compile("</?think>")
+_WORD = re.compile(r"[^\W_]")
 _HEADING_END = re.compile(r":[*_]*$")
 _END = re.compile(r"[.!?:;][\"'”’»)\]*]*$")
 
@@ -49,7 +50,7 @@ class VariantForm:
             _Sentence(step.start + start, step.start + end, step.index)
             for step in steps
             for start, end in body_sentences(step)
-            if not _HEADING_END.search(step.text[:end])
+            if not _HEADING_END.search(step.text[:end]) and "\n" not in step.text[start:end]
         ]
 
     async def __call__(self, writer: AnswerWriter) -> str:
@@ -125,4 +126,4 @@ def _one_sentence(text: str, old: str, *, finished: bool) -> str | None:
     if (end := _END.search(old)) and not _END.search(new):
         new += end[0]
     misread = MARKER.match(f"{new} x") or _THINK_TAG.search(new) or unrequested_variants(new, ())
-    return None if misread or not new else new
+    return None if misread or not _WORD.search(new) else new

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from toy_teacher import save_toy_teacher
 from data_builders import teacher_session
 from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.steps import split_steps
-from data_builders.perturb.teacher.answer_parser import parse_answer, unrequested_variants
+from data_builders.perturb.teacher.answer_parser import Kind, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts import multi_prompt, single_prompt
@@ -74,7 +74,7 @@ def test_variants_can_always_be_parsed(
     form = VariantForm(case.reference, steps, wanted, principle)
     asked = TeacherRequest(system=system, user=user, max_tokens=500, temperature=temperature, sample=sample, form=form)
     reply = run(teachers[model].ask(asked))
-    kind = "single" if principle else "multi"
+    kind: Kind = "single" if principle else "multi"
     variants, rejections = parse_answer(reply.answer, wanted, kind, finished=reply.finished)
     assert [*unrequested_variants(reply.answer, wanted)] == []
     assert {rejection.reason for rejection in rejections} <= {"the variant is empty"}
@@ -108,6 +108,24 @@ def test_opinions_and_turns_can_always_be_parsed(teachers: list[LocalTeacher], m
             assert text.endswith("</search>" if "<search>" in text else "</answer>")
             assert ("<search>" in text) <= may_search
             assert ("<answer>" in text) <= may_answer
+
+
+def test_a_thought_that_does_not_end_is_cut_behind_a_sentence() -> None:
+    class Writer:
+        def add(self, text: str) -> None:
+            assert "And" not in text
+
+        async def choose(self, options: Sequence[str], end: str = "\n") -> str:
+            return options[-1]
+
+        async def write(self, max_tokens: int, end: str = "\n") -> tuple[str, bool]:
+            return "A is wrong here. And the", False
+
+    async def turn() -> str:
+        return await turn_form(100, may_search=False, may_answer=True)(Writer())
+
+    text = run(turn())
+    assert text.startswith("<think>A is wrong here.</think>\n<answer>{")
 
 
 def test_a_request_without_a_form_is_answered_freely(teachers: list[LocalTeacher]) -> None:

@@ -76,13 +76,13 @@ FAMILY = case_of(
     "legal",
     "The mother lived in Warsaw. The father moved to Lublin with their son. The request for access was lodged within "
     "one month. The District Court refused the request without a hearing. The son was not heard by the judge. The keys "
-    "of the flat were returned to the landlord in December. A social worker visited the flat, the school and the "
-    "hospital.",
+    "of the flat were returned to the landlord in December. He liked music, school and "
+    "football. A social worker spoke with him about school.",
     "1. The Court notes that the mother lived in Warsaw and that the father moved to Lublin (see paragraph 4 above).\n"
     "2. The request for access had been lodged in time (within the statutory period of one month). It was refused by "
     "the District Court without a hearing of the parties. The son was not heard by the judge, although he was able to "
     "express his views. The keys of the flat were returned to the landlord in December.\n"
-    "3. A social worker visited the school, which was reasonable because the teachers knew the boy. "
+    "3. A social worker spoke with the boy about school, which was reasonable because the teachers knew the boy. "
     "The visit was justified because the boy had been absent.",
 )
 CASES = (MEDICAL, LEGAL, ACADEMIC, FAMILY)

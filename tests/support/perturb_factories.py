@@ -76,7 +76,7 @@ FAMILY = case_of(
     "legal",
     "The mother lived in Warsaw. The father moved to Lublin with their son. The request for access was lodged within "
     "one month. The District Court refused the request without a hearing. The son was not heard by the judge. The keys "
-    "of the flat were returned to the landlord in December. He liked music, school and "
+    "of the flat were returned to the landlord in December. He liked piano, school and "
     "football. A social worker spoke with him about school.",
     "1. The Court notes that the mother lived in Warsaw and that the father moved to Lublin (see paragraph 4 above).\n"
     "2. The request for access had been lodged in time (within the statutory period of one month). It was refused by "

@@ -69,6 +69,7 @@ FRAGMENTS = case_of(
     "- **Tuberculosis:** Excluded by negative cultures and the absence of cavities on the chest scan.\n"
     "- **Sarcoidosis:** Considered due to the enlarged lymph nodes, but the biopsy showed no granulomas.\n"
     "- **Lung cancer:** The nodule in the left lung was suspicious because of its spiculated margin.\n"
+    "- Absence of fever and night sweats during the stay.\n"
     "- **Decision:** The left nodule needs a biopsy before treatment, which the surgeon can do in one session.\n"
     "- **Rationale:** A biopsy of the nodule is safe, because the lung function is normal.",
 )

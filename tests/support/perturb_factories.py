@@ -69,6 +69,7 @@ FRAGMENTS = case_of(
     "- **Tuberculosis:** Excluded by negative cultures and the absence of cavities on the chest scan.\n"
     "- **Sarcoidosis:** Considered due to the enlarged lymph nodes, but the biopsy showed no granulomas.\n"
     "- **Lung cancer:** The nodule in the left lung was suspicious because of its spiculated margin.\n"
+    "- Absence of fever and night sweats during the stay.\n"
     "- **Decision:** The left nodule needs a biopsy before treatment, which the surgeon can do in one session.\n"
     "- **Rationale:** A biopsy of the nodule is safe, because the lung function is normal.",
 )
@@ -76,13 +77,13 @@ FAMILY = case_of(
     "legal",
     "The mother lived in Warsaw. The father moved to Lublin with their son. The request for access was lodged within "
     "one month. The District Court refused the request without a hearing. The son was not heard by the judge. The keys "
-    "of the flat were returned to the landlord in December. A social worker visited the flat, the school and the "
-    "hospital.",
+    "of the flat were returned to the landlord in December. He liked piano, school and "
+    "football. A social worker spoke with him about school.",
     "1. The Court notes that the mother lived in Warsaw and that the father moved to Lublin (see paragraph 4 above).\n"
     "2. The request for access had been lodged in time (within the statutory period of one month). It was refused by "
     "the District Court without a hearing of the parties. The son was not heard by the judge, although he was able to "
     "express his views. The keys of the flat were returned to the landlord in December.\n"
-    "3. A social worker visited the school, which was reasonable because the teachers knew the boy. "
+    "3. A social worker spoke with the boy about school, which was reasonable because the teachers knew the boy. "
     "The visit was justified because the boy had been absent.",
 )
 CASES = (MEDICAL, LEGAL, ACADEMIC, FAMILY)

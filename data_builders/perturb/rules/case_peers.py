@@ -16,12 +16,21 @@ _ENDINGS = ("ed", "ing", "ly", "ally", "al", "ic", "ous", "ive", "ar", "able", "
 
 @lru_cache(maxsize=8)
 def peers(text: str) -> dict[str, list[str]]:
-    """Map each listed word to the words of its lists that have the same ending, capitals and article."""
+    """Map each listed word to the words of its lists that have the same ending, capitals and article.
+
+    `a and b` counts for abbreviations only, since `and` may join clauses.
+    """
     found: dict[str, dict[str, None]] = {}
     for match in _LIST.finditer(text):
         items = [match["first"], *re.findall(_ITEM, match["middle"]), match["last"]]
-        for one, other in permutations(items, 2):
-            if _form(one) == _form(other) and one.lower() != other.lower() and content_words(one):
+        named = len(items) > 2 or all(not item[1:].islower() for item in items)
+        for one, other in permutations(items, 2) if named else ():
+            if (
+                len(min(one, other, key=len)) > 2
+                and _form(one) == _form(other)
+                and one.lower() != other.lower()
+                and content_words(one)
+            ):
                 found.setdefault(one, {})[other] = None
     return {word: list(others) for word, others in found.items()}
 

@@ -107,12 +107,13 @@ def paragraph_references(case: Case, step: Step) -> list[Interval]:
 
 
 def statement_ends(case: Case, step: Step) -> list[Interval]:
-    return [(end, end) for _, end in statements(case, step) if step.text[end - 1] == "."]
+    """Return the ends of sentences behind which a sentence of its own can stand."""
+    return [(end, end) for _, end in whole_sentences(step) if step.text[end - 1] == "."]
 
 
 def spare_sentences(case: Case, step: Step) -> list[Interval]:
-    """Return statements that can go: entries of a list, and sentences behind the first one of a paragraph."""
+    """Return sentences that can go: entries of a list, and sentences behind the first one of a paragraph."""
     is_entry = re.match(r"\s*[-*+•·–—]", step.text) is not None
     is_inside = case.reference[: step.start].rstrip(" ")[-1:] not in ("", "\n")
     spare = whole_sentences(step)[0 if is_entry or is_inside else 1 :]
-    return [part for part in spare if part in statements(case, step)]
+    return [part for part in spare if step.text[part[1] - 1] == "."]

@@ -15,7 +15,8 @@ from data_builders.perturb.rules.word_classes import MONTHS
 from judge_r1.core.records import Case
 
 GENERAL = "general"
-_SAMPLES = 8
+_SAMPLES, MERITS = 12, (1, 1, 2)
+"""Details drawn, and how often each merit decides among them (see `detail`)."""
 _TOPIC = re.compile(r"\[([^\]]*)\]")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -45,16 +46,16 @@ def detail(case: Case, kind: str, length: int, rng: Random) -> str | None:
     """Return a detail of a kind that the case does not have; None without one.
 
     Of several drawn details it is the one whose length is nearest to `length`, whose words are longest, or that has
-    the fewest words which the reference lacks. A selection thus finds details of all forms.
+    the smallest share of words which the reference lacks. A selection thus finds details of all forms.
     """
     texts = [text for _ in range(_SAMPLES) if (text := _draw(case, kind, rng)) is not None]
-    lower = vocabulary(case.reference)
+    known = vocabulary(case.reference)
     merits: tuple[Callable[[str], float], ...] = (
         lambda text: abs(len(text) - length),
         lambda text: -len(text) / len(text.split()),
-        lambda text: sum(stem(word) not in lower for word in words(text)),
+        lambda text: sum(stem(word) not in known for word in words(text)) / len(text.split()),
     )
-    return min(texts, key=rng.choice(merits), default=None)
+    return min(texts, key=rng.choices(merits, MERITS)[0], default=None)
 
 
 def _details(case: Case) -> _Details:

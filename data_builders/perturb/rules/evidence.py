@@ -15,6 +15,27 @@ CLAIM_REACH, CONTEXT_REACH, DENIAL_REACH = 7, 9, 14
 """Words between a value and its anchor: in the claim, in the context, and for another value at that anchor."""
 
 
+_LINKS = frozenset(
+    {
+        "with",
+        "without",
+        "before",
+        "after",
+        "during",
+        "since",
+        "until",
+        "more",
+        "less",
+        "above",
+        "below",
+        "earlier",
+        "later",
+    }
+)
+LINK_REACH = 4
+"""Words behind `with`, `after` and the like that hold their anchor."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The occurrences of a value in the context that have an anchor of the claim, and these anchors."""
@@ -34,14 +55,17 @@ def find_evidence(
     own = stems(old)
     before = [stem(word[0].lower()) for word in WORD.finditer(text, sentence[0], value[0])]
     after = [stem(word[0].lower()) for word in WORD.finditer(text, value[1], sentence[1])]
-    near = {word for word in before[-reach:] + after[:reach] if _is_anchor(case.context, word)} - own
+    is_link = old.lower() in _LINKS
+    words = after[:LINK_REACH] if is_link else before[-reach:] + after[:reach]
+    near = {word for word in words if _is_anchor(case.context, word)} - own
     shared = set(content_words(text[sentence[0] : sentence[1]])) - own
     spans, anchors = [], set[str]()
     for span in occurrences(case.context, old) if near else ():
         index = _sentence_at(case.context, span.start)
         if index is None:
             continue
-        found = near & set(words_near(case.context, span.start, CONTEXT_REACH))
+        beside = _words_after(case.context, span) if is_link else words_near(case.context, span.start, CONTEXT_REACH)
+        found = near.intersection(beside)
         if found and (len(own) > 1 or len(shared & sentence_index(case.context)[index].stems) > 1):
             spans.append(span)
             anchors |= found
@@ -92,3 +116,8 @@ def words_near(text: str, position: int, reach: int = DENIAL_REACH) -> list[str]
     before = [word[0] for word in WORD.finditer(text, sentence.start, position)][-reach:]
     after = [word[0] for word in WORD.finditer(text, position, sentence.end)][: reach + 2]
     return [stem(word.lower()) for word in before + after]
+
+
+def _words_after(text: str, span: Span) -> list[str]:
+    """Return the stems of the few words behind a span."""
+    return [stem(word.lower()) for word in WORD.findall(text[span.end : span.end + 60])][: LINK_REACH + 1]

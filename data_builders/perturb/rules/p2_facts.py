@@ -12,6 +12,7 @@ from data_builders.perturb.rules.case_peers import peers
 from data_builders.perturb.rules.claims import claimed_terms, claims
 from data_builders.perturb.rules.evidence import Evidence, find_evidence, is_denied, is_restated
 from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
+from data_builders.perturb.rules.templates import word_counts
 from data_builders.perturb.rules.text_match import WORD, contains, stems
 from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
 from data_builders.perturb.rules.word_swap import swap_term
@@ -24,6 +25,12 @@ _NAME = re.compile(
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
+
+_UNITS = ("hour", "day", "week", "month", "year")
+_COUNT = re.compile(r"[\w.-]+\s+$")
+_BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
+NO_NEW_WORDS = 0.7
+"""The share of the draws that bring no word which the reference lacks, unless they take one away."""
 
 
 def _names_value(case: Case, step: Step, value: Interval, sentence: Interval) -> Evidence | None:
@@ -40,8 +47,8 @@ def _fits(case: Case, evidence: Evidence, old: str, sentence: str) -> Callable[[
     return lambda new: not (stems(new) - stems(old)) & beside and is_denied(case, evidence, old, new)
 
 
-def _known_and(case: Case, fits: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda new: contains(case.context, new) and fits(new)
+def _both(one: Callable[[str], bool], other: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda text: one(text) and other(text)
 
 
 @operator(2, "other_name")
@@ -51,7 +58,7 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
         (match, claim.sentence)
         for claim in claims(case, step)
         for match in _NAME.finditer(step.text, claim.start, claim.end)
-        if match.start() > claim.sentence[0]
+        if match.start() > claim.sentence[0] and not step.text.startswith(" of ", match.end())
     ]
     for match, sentence in rng.sample(names, len(names)):
         evidence = _names_value(case, step, match.span(), sentence)
@@ -81,19 +88,25 @@ def _name_kind(name: str) -> str:
 def _register_terms(name: str, by_domain: dict[str, Classes], *, of_case: bool) -> None:
     @operator(2, name)
     def other_term(case: Case, step: Step, rng: Random) -> Edit | None:
-        in_reference = partial(contains, case.reference)
+        in_reference, reference_words = partial(contains, case.reference), word_counts(case.reference)
         terms = claimed_terms(case, step, classes_for(case.domain, by_domain))
+        is_short = rng.random() < NO_NEW_WORDS
         for found, sentence in rng.sample(terms, len(terms)):
-            value = (found.start, found.end)
+            old = step.text[found.start : found.end]
+            if of_case and _BEFORE_AMOUNT.match(step.text, found.end):
+                continue
+            count = _COUNT.search(step.text[sentence[0] : found.start]) if found.term.text in _UNITS else None
+            value = (sentence[0] + count.start() if count else found.start, found.end)
             evidence = _names_value(case, step, value, sentence)
             if evidence is None:
                 continue
-            old = step.text[found.start : found.end]
             is_other = _fits(case, evidence, old, step.text[sentence[0] : sentence[1]])
-            fits = _known_and(case, is_other) if of_case else is_other
+            if is_short and reference_words[old.lower()] > 1:
+                is_other = _both(in_reference, is_other)
+            fits = _both(partial(contains, case.context), is_other) if of_case else is_other
             new = swap_term(found, step.text, fits, rng, in_reference)
             if new is not None:
-                return step.edit(value, new, *evidence.spans)
+                return step.edit((found.start, found.end), new, *evidence.spans)
         return None
 
 

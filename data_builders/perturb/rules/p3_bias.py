@@ -13,6 +13,7 @@ from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.sentence_parts import (
     exclusions,
     fragment_ends,
+    noun_bullets,
     replaceable_sentences,
     sentence_closings,
     sentence_ends,
@@ -68,3 +69,4 @@ register_rewrite(3, "biased_dismissal", exclusions, partial(_word, "dismissal"))
 register_rewrite(3, "biased_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(3, "biased_clause", sentence_closings, partial(_word, "tail"))
 register_rewrite(3, "biased_addition", sentence_ends, partial(_word, "remark"), whole_sentence=True)
+register_rewrite(3, "biased_bullet", noun_bullets, partial(_word, "bullet"))

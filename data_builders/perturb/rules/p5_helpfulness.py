@@ -8,6 +8,7 @@ from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.clauses import aims, measures, reasons, tasks
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.sentence_parts import (
+    noun_bullets,
     replaceable_sentences,
     sentence_closings,
     sentence_ends,
@@ -24,6 +25,10 @@ _EXAMPLES = re.compile(
     r"|(?:such as|including|e\.g\.,?|namely) "
     r"(?P<listed>(?!(?:would|is|are|was|were|has|have|in|to|with|by)\b)[^.;:()\n]{14,}?)(?=\.(?!\w)|[;:\n]|$)"
 )
+_CLAUSE = re.compile(
+    r"^(?:no|not|or|and|but|though|although|which|who|that|if|at|by|from|in|as|with|without|only|including)\b"
+    r"|\b(?:is|are|was|were|has|had|did|does)\b"
+)
 _REFERENCE = re.compile(r"\bsee\b|cited above|\bv\. |§|https?:|\bet al\b|\d{4}$")
 
 
@@ -37,7 +42,9 @@ def _examples(step: Step) -> list[Interval]:
         match.span(match.lastgroup or 0)
         for start, end in body_sentences(step, 4)
         for match in _EXAMPLES.finditer(step.text, start, end)
-        if re.search(r"[a-z]{4}", match[0]) and not _REFERENCE.search(match[0])
+        if re.search(r"[a-z]{4}", match[0])
+        and not _REFERENCE.search(match[0])
+        and not _CLAUSE.search(match[match.lastgroup or 0])
     ]
 
 
@@ -50,3 +57,4 @@ register_rewrite(5, "vague_aim", in_sentences(aims, 6), partial(_word, "aim"))
 register_rewrite(5, "vague_hedge", sentence_closings, partial(_word, "hedge"))
 register_rewrite(5, "vague_retraction", sentence_ends, partial(_word, "retraction"), whole_sentence=True)
 register_rewrite(5, "vague_examples", _examples, partial(_word, "examples"))
+register_rewrite(5, "vague_bullet", noun_bullets, partial(_word, "bullet"))

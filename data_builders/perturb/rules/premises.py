@@ -81,6 +81,12 @@ def _is_statement(text: str) -> bool:
     )
 
 
+def related_statements(reference: str, step: Step, sentence: str) -> list[str]:
+    """Return what other steps state about a thing that the sentence names, as clauses."""
+    named = _long_stems(sentence)
+    return [text for index, text in _premises(reference) if index != step.index and named & _long_stems(text)]
+
+
 def denials(reference: str, step: Step, sentence: str) -> list[str]:
     """Return the denials of what other steps state about a thing that the sentence names, as clauses."""
     named = _long_stems(sentence)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from data_builders.perturb.rules.clauses import ACTION_VERBS, FINITE, aims, is_balanced, is_main_clause
 from data_builders.perturb.rules.operators import Interval, Step
-from data_builders.perturb.rules.steps import body_sentences
+from data_builders.perturb.rules.steps import MARKER, body_sentences
 
 _CLOSED = re.compile(r"[.)\]”\"’]$|\betc$|\b(?:if|unless|, who|, which|, because|, since)\b[^,]*$")
 _FRAGMENT = re.compile(
@@ -35,6 +35,9 @@ _DEPENDENT = re.compile(
     r"|Hence|Accordingly|Consequently|Otherwise|Instead|Similarly|Likewise|The (?:latter|former|same|other|second)|So"
     r"|And|Or|Yet|For (?:example|instance|this|that)|Nor|Neither|Indeed|Another|Others?|As (?:a|such)|On the (?:other"
     r"|contrary)|Some|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Similar)\b"
+)
+_IMPERATIVE = re.compile(
+    rf"(?:{'|'.join(ACTION_VERBS)})\b|\w+ (?:the|a|an|any|all|and|with|for|to|by)\b", re.IGNORECASE
 )
 _LONG = 25
 """Words of a sentence that takes no further clause at its end."""
@@ -113,6 +116,16 @@ def fragment_ends(step: Step) -> list[Interval]:
         and is_balanced(step.text[start:end])
         and not _has_dependent(step, end)
     ]
+
+
+def noun_bullets(step: Step) -> list[Interval]:
+    """Return the body of a list entry that is a noun phrase such as `Absence of fever and night sweats`."""
+    if not MARKER.match(step.text) or len(found := body_sentences(step, 5)) != 1:
+        return []
+    [(start, end)] = found
+    text = step.text[start:end].rstrip(".")
+    is_phrase = text[0].isupper() and not (FINITE.search(text) or _IMPERATIVE.match(text) or ":" in text)
+    return [(start, start + len(text))] if is_phrase and is_balanced(text) else []
 
 
 def advice_ends(step: Step) -> list[Interval]:

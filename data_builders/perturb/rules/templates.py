@@ -15,13 +15,16 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 Parts = Mapping[str, Sequence[str]]
 FindParts = Callable[[Step], Sequence[Interval]]
-LENGTHS, INSERTED = (0.3, 0.5, 0.8, 1.2), (30, 60, 90)
+LENGTHS, INSERTED = (0.3, 0.5, 0.8, 1.2), (40, 70, 110)
 """Lengths of a wording relative to what it replaces, and those of an insertion in characters."""
 SAMPLES, LENGTH_SAMPLES = 24, 5
 """Wordings per draw, and those that a draw for length only compares: the nearest of many would always be the same."""
-GOALS = ("length", "known words", "known words", "long words")
+NEW_SHARE = 0.6
+"""The share of new words in a text of a few hundred words: more of them would be unexpected."""
+GOALS = ("length", "short", "known words", "expected words", "long words")
+INSERTION_GOALS = ("length", "expected words", "expected words", "long words")
 
-INSERTIONS = 0.35
+INSERTIONS = 0.3
 """The share of draws that may insert: every place allows it, and few allow a shorter text."""
 KEPT_NUMBERS = 0.3
 """The share of draws that may remove numbers: few wordings have numbers to add."""
@@ -54,19 +57,27 @@ def fill_to_length(templates: Sequence[str], parts: Parts, length: int, rng: Ran
     return min((fill(templates, parts, rng) for _ in range(samples)), key=lambda text: abs(len(text) - length))
 
 
-def fill_to_goal(wording: Wording, length: int, known: Counter[str], rng: Random) -> str:
-    """Return the sampled wording that suits a random goal: near to a length, of `known` words, or of long words.
+def fill_to_goal(wording: Wording, length: int, known: Counter[str], rng: Random, goals: Sequence[str] = GOALS) -> str:
+    """Return the sampled wording that suits a random goal: near to a length, short, of `known` or of long words.
 
     A reader must not learn that flaws have other words, or shorter ones, than the rest of a reasoning.
     """
     texts = [fill(wording.templates, wording.parts, rng) for _ in range(SAMPLES)]
-    goal = rng.choice(GOALS)
+    goal = rng.choice(goals)
     if goal == "length":
         return min(texts[:LENGTH_SAMPLES], key=lambda text: abs(len(text) - length))
+    if goal == "short":
+        return min(texts, key=len)
     near = sorted(texts, key=lambda text: abs(len(text) - length))[: SAMPLES // 2]
     if goal == "known words":
-        return min(near, key=lambda text: sum(word not in known for word in set(_WORD.findall(text.lower()))))
+        return min(near, key=lambda text: _new_words(text, known))
+    if goal == "expected words":
+        return min(near, key=lambda text: _new_words(text, known) - NEW_SHARE * len(_WORD.findall(text)))
     return max(near, key=lambda text: len(re.sub(r"\W", "", text)) / len(_WORD.findall(text)))
+
+
+def _new_words(text: str, known: Counter[str]) -> int:
+    return sum(word not in known for word in set(_WORD.findall(text.lower())))
 
 
 @lru_cache(maxsize=16)
@@ -120,7 +131,7 @@ def register_rewrite(
             return None
         length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
         known = word_counts(case.reference) - Counter(_WORD.findall(step.text[start:end].lower()))
-        text = fill_to_goal(wording, length, known, rng)
+        text = fill_to_goal(wording, length, known, rng, GOALS if start < end else INSERTION_GOALS)
         if whole_sentence:
             text = as_sentence(text) if start < end else " " + as_sentence(text)
         elif start < end and text[0].isalpha():

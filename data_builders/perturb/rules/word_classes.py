@@ -39,7 +39,7 @@ def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
         "NAME": (r"(?<![A-Z] )(?<!-)", r"(?!\s+[A-Z])"),
         "GERM": ("", r"(?!\**\s+[a-z]{5,}\*|\s+(?:tuberculosis|aureus|coli)\b)"),
         "RANK": ("", r"\s+(?!to\b)"),
-        "COURT": ("", r"\s+Court\b"),
+        "COURT": ("", r"\s+Court\b(?! of)"),
         **{name: ("", rf"\s+(?:{'|'.join(nouns)})\b") for name, nouns in lexicon.following_nouns.items()},
         **lexicon.around,
     }

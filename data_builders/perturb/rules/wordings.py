@@ -12,6 +12,7 @@ from itertools import islice
 
 from data_builders.lexicons import Lexicon, Phrases, load_lexicon
 from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.premises import related_statements
 from data_builders.perturb.rules.templates import SLOT, Parts, Wording
 from judge_r1.core.records import Case
 
@@ -64,6 +65,7 @@ def wording(
     themes = themes_of(case.domain, sentence) or themes_of(case.domain, step.text)
     known: dict[str, list[str]] = {slot: list(texts) for slot, texts in {**entry.parts, **(parts or {})}.items()}
     known |= {slot: terms_of(case.domain, slot, sentence) for slot in _topics(case.domain).terms}
+    known["premise"] = related_statements(case.reference, step, sentence)
     known["person"] = _persons(case.reference)
     known["matter"] = [name for theme in themes for name in _topics(case.domain).themes[theme].names] or [*UNNAMED]
     found = phrases or [phrase for theme in themes for phrase in entry.themes.get(theme, ())]

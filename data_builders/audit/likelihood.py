@@ -170,7 +170,8 @@ def _shared(one: Sequence[int], other: Sequence[int]) -> int:
 def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float]:
     """The features of one text minus those of the other.
 
-    `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have.
+    `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have. Its features
+    are 0 if one text has no such tokens: then nothing is compared.
     """
     left = _shared(one.ids, other.ids)
     right = _shared(one.ids[left:][::-1], other.ids[left:][::-1])
@@ -179,11 +180,12 @@ def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float
     changes = [[left + place for place in places] for kind, *places in opcodes if kind != "equal"]
     mine = [value for a1, a2, _, _ in changes for value in one.logprobs[a1:a2]]
     theirs = [value for _, _, b1, b2 in changes for value in other.logprobs[b1:b2]]
+    both = bool(mine and theirs)
     return {
         "log-likelihood": sum(one.logprobs) - sum(other.logprobs),
         "mean log-likelihood": _mean(one.logprobs) - _mean(other.logprobs),
-        "mean log-likelihood of the change": _mean(mine) - _mean(theirs),
-        "least likely token of the change": min(mine, default=0.0) - min(theirs, default=0.0),
+        "mean log-likelihood of the change": _mean(mine) - _mean(theirs) if both else 0.0,
+        "least likely token of the change": min(mine) - min(theirs) if both else 0.0,
     }
 
 

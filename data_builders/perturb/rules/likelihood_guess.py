@@ -44,15 +44,15 @@ class LikelihoodGuess:
         return {
             "log-likelihood": difference,
             "mean log-likelihood": (difference - longer * total / length) / max(1.0, length + longer),
-            CHANGE: mean - _mean(removed),
+            CHANGE: mean - _mean(removed) if inserted and removed else 0.0,
         }
 
     def learn(
         self, operator: str, reference: str, flawed: str, tokens: Sequence[TokenSpan], features: Mapping[str, float]
     ) -> None:
         """Remember the features that the language model has found."""
-        start, old_end, new_end = changed(reference, flawed)
-        if new_end > start:
+        start, old_end, _ = changed(reference, flawed)
+        if features[CHANGE]:
             self._inserted[operator].append(features[CHANGE] + _mean(_removed(tokens, start, old_end)))
 
 

@@ -29,12 +29,17 @@ SCALES = {
 }
 """The difference of each feature that counts about as much as its sign."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
-CASE_DEPENDENT = ("P2", "P4")
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
-"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. Where only the case reveals a
-flaw, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
-UNLIMITED = ("unexpected words", "mean log-likelihood", "mean log-likelihood of the change")
-"""Features that only add to the cost of a flaw that the text itself reveals."""
+"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
+reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
+UNLIMITED = (
+    "unexpected words",
+    "mean log-likelihood",
+    "mean log-likelihood of the change",
+    "least likely token of the change",
+)
+"""Features that add to the cost only, except for P2: what P1, P3, P4, P5 and P6 insert is rarely as predictable as the
+author's words."""
 READ = 14
 """Candidates per principle that the language model reads. It reads no candidates with several flaws."""
 
@@ -134,12 +139,12 @@ class Selection:
     def _within_limits(self, candidate: Candidate) -> bool:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, pair = self._group(candidate), candidate.pair
-        strict = pair.kind == "single" and f"P{pair.violated[0]}" in CASE_DEPENDENT
+        strict = pair.violated in ((2,), (4,))
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
         return all(
             abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
             for name, value in candidate.features.items()
-            if strict or name not in UNLIMITED
+            if pair.violated == (2,) or name not in UNLIMITED
         )
 
     def _cost(self, candidate: Candidate) -> float:

@@ -21,7 +21,7 @@ class _Words(Lexicon):
 _WORDS = load_lexicon("clauses", _Words)
 ACTION_VERBS = frozenset(_WORDS.action_verbs)
 _REASON = re.compile(
-    r"(?<!not )(?<!partly )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
+    r"(?<!not )(?<!even )(?<!partly )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
     r"\b(?P<link>due to|because of|because|(?:(?<=ed )|(?<=out )|(?<=ly )|(?<=, ))based on|given that"
     r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
     r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
@@ -37,7 +37,8 @@ _TASK = re.compile(
     rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to)"
     r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
     r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
-    r"\s+(?!be\b|have\b|not\b|only\b|then\b)(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"
+    r"\s+(?!be\b|have\b|not\b|only\b|then\b|could\b|can\b|see\b|note\b)"
+    r"(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"
 )
 _MEASURE = re.compile(
     r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from data_builders.perturb.rules.claims import claims
 from data_builders.perturb.rules.clauses import is_balanced, is_main_clause, openings, reasons
-from data_builders.perturb.rules.details import takes_detail
+from data_builders.perturb.rules.details import may_precede_detail, takes_detail
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.sentence_parts import sentence_tails, whole_sentences
 from data_builders.perturb.rules.steps import body_sentences, body_start
@@ -32,6 +32,9 @@ _ADJUNCT = re.compile(
     r"|in accordance with|by means of|in spite of|while|although|as well as|through|via|without|for the purposes of"
     r"|until|in order to|so as to|with a view to|thereby|due to"
     r"|because of|in view of|with regard to|in relation to|on the basis of)\b(?= [a-z])"
+)
+_REQUEST = re.compile(
+    r"\b(?:please|should|would|could|recommend\w*|I (?:hope|wish|suggest|think|would))\b", re.IGNORECASE
 )
 _COURT = re.compile(
     r"\b(?:the Court|it) (?:further |also )?(?:notes|observes|accepts|considers|finds|sees|cannot)\b", re.IGNORECASE
@@ -68,7 +71,9 @@ def _adjuncts(text: str, start: int, end: int) -> Iterator[Interval]:
     end -= text[end - 1] == "."
     for match in _ADJUNCT.finditer(text, start, end):
         part = text[match.start() : end]
-        if len(part.split()) >= 4 and is_main_clause(text[start : match.start()]) and is_balanced(part):
+        before = text[start : match.start()]
+        clause = re.split(r"[;,]", before)[-1]
+        if len(part.split()) >= 4 and is_main_clause(before) and is_main_clause(clause) and is_balanced(part):
             yield match.start(), end
 
 
@@ -107,13 +112,23 @@ def paragraph_references(case: Case, step: Step) -> list[Interval]:
 
 
 def statement_ends(case: Case, step: Step) -> list[Interval]:
-    """Return the ends of sentences behind which a sentence of its own can stand."""
-    return [(end, end) for _, end in whole_sentences(step) if step.text[end - 1] == "."]
+    """Return the ends of sentences, other than requests, behind which a sentence of its own can stand."""
+    return [(end, end) for start, end in whole_sentences(step) if _is_plain(case, step.text[start:end])]
 
 
 def spare_sentences(case: Case, step: Step) -> list[Interval]:
-    """Return sentences that can go: entries of a list, and sentences behind the first one of a paragraph."""
-    is_entry = re.match(r"\s*[-*+•·–—]", step.text) is not None
+    """Return sentences that can go: statements in a list, and sentences behind the first one of a paragraph."""
+    if is_entry(step):
+        return statements(case, step)
     is_inside = case.reference[: step.start].rstrip(" ")[-1:] not in ("", "\n")
-    spare = whole_sentences(step)[0 if is_entry or is_inside else 1 :]
-    return [part for part in spare if step.text[part[1] - 1] == "."]
+    spare = whole_sentences(step)[0 if is_inside else 1 :]
+    return [(start, end) for start, end in spare if _is_plain(case, step.text[start:end])]
+
+
+def is_entry(step: Step) -> bool:
+    """Whether the step is an entry of a list with bullets."""
+    return re.match(r"\s*[-*+•·–—]", step.text) is not None
+
+
+def _is_plain(case: Case, sentence: str) -> bool:
+    return sentence.endswith(".") and not _REQUEST.search(sentence) and may_precede_detail(case, sentence)

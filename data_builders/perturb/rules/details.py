@@ -42,6 +42,11 @@ def takes_detail(case: Case, sentence: str) -> bool:
     return bool(re.search(details.narrates, sentence)) and not re.search(details.not_after, sentence)
 
 
+def may_precede_detail(case: Case, sentence: str) -> bool:
+    """Whether a sentence of its own with a detail can follow: the sentence concludes or asks for nothing."""
+    return not re.search(_details(case).not_after, sentence)
+
+
 def detail(case: Case, kind: str, length: int, rng: Random) -> str | None:
     """Return a detail of a kind that the case does not have; None without one.
 

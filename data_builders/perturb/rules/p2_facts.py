@@ -29,7 +29,7 @@ _NAME = re.compile(
 _UNITS = ("hour", "day", "week", "month", "year")
 _COUNT = re.compile(r"[\w.-]+\s+$")
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
-NO_NEW_WORDS = 0.7
+NO_NEW_WORDS = 0.5
 """The share of the draws that bring no word which the reference lacks, unless they take one away."""
 
 

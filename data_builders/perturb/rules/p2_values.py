@@ -26,7 +26,7 @@ _NUMBER = re.compile(
     r"(?<![\w.,§/:^=~<>≥≤-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )"
     r"(?<!Rule )(?<!Section )(?<!section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
     r"(?<!Fig )(?<!Fig\. )(?<!Figure )(?<!Figures )(?<!Table )(?<!Grade )(?<!grade )(?<!type )(?<!Type )(?<!Annex )"
-    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|\d{4,5}(?= [a-z]))"
+    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|(?!(?:19|20)\d\d )\d{4,5}(?= [a-z]))"
     rf"(?P<unit>[ -]?[%°]|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-zA-Z]{{2,14}}\b(?!\.[a-z]))(?![\w/]|[.,:]\d|[-–]\d)"
 )
 _MONTH = "|".join(term.text for term in MONTHS.terms)

@@ -39,6 +39,11 @@ class _BiasPhrases(ThemedPhrases):
 
 _PHRASES = load_lexicon("p3_bias", dict[str, _BiasPhrases])
 
+_DISMISSES = re.compile(
+    r"\b(?:[Ee]xclu\w+|[Rr]ul\w+ out|[Uu]nlikely|[Ll]ess likely|not|no|cannot|without|[Uu]nnecessary|[Ii]nsufficient"
+    r"|[Aa]bsence|[Nn]egative|[Nn]ormal|[Ss]ymptoms?|[Pp]ain|[Cc]omplain\w*|[Hh]istory)\b"
+)
+
 
 @lru_cache(maxsize=8)
 def _traits(domain: str, context: str) -> tuple[tuple[_Trait, tuple[str, ...]], ...]:
@@ -53,7 +58,14 @@ def _traits(domain: str, context: str) -> tuple[tuple[_Trait, tuple[str, ...]], 
 
 
 def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
-    """Return wordings about one group of people."""
+    """Return wordings about one group of people.
+
+    In medicine, most prejudices are grounds to dismiss a finding: other sentences take a remark that agrees with them.
+    """
+    if case.domain == "medical" and not _DISMISSES.search(sentence):
+        if name in ("reason", "opening"):
+            return Wording((), {})
+        name = "assent" if name in ("tail", "end") else name
     trait, groups = rng.choice(_traits(case.domain, case.context))
     parts = {"group": [rng.choice(groups)]}
     return wording(_PHRASES, name, case, step, sentence, parts=parts, phrases=trait.phrases)

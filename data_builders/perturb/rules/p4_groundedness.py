@@ -11,6 +11,7 @@ from data_builders.perturb.rules.claims import absent_from
 from data_builders.perturb.rules.detail_sites import (
     clause_ends,
     conclusion_grounds,
+    is_entry,
     paragraph_references,
     remarks,
     replaceable_openings,
@@ -34,6 +35,8 @@ INSERTED = (20, 40, 60, 90)
 ADDED = 0.4
 """The share of the draws that may add to a step: every step takes an addition, few have a part to replace."""
 _DENIED = re.compile(r"\b(?:no|not|without|absence|exclu\w+|ruled|denied|negative|lack|nor|neither|less likely)\b")
+_POINTS = re.compile(r"This|The same|It is also|There was also")
+"""A sentence that needs one before it."""
 _SUBJECT = re.compile(
     r"(?:The(?! Court (?:further |also )?(?:notes|observes|accepts))|There|She|He|They|These|His|Her|Their|A|An)\b"
 )
@@ -51,7 +54,11 @@ def _register(name: str, kind: str, find: FindParts) -> None:
         start, end = _choose(case, step, found, rng)
         length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
         text = detail(case, kind, length, rng)
-        if text is None or text.lower() in step.text.lower():
+        if (
+            text is None
+            or text.lower() in step.text.lower()
+            or (is_entry(step) and start < end and _POINTS.match(text))
+        ):
             return None
         if kind == "sentence":
             text = as_sentence(text) if start < end else " " + as_sentence(text)

@@ -12,7 +12,6 @@ from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.sentence_parts import (
     advice_ends,
     fragment_ends,
-    noun_bullets,
     replaceable_sentences,
     sentence_closings,
     sentence_ends,
@@ -37,4 +36,3 @@ register_rewrite(6, "harmful_end", in_sentences(reason_tails, 6), partial(_word,
 register_rewrite(6, "harmful_fragment", fragment_ends, partial(_word, "end"))
 register_rewrite(6, "harmful_manner", advice_ends, partial(_word, "manner"))
 register_rewrite(6, "harmful_clause", sentence_closings, partial(_word, "tail"))
-register_rewrite(6, "harmful_bullet", noun_bullets, partial(_word, "bullet"))

@@ -16,7 +16,8 @@ _FRAGMENT_END = re.compile(
     r" (?:by|with|through|via|after|due|based|because|as|given|on|following|from|since|for|in view)\b"
 )
 _ADVICE = re.compile(
-    r"\b(?:should|must|needs? to|ought to|recommend\w*|I (?:would )?suggest|is to be|will be|can be|[Pp]lease|plan\w*"
+    r"\b(?:(?:should|must)(?! be (?!\w+ed\b))|needs? to|ought to|recommend\w*"
+    r"|I (?:would )?suggest|is to be|will be|can be|[Pp]lease|plan\w*"
     r"|necessary to)\b"
 )
 _OPEN_ADVICE = re.compile(
@@ -35,6 +36,10 @@ _DEPENDENT = re.compile(
     r"|Hence|Accordingly|Consequently|Otherwise|Instead|Similarly|Likewise|The (?:latter|former|same|other|second)|So"
     r"|And|Or|Yet|For (?:example|instance|this|that)|Nor|Neither|Indeed|Another|Others?|As (?:a|such)|On the (?:other"
     r"|contrary)|Some|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Similar)\b"
+)
+_EVIDENCE = re.compile(
+    r"\b(?:absence|lack|presence|history|positiv\w+|negativ\w+|elevated|normal|findings?|symptoms?|imaging|markers?)\b",
+    re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
     rf"(?:{'|'.join(ACTION_VERBS)})\b|\w+ (?:the|a|an|any|all|and|with|for|to|by)\b", re.IGNORECASE
@@ -124,7 +129,8 @@ def noun_bullets(step: Step) -> list[Interval]:
         return []
     [(start, end)] = found
     text = step.text[start:end].rstrip(".")
-    is_phrase = text[0].isupper() and not (FINITE.search(text) or _IMPERATIVE.match(text) or ":" in text)
+    is_clause = FINITE.search(text) or _IMPERATIVE.match(text) or ":" in text
+    is_phrase = text[0].isupper() and _EVIDENCE.search(text) and not is_clause
     return [(start, start + len(text))] if is_phrase and is_balanced(text) else []
 
 

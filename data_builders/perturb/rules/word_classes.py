@@ -60,6 +60,8 @@ def _classes(entries: Iterable[WordClass], suffix: str = "") -> Classes:
 _ITEM = SLOTS["ITEM"][0]
 _ATTRIBUTES = load_lexicon("attributes", dict[str, tuple[WordClass, ...]])
 _INVENTED = load_lexicon("invented", dict[str, dict[str, tuple[WordClass, ...]]])
+_MIXED = ("substance", "matter", "process")
+"""Classes whose things cannot take each other's roles."""
 _UNNAMED_GROUPS = ("quality", "finding", "result")
 
 ATTRIBUTES: dict[str, Classes] = {
@@ -77,7 +79,9 @@ INVENTED: dict[str, dict[str, Classes]] = {
 CASE_TERMS: dict[str, Classes] = {
     domain: tuple(
         chain.from_iterable(
-            _classes(entries, " of the case") for group, entries in groups.items() if group not in _UNNAMED_GROUPS
+            _classes((entry for entry in entries if entry.name not in _MIXED), " of the case")
+            for group, entries in groups.items()
+            if group not in _UNNAMED_GROUPS
         )
     )
     for domain, groups in _INVENTED.items()

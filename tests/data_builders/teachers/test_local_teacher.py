@@ -50,7 +50,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[LocalTea
         run(teacher.aclose())
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     model=st.integers(0, 2),
     number=st.integers(0, 2),

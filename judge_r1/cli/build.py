@@ -7,9 +7,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+from judge_r1.core.errors import JudgeError
 
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
@@ -35,13 +37,13 @@ def build(
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL, anthropic:MODEL or local:MODEL.")] = "rules",
     reader: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="MODEL",
-            help="Causal language model: flaws are chosen so that its likelihoods do not reveal them. "
-            "A folder, a hub name, bundled:NAME, or none (much faster).",
+            help="Causal language model: rules choose flaws so that its likelihoods do not reveal them. A folder, "
+            f"a hub name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}].",
         ),
-    ] = "bundled:smollm2-135m",
+    ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -74,9 +76,11 @@ def build(
             variants=variants,
             seed=seed,
             limit=limit,
-            reader=None if reader == "none" else reader,
+            reader=None if reader == "none" else reader or DEFAULT_MODEL,
         )
     else:
+        if reader is not None:
+            raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
         done = build_in_session(plan, out, teacher, verify, options, spending)

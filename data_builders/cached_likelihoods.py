@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ DECIMALS = 3
 class CachedLikelihoods:
     """The likelihoods of a model, rounded to `DECIMALS`, with an answer cache at `path` if one is given.
 
-    Raises:
-        ModelUnavailable: The model or its tokenizer cannot be loaded.
-        TeacherError: In a method: the cache cannot be read or written.
+    The model is loaded when the first text is read. Methods raise ModelUnavailable if it cannot be loaded, and
+    TeacherError if the cache cannot be read or written.
     """
 
     def __init__(self, model: str, path: Path | None) -> None:
-        self._model, self._path, self._likelihoods = model, path, FlawLikelihoods(LikelihoodReader(model))
+        self._model, self._path = model, path
+
+    @cached_property
+    def _likelihoods(self) -> FlawLikelihoods:
+        return FlawLikelihoods(LikelihoodReader(self._model))
 
     def tokens(self, reference: str) -> list[tuple[int, int, float]]:
         """The start and end of each token of a reference in characters, and its log-probability in nats."""

@@ -21,7 +21,8 @@ class _Words(Lexicon):
 _WORDS = load_lexicon("clauses", _Words)
 ACTION_VERBS = frozenset(_WORDS.action_verbs)
 _REASON = re.compile(
-    r"(?<!not )(?<!even )(?<!partly )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
+    r"(?<!not )(?<!even )(?<!partly )"
+    r"(?<!and )(?<!have )(?<!has )(?<!had )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
     r"\b(?P<link>due to|because of|because|(?:(?<=ed )|(?<=out )|(?<=ly )|(?<=, ))based on|given that"
     r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
     r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
@@ -49,6 +50,7 @@ _NO_AIM = re.compile(
     r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
     r"|obligation|obliged|ability|possib\w+|sufficient|enough|how|when|whether|where|what|and|or|not|free|going|has|have"
     r"|had|is|are|was|were|been|be|entitled|expected|power|reluctan\w+|way|ways|difficult|easy|important|useful|helpful"
+    r"|beneficial|never|interesting"
     r"|necessary|good|better|suggest|recommend|like|want\w*|wish\w*|intend\w*|aim|aims|aimed|request\w*|chosen|try"
     r"|tried|hard|reason|time|permission|consent|too|leads?|led|made|make|considered|thought|known|said|believed)"
     r"|[,(])\s*$"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from data_builders.perturb.rules.claims import claims
-from data_builders.perturb.rules.clauses import is_balanced, is_main_clause, openings, reasons
+from data_builders.perturb.rules.clauses import ACTION_VERBS, is_balanced, is_main_clause, openings, reasons
 from data_builders.perturb.rules.details import may_precede_detail, takes_detail
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.sentence_parts import sentence_tails, whole_sentences
@@ -131,4 +131,6 @@ def is_entry(step: Step) -> bool:
 
 
 def _is_plain(case: Case, sentence: str) -> bool:
-    return sentence.endswith(".") and not _REQUEST.search(sentence) and may_precede_detail(case, sentence)
+    is_order = sentence.split()[0].lower() in ACTION_VERBS
+    is_request = is_order or _REQUEST.search(sentence) is not None
+    return sentence.endswith(".") and not is_request and may_precede_detail(case, sentence)

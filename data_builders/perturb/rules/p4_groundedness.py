@@ -38,7 +38,7 @@ _DENIED = re.compile(r"\b(?:no|not|without|absence|exclu\w+|ruled|denied|negativ
 _POINTS = re.compile(r"This|The same|It is also|There was also")
 """A sentence that needs one before it."""
 _SUBJECT = re.compile(
-    r"(?:The(?! Court (?:further |also )?(?:notes|observes|accepts))|There|She|He|They|These|His|Her|Their|A|An)\b"
+    r"(?:The(?! Court (?:further |also )?(?:notes|observes|accepts))|She|He|They|These|His|Her|Their|A|An)\b"
 )
 FindParts = Callable[[Case, Step], list[Interval]]
 

@@ -29,6 +29,7 @@ _UNFINISHED = re.compile(
 )
 _MIN_WORDS, _MAX_WORDS, _MAX_REASON, _MIN_STEM, _SHARED = 5, 22, 160, 5, 2
 _PARTICIPLE = re.compile(r"^(?:Excluded|Ruled out|Considered|Suspected|Confirmed|Supported|Suggested|Recommended)\b")
+_COORDINATED = re.compile(r"^\w+(?: \w+)? but\b|\b(?:was|were|is|are|been|be) \w+ and\b")
 _VIOLATION = re.compile(r"\bbeen (no|a) (?:violation|breach|interference)\b")
 _AUXILIARY = re.compile(
     r"\b(?P<cannot>cannot)\b|\b(?:(?P<verb>is|are|was|were|can|could|should|would|must|will"
@@ -99,6 +100,8 @@ def denials(reference: str, step: Step, sentence: str) -> list[str]:
 
 def denied_clause(clause: str) -> str | None:
     """Negate the main verb of a clause, or remove its `not`. None if the clause has no auxiliary to do this."""
+    if _COORDINATED.search(clause):
+        return None
     if participle := _PARTICIPLE.match(clause):
         return f"Not {participle[0].lower()}{clause[participle.end() :]}"
     if match := _VIOLATION.search(clause):

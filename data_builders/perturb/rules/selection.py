@@ -32,6 +32,7 @@ WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
+WORD_LIMIT = 0.02
 UNLIMITED = (
     "unexpected words",
     "mean log-likelihood",
@@ -141,10 +142,14 @@ class Selection:
         group, pair = self._group(candidate), candidate.pair
         strict = pair.violated in ((2,), (4,))
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
+        words = START + WORD_LIMIT * group.chosen
         return all(
             abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
             for name, value in candidate.features.items()
             if pair.violated == (2,) or name not in UNLIMITED
+        ) and (
+            not strict
+            or all(abs(group.words[w] + c) <= max(words, abs(group.words[w])) for w, c in candidate.words.items())
         )
 
     def _cost(self, candidate: Candidate) -> float:

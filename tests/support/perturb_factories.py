@@ -71,7 +71,11 @@ FRAGMENTS = case_of(
     "- **Lung cancer:** The nodule in the left lung was suspicious because of its spiculated margin.\n"
     "- Absence of fever and night sweats during the stay.\n"
     "- **Decision:** The left nodule needs a biopsy before treatment, which the surgeon can do in one session.\n"
-    "- **Rationale:** A biopsy of the nodule is safe, because the lung function is normal.",
+    "- **Rationale:** A biopsy of the nodule is safe, because the lung function is normal.\n"
+    "- **Imaging:** The scan showed a single nodule in the left lung. The right lung was clear on the same scan.\n"
+    "- **Follow-up:** The biopsy of the nodule was taken in one visit. The lung function was measured at that visit.\n"
+    "- **Treatment:** The surgeon offered the patient a resection of the nodule. A second scan was planned for May.\n"
+    "- **Laboratory:** The serum calcium was normal in the first week. The blood count was normal as well.",
 )
 FAMILY = case_of(
     "legal",

@@ -88,6 +88,8 @@ def sentence_ends(step: Step) -> list[Interval]:
         (end, end)
         for start, end in whole_sentences(step)
         if not _has_dependent(step, end) and _is_statement(step.text[start:end])
+        # A sentence behind a step of one sentence may belong to the next step.
+        if end < len(step.text) or len(body_sentences(step, 1)) > 1
     ]
 
 

@@ -88,7 +88,7 @@ COMMANDS = {
     ],
     "audit report": [
         Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE),
-        Reads("audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "sheet/sheet.jsonl", "read.jsonl")),
+        Reads("audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "read.jsonl")),
     ],
     "audit export": [
         Reads(

@@ -79,6 +79,7 @@ COMMANDS = {
     "validate": [Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml"))],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
     "audit shortcuts": [Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS)],
+    "audit sample": [Reads(f"audit sample @data --per-principle 1 --out {OUT}", PAIRS)],
     "audit serve": [
         Reads(
             "audit serve @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), serves=True,
@@ -86,7 +87,8 @@ COMMANDS = {
         )
     ],
     "audit report": [
-        Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE)
+        Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE),
+        Reads("audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "read.jsonl")),
     ],
     "audit export": [
         Reads(

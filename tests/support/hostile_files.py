@@ -80,6 +80,9 @@ def make_workspace(root: Path) -> Path:
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")
     pairs = load_pairs(root / "data").pairs
     write_jsonl(root / "answers.jsonl", [choose(pair, True) for pair in pairs])
+    cli("audit", "sample", root / "data", "--per-principle", "1", "--out", root / "sheet")
+    sheet = map(json.loads, (root / "sheet" / "sheet.jsonl").read_text(encoding="utf-8").splitlines())
+    write_jsonl(root / "read.jsonl", [line | {"real": True, "natural": False} for line in sheet])
     cli("keys", "add", "ana", "--file", root / "keys.json")
     scaling_study(root / "study")
     judges = ["--judge", "longer", "--judge", "tiny=agentic@bundled:tiny", "--recipe", root / "recipe.yaml"]

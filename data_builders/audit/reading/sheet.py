@@ -11,11 +11,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from data_builders.audit.reading.sample import candidates, draw
-from data_builders.build import write_pairs
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_json, write_jsonl
-from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.records import Case, ReasoningPair, Span
@@ -81,9 +80,12 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
     }
     data = PairSet(cases, pairs)
     items = [sheet_item(number, pair, data.case_of(pair)) for number, pair in enumerate(pairs, 1)]
-    write_pairs(data, out)
-    write_json(out / SAMPLE_FILE, report)
-    write_jsonl(out / SHEET_FILE, items)
+    names = (CASES_FILE, PAIRS_FILE, SAMPLE_FILE, SHEET_FILE)
+    with AtomicFiles(*(out / name for name in names)) as files:
+        for name, records in ((CASES_FILE, cases.values()), (PAIRS_FILE, pairs), (SHEET_FILE, items)):
+            for record in records:
+                files.write(out / name, dump_line(record))
+        files.write(out / SAMPLE_FILE, dump_json(report))
     return report
 
 

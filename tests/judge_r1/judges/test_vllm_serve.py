@@ -1,5 +1,6 @@
 """`vllm serve` behind a judge of the backend `vllm:`, and behind `judge-r1 serve` (`make test-vllm`)."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.hub import resolve
+from judge_r1.training.verl.runner import VLLM_CPU_DEFAULTS
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,7 +46,8 @@ class Server:
 
     def __enter__(self) -> "Server":
         with self.log.open("wb") as out:
-            self.process = subprocess.Popen(self.command, stdout=out, stderr=subprocess.STDOUT)
+            variables = VLLM_CPU_DEFAULTS | os.environ  # without them vLLM takes most of the memory
+            self.process = subprocess.Popen(self.command, stdout=out, stderr=subprocess.STDOUT, env=variables)
         deadline = time.monotonic() + 600
         while not self._healthy():
             if self.process.poll() is not None or time.monotonic() > deadline:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,17 +34,36 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(recipe: Recipe, run: Path, rank: int, port: int, *, processes: int = 1) -> subprocess.Popen[str]:
+class Command(subprocess.Popen[str]):
+    """A started command. Its errors go to a file, because nobody reads a pipe while the other node is waited for."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - open as long as the command
+        super().__init__(command, env=environment, stderr=self._errors, text=True)
+
+    def said(self, timeout: float = 60) -> str:
+        """What the command has written to stderr by its end."""
+        self.wait(timeout)
+        self._errors.seek(0)
+        return self._errors.read()
+
+
+def start(recipe: Recipe, run: Path, rank: int, port: int, *, processes: int = 1) -> Command:
     """Start the command of one node."""
     file = run.with_name(f"{run.name}-{rank}.yaml")
     file.write_text(dump_recipe(recipe))
     place = ["--nodes", "2", "--node-rank", str(rank), "--master", f"127.0.0.1:{port}", "--processes", str(processes)]
     command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--out", str(run), *place]
-    return subprocess.Popen(command, env=os.environ | {"COLUMNS": "400"}, stderr=subprocess.PIPE, text=True)
+    return Command(command, os.environ | {"COLUMNS": "400"})
+
+
+def failures(nodes: Sequence[Command]) -> list[str]:
+    """What the nodes that have ended have written."""
+    return [node.said() for node in nodes if node.poll() is not None]
 
 
 @contextmanager
-def two_launchers(recipe: Recipe, run: Path, *, processes: int = 1) -> Iterator[list[subprocess.Popen[str]]]:
+def two_launchers(recipe: Recipe, run: Path, *, processes: int = 1) -> Iterator[list[Command]]:
     """The commands of both nodes. Whatever still runs at the end is killed."""
     [port] = free_ports(1)
     nodes = [start(recipe, run, rank, port, processes=processes) for rank in (0, 1)]
@@ -74,14 +93,14 @@ def test_all_nodes_must_see_the_dev_pairs(data: Path, tmp_path: Path, monkeypatc
 
 def train(recipe: Recipe, run: Path, *, processes: int = 1) -> None:
     with two_launchers(recipe, run, processes=processes) as nodes:
-        said = [node.communicate(timeout=600)[1] for node in nodes]
+        said = [node.said(600) for node in nodes]
         assert [node.returncode for node in nodes] == [0, 0], said
 
 
-def await_checkpoint(run: Path, nodes: list[subprocess.Popen[str]]) -> None:
+def await_checkpoint(run: Path, nodes: list[Command]) -> None:
     deadline = time.monotonic() + 400
     while not any(each.has_manifest for each in checkpoints(run / "checkpoints")):
-        assert all(node.poll() is None for node in nodes), [node.communicate()[1] for node in nodes]
+        assert all(node.poll() is None for node in nodes), failures(nodes)
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -136,7 +155,7 @@ def test_a_lost_node_ends_the_other_and_the_run_resumes(
         for pid in family(killed.pid):
             os.kill(pid, signal.SIGKILL)
         gone = time.monotonic()
-        said = survivor.communicate(timeout=200)[1]
+        said = survivor.said(200)
         print("seconds until the other node ended:", round(time.monotonic() - gone, 1), said)
         assert survivor.returncode == TRY_AGAIN, said
         time.sleep(2)
@@ -155,11 +174,13 @@ def test_sigterm_to_one_node_saves_a_checkpoint_on_all(data: Path, tmp_path: Pat
     with two_launchers(recipe, run) as nodes:
         deadline = time.monotonic() + 400
         while not ((run / "metrics.jsonl").exists() and read_rows(run / "metrics.jsonl")):
-            assert all(node.poll() is None for node in nodes), [node.communicate()[1] for node in nodes]
+            assert all(node.poll() is None for node in nodes), [
+                node.said() for node in nodes if node.poll() is not None
+            ]
             assert time.monotonic() < deadline
             time.sleep(0.05)
         nodes[1].send_signal(signal.SIGTERM)
-        said = [node.communicate(timeout=200)[1] for node in nodes]
+        said = [node.said(200) for node in nodes]
     assert [node.returncode for node in nodes] == [TRY_AGAIN, TRY_AGAIN], said
     [saved] = checkpoints(run / "checkpoints")
     assert [row["step"] for row in read_rows(run / "metrics.jsonl")] == list(range(1, saved.step + 1))
@@ -176,18 +197,18 @@ def test_a_ray_cluster_of_two_nodes_trains_and_survives_the_loss_of_one(data: Pa
     with tempfile.TemporaryDirectory(prefix="j2s") as folder, two_nodes(Path(folder)) as cluster:
         environment = cluster.environment | {"RAY_ADDRESS": f"127.0.0.1:{cluster.gcs}", "COLUMNS": "400"}
 
-        def start() -> subprocess.Popen[str]:
-            return subprocess.Popen([*command, "--out", str(run)], env=environment, stderr=subprocess.PIPE, text=True)
+        def start() -> Command:
+            return Command([*command, "--out", str(run)], environment)
 
         first = start()
         await_checkpoint(run, [first])
         cluster.kill(cluster.nodes[1])
-        said = first.communicate(timeout=300)[1]
+        said = first.said(300)
         assert first.returncode == TRY_AGAIN, said
         print(said)
         cluster.worker()  # a scheduler would start a replacement
         second = start()
-        said = second.communicate(timeout=600)[1]
+        said = second.said(600)
         assert second.returncode == 0, said
     run_recipe(recipe, tmp_path / "one", Resources(1))
     assert_same_training(run, tmp_path / "one")
@@ -196,7 +217,7 @@ def test_a_ray_cluster_of_two_nodes_trains_and_survives_the_loss_of_one(data: Pa
 
 def test_the_error_of_one_node_ends_all_nodes_with_its_status(data: Path, tmp_path: Path) -> None:
     with two_launchers(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run") as nodes:
-        said = [node.communicate(timeout=300)[1] for node in nodes]
+        said = [node.said(300) for node in nodes]
     assert [node.returncode for node in nodes] == [2, 2], said
     assert "process 0 of 2 failed: pair" in said[0]
     assert "node 0 of 2 failed: process 0 of 2 failed: pair" in said[1]
@@ -211,7 +232,7 @@ def test_nodes_with_another_recipe_are_refused(data: Path, tmp_path: Path, monke
             run_recipe(
                 turn_recipe("sft", data, "seed=7"), tmp_path / "run", Resources(1, 2, None, 1, f"127.0.0.1:{port}")
             )
-        said = first.communicate(timeout=200)[1]
+        said = first.said(200)
         assert first.returncode == 2, said
         assert "node 1 of 2 failed" in said
     finally:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from data_builders.audit.text_counts import better, flawed
 from judge_r1.core.records import ReasoningPair
 
 DEFAULT_MODEL = "bundled:smollm2-135m"
@@ -48,12 +47,14 @@ class LikelihoodReader:
         """The scores of each text. The first text is read whole, the others from where they leave it."""
         from transformers import DynamicCache
 
+        from judge_r1.models.kv_cache import shared_length
+
         encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
         scores: list[TokenScores | None] = [None] * len(texts)
         cache = DynamicCache()
         first = self._continue(cache, [self._start], encoded[0])
         scores[0] = TokenScores(encoded[0], tuple(first))
-        shared = {i: _shared(encoded[0], encoded[i]) for i in range(1, len(texts))}
+        shared = {i: shared_length(encoded[0], encoded[i]) for i in range(1, len(texts))}
         for i in sorted(shared, key=lambda i: -shared[i]):  # the cache only ever gets shorter
             keep = min(shared[i], len(encoded[i]) - 1)
             if keep < 0:
@@ -77,11 +78,6 @@ class LikelihoodReader:
         targets = torch.tensor(ids, device=logits.device)
         chosen = logits.gather(1, targets[:, None])[:, 0] - logits.logsumexp(1)
         return [float(value) for value in chosen]
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """The number of leading ids that two texts share."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float]:
@@ -113,10 +109,10 @@ def pair_likelihoods(
     """Pair id -> the features of A minus those of B. `track` wraps the loop over cases, for a progress bar."""
     by_reference: dict[str, list[ReasoningPair]] = defaultdict(list)
     for pair in pairs:
-        by_reference[better(pair)].append(pair)
+        by_reference[pair.reference].append(pair)
     features: dict[str, dict[str, float]] = {}
     for own in track(list(by_reference.values())):
-        reference, *others = reader.read([better(own[0]), *map(flawed, own)])
+        reference, *others = reader.read([own[0].reference, *(pair.flawed for pair in own)])
         for pair, other in zip(own, others, strict=True):
             sides = (reference, other) if pair.preferred == "A" else (other, reference)
             features[pair.pair_id] = likelihood_features(*sides)

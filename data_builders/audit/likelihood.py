@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from data_builders.audit.text_counts import better, flawed
 from judge_r1.core.records import ReasoningPair
 
 DEFAULT_MODEL = "bundled:smollm2-135m"
@@ -136,8 +135,10 @@ class _Branch:
 
 
 def _branch(first: Sequence[int], ids: tuple[int, ...], tail: int | None) -> _Branch:
-    left = _shared(first, ids)
-    joined = 0 if tail is None else max(0, _shared(first[left:][::-1], ids[left:][::-1]) - tail)
+    from judge_r1.models.kv_cache import shared_length
+
+    left = shared_length(first, ids)
+    joined = 0 if tail is None else max(0, shared_length(first[left:][::-1], ids[left:][::-1]) - tail)
     return _Branch(ids, left, joined)
 
 
@@ -162,19 +163,16 @@ def _chosen(logits: Any, ids: Sequence[int]) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """The number of leading ids that two texts share."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
 def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float]:
     """The features of one text minus those of the other.
 
     `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have. Its features
     are 0 if one text has no such tokens: then nothing is compared.
     """
-    left = _shared(one.ids, other.ids)
-    right = _shared(one.ids[left:][::-1], other.ids[left:][::-1])
+    from judge_r1.models.kv_cache import shared_length
+
+    left = shared_length(one.ids, other.ids)
+    right = shared_length(one.ids[left:][::-1], other.ids[left:][::-1])
     cut = (one.ids[left : len(one.ids) - right], other.ids[left : len(other.ids) - right])
     opcodes = SequenceMatcher(None, *cut, autojunk=False).get_opcodes()
     changes = [[left + place for place in places] for kind, *places in opcodes if kind != "equal"]
@@ -218,10 +216,10 @@ def pair_likelihoods(
     """Pair id -> the features of A minus those of B. `track` wraps the loop over cases, for a progress bar."""
     by_reference: dict[str, list[ReasoningPair]] = defaultdict(list)
     for pair in pairs:
-        by_reference[better(pair)].append(pair)
+        by_reference[pair.reference].append(pair)
     features: dict[str, dict[str, float]] = {}
     for own in track(list(by_reference.values())):
-        reference, *others = reader.read([better(own[0]), *map(flawed, own)])
+        reference, *others = reader.read([own[0].reference, *(pair.flawed for pair in own)])
         for pair, other in zip(own, others, strict=True):
             sides = (reference, other) if pair.preferred == "A" else (other, reference)
             features[pair.pair_id] = likelihood_features(*sides)

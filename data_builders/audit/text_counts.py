@@ -34,20 +34,10 @@ def text_counts(text: str) -> Mapping[str, float]:
 
 def rule_scores(pairs: Sequence[ReasoningPair], count: str) -> list[float]:
     """1 for each pair whose better reasoning has the smaller count, 0 for the larger one, 1/2 for a tie."""
-    margins = [text_counts(flawed(pair))[count] - text_counts(better(pair))[count] for pair in pairs]
+    margins = [text_counts(pair.flawed)[count] - text_counts(pair.reference)[count] for pair in pairs]
     return sign_scores(margins)
 
 
 def sign_scores(margins: Sequence[float]) -> list[float]:
     """1 for each positive margin, 0 for a negative one, 1/2 for zero."""
     return [(1 + (margin > 0) - (margin < 0)) / 2 for margin in margins]
-
-
-def better(pair: ReasoningPair) -> str:
-    """The preferred reasoning."""
-    return pair.reasoning_a if pair.preferred == "A" else pair.reasoning_b
-
-
-def flawed(pair: ReasoningPair) -> str:
-    """The other one."""
-    return pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a

@@ -35,7 +35,7 @@ def item_of(row: Row, number: int) -> Item:
 
 def with_equal(results: Sequence[ItemResult]) -> dict[str, Any]:
     """`with_ties`, and `equal`: the share of items with the same answer in both orders, two ties included. An invalid
-    answer equals none. None unless each item has exactly one vote per order."""
+    answer counts as different. None unless each item has exactly one vote per order."""
     both = [[shown_preference(vote) for vote in result.votes] for result in results]
     complete = all(len({vote.order for vote in result.votes}) == len(result.votes) == 2 for result in results)
     equal = mean(one == other is not None for one, other in both) if results and complete else None

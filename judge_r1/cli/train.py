@@ -30,7 +30,9 @@ def train(
     node_rank: Annotated[
         int | None, typer.Option(min=0, help="For sft and dpo without Ray: this node, from 0; run it on every node.")
     ] = None,
-    master: Annotated[str | None, typer.Option(help="HOST:PORT on the node of rank 0, where all meet.")] = None,
+    master: Annotated[
+        str | None, typer.Option(help="HOST:PORT on the node of rank 0, to which all nodes connect.")
+    ] = None,
     gpu: Annotated[
         Literal["A100", "H100", "H200", "B200"] | None,
         typer.Option("--gpu", help="GPU for the estimates of --dry-run; this machine's by default."),

@@ -146,7 +146,7 @@ class PrefixCache:
         The last id is never part of it: it has to be read for the distribution of the next one."""
         key = tuple(prompt)
         if self.min_shared is not None:
-            shared = {known: _shared(known, key[:-1]) for known in self._states}
+            shared = {known: shared_length(known, key[:-1]) for known in self._states}
             best = max(shared, key=lambda known: shared[known], default=())
             if best and shared[best] >= self.min_shared:
                 self._states.move_to_end(best)
@@ -158,7 +158,7 @@ class PrefixCache:
         return 0, None
 
 
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
     """The number of first ids that two texts share."""
     return bisect_left(range(min(len(one), len(other))), True, key=lambda n: one[: n + 1] != other[: n + 1])
 

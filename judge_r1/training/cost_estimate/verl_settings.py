@@ -23,7 +23,7 @@ class VerlSettings(NamedTuple):
 
 
 def verl_settings(recipe: Recipe) -> VerlSettings:
-    """Values that are no positive numbers count as verl's defaults; `check_keys` refuses them if verl is installed."""
+    """Values that are not positive numbers count as verl's defaults; `check_keys` refuses them if verl is installed."""
     keys: dict[str, Any] = dict(recipe.grpo.verl)
     rollout = "actor_rollout_ref.rollout"
     shard_size = _number(keys, "actor_rollout_ref.actor.fsdp_config.fsdp_size", -1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import generator_for
-from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
 from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
@@ -32,13 +32,14 @@ def build(
     seed: int = 0,
     limit: int | None = None,
     reader: str | None = None,
+    citations: int = CITATIONS,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
     `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
-    whose likelihoods are balanced.
+    whose likelihoods are balanced. `citations` is how many sentences of its context rules add to a reference.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, citations)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

@@ -15,6 +15,7 @@ from judge_r1.core.record_base import Record
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
+CITATIONS = 6
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues.
+    stopped build continues. `citations` is how many sentences of its context rules add to a reference.
     """
 
     source: str
@@ -34,6 +35,7 @@ class BuildPlan:
     limit: int | None = None
     reader: str | None = None
     cache: Path | None = None
+    citations: int = CITATIONS
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))

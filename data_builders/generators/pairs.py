@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from data_builders.cached_likelihoods import CachedLikelihoods
@@ -12,7 +12,9 @@ from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
 from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
@@ -75,16 +77,28 @@ class PairsByRules(_Pairs[Case]):
             self._selection = Selection(CachedLikelihoods(plan.reader, plan.cache))
 
     def settings(self) -> dict[str, Any]:
-        return {**super().settings(), **({"reader": self.plan.reader} if self._selection else {})}
+        balanced = {"reader": self.plan.reader, "citations": self.plan.citations} if self._selection else {}
+        return {**super().settings(), **balanced}
 
     def items(self) -> Iterator[Case]:
+        return self._cases(self.skipped)
+
+    def _cases(self, skipped: Counter[str]) -> Iterator[Case]:
+        """The cases of the corpus. Those of a balanced source cite facts."""
         plan = self.plan
-        found = items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, None)
-        return (case for case in found if isinstance(case, Case))
+        for case in items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, skipped, None):
+            if isinstance(case, Case):
+                yield cite_facts(case, plan.citations, plan.seed) if self._selection else case
+
+    @cached_property
+    def _foreign(self) -> ForeignFacts:
+        return ForeignFacts(self._cases(Counter()))
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()
-        make = partial(perturb_balanced, selection=self._selection) if self._selection else perturb
+        make = (
+            partial(perturb_balanced, selection=self._selection, foreign=self._foreign) if self._selection else perturb
+        )
         pairs = make(
             item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
         )

@@ -5,21 +5,14 @@ Random generators are seeded by (case, seed, operator, step, salt), so an edit d
 
 from collections import Counter
 from collections.abc import Sequence
-from random import Random
 
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.clauses import is_balanced
-from data_builders.perturb.rules.operators import Edit, Operator, Step
-from judge_r1.core.record_base import content_hash
+from data_builders.perturb.rules.operators import Edit, Operator, Step, seeded_random
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 TEACHER = "rules"
 PlannedEdit = tuple[Operator, Step, Edit]
-
-
-def seeded_random(case: Case, seed: int, *parts: str | int) -> Random:
-    """Return a generator that depends on case, seed and parts only."""
-    return Random(int(content_hash(case.case_id, seed, *parts), 16))
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
@@ -56,10 +49,15 @@ class CaseEdits:
         key = (rule.name, step.index, salt)
         if key not in self._edits:
             edit = rule.apply(self.case, step, seeded_random(self.case, self.seed, *key))
-            self._edits[key] = edit if edit is None or self._is_usable(edit) else None
+            self._edits[key] = edit if edit is None or self._is_usable(rule, step, edit) else None
         return self._edits[key]
 
-    def _is_usable(self, edit: Edit) -> bool:
+    def _is_usable(self, rule: Operator, step: Step, edit: Edit) -> bool:
+        """Whether the edit changes something, keeps brackets closed, and changes what a citation says for P2 only."""
+        start, end = edit.start - step.start, edit.end - step.start
+        wholes = [citation.whole for citation in step.citations]
+        if rule.principle != 2 and any(a < end and start < b and (start, end) != (a, b) for a, b in wholes):
+            return False
         old = self.case.reference[edit.start : edit.end]
         return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
 

@@ -14,8 +14,8 @@ from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
-from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit, seeded_random
-from data_builders.perturb.rules.operators import OPERATORS, Operator, Step
+from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
+from data_builders.perturb.rules.operators import OPERATORS, Operator, Step, seeded_random
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair

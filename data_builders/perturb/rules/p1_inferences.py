@@ -8,6 +8,7 @@ from data_builders.perturb.rules.clauses import reason_tails, reasons
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.premises import denials
 from data_builders.perturb.rules.sentence_parts import (
+    citations,
     fragment_ends,
     replaceable_sentences,
     sentence_closings,
@@ -67,3 +68,4 @@ register_rewrite(1, "fallacious_tail", sentence_tails, partial(_inference, "tail
 register_rewrite(1, "fallacious_sentence", replaceable_sentences, partial(_inference, "sentence"), whole_sentence=True)
 register_rewrite(1, "fallacious_clause", sentence_closings, partial(_inference, "tail"))
 register_rewrite(1, "fallacious_addition", sentence_ends, partial(_inference, "sentence"), whole_sentence=True)
+register_rewrite(1, "fallacious_remark", citations, partial(_inference, "sentence"), whole_sentence=True)

@@ -1,21 +1,19 @@
-"""P2, factual consistency: a name, thing or attribute that the case states is replaced by another of its kind.
+"""P2, factual consistency: a citation contradicts the case: it has another name, thing or attribute, or is denied.
 
-The context has the old value beside an anchor (see `evidence`), and nowhere the new value beside it.
+The context nowhere has the new value beside the words of the citation (`pair_checks`).
 """
 
 import re
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 from random import Random
 
 from data_builders.perturb.rules.case_peers import peers
-from data_builders.perturb.rules.claims import claimed_terms, claims
-from data_builders.perturb.rules.evidence import Evidence, find_evidence, is_denied, is_restated
-from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
-from data_builders.perturb.rules.templates import word_counts
+from data_builders.perturb.rules.citations import Citation
+from data_builders.perturb.rules.operators import Edit, Step, operator
+from data_builders.perturb.rules.premises import denied_clause
 from data_builders.perturb.rules.text_match import WORD, contains, stems
 from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
-from data_builders.perturb.rules.word_swap import swap_term
+from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
 
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Judge", "Professor")
@@ -25,47 +23,22 @@ _NAME = re.compile(
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
-
-_UNITS = ("hour", "day", "week", "month", "year")
-_COUNT = re.compile(r"[\w.-]+\s+$")
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
-NO_NEW_WORDS = 0.5
-"""The share of the draws that bring no word which the reference lacks, unless they take one away."""
-
-
-def _names_value(case: Case, step: Step, value: Interval, sentence: Interval) -> Evidence | None:
-    """Return the evidence for a value that the reference states only here."""
-    evidence = find_evidence(case, step.text, value, sentence)
-    old = step.text[value[0] : value[1]]
-    restated = evidence is not None and is_restated(case, evidence, old, step.start + value[0])
-    return None if restated else evidence
-
-
-def _fits(case: Case, evidence: Evidence, old: str, sentence: str) -> Callable[[str], bool]:
-    """Return a test whether a new value is denied by the context and does not stand in the sentence already."""
-    beside = stems(sentence) - stems(old)
-    return lambda new: not (stems(new) - stems(old)) & beside and is_denied(case, evidence, old, new)
-
-
-def _both(one: Callable[[str], bool], other: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda text: one(text) and other(text)
 
 
 @operator(2, "other_name")
 def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace a person, place or institution by another one of the case."""
+    """Replace a person or institution by another one of the case."""
     names = [
-        (match, claim.sentence)
-        for claim in claims(case, step)
-        for match in _NAME.finditer(step.text, claim.start, claim.end)
-        if match.start() > claim.sentence[0] and not step.text.startswith(" of ", match.end())
+        (match, cited)
+        for cited in step.citations
+        for match in _NAME.finditer(step.text, cited.start, cited.end)
+        if match.start() > cited.start and not step.text.startswith(" of ", match.end())
     ]
-    for match, sentence in rng.sample(names, len(names)):
-        evidence = _names_value(case, step, match.span(), sentence)
-        if evidence is not None:
-            fits = _fits(case, evidence, match[0], step.text[sentence[0] : sentence[1]])
-            if others := [other for other in _names_of_same_kind(case.context, match[0]) if fits(other)]:
-                return step.edit(match.span(), rng.choice(others), *evidence.spans)
+    for match, cited in rng.sample(names, len(names)):
+        others = [name for name in _names_of_same_kind(case.context, match[0]) if name not in cited.fact.text]
+        if others:
+            return step.edit(match.span(), rng.choice(others), cited.fact.span)
     return None
 
 
@@ -85,28 +58,28 @@ def _name_kind(name: str) -> str:
     return last if len(name.split()) > 1 else ""
 
 
+def _terms(step: Step, classes: Classes) -> Iterator[tuple[TermMatch, Citation]]:
+    for cited in step.citations:
+        for swap_class in classes:
+            for found in swap_class.find(step.text, cited.start, cited.end):
+                yield found, cited
+
+
 def _register_terms(name: str, by_domain: dict[str, Classes], *, of_case: bool) -> None:
     @operator(2, name)
     def other_term(case: Case, step: Step, rng: Random) -> Edit | None:
-        in_reference, reference_words = partial(contains, case.reference), word_counts(case.reference)
-        terms = claimed_terms(case, step, classes_for(case.domain, by_domain))
-        is_short = rng.random() < NO_NEW_WORDS
-        for found, sentence in rng.sample(terms, len(terms)):
-            old = step.text[found.start : found.end]
+        terms = list(_terms(step, classes_for(case.domain, by_domain)))
+        for found, cited in rng.sample(terms, len(terms)):
             if of_case and _BEFORE_AMOUNT.match(step.text, found.end):
                 continue
-            count = _COUNT.search(step.text[sentence[0] : found.start]) if found.term.text in _UNITS else None
-            value = (sentence[0] + count.start() if count else found.start, found.end)
-            evidence = _names_value(case, step, value, sentence)
-            if evidence is None:
-                continue
-            is_other = _fits(case, evidence, old, step.text[sentence[0] : sentence[1]])
-            if is_short and reference_words[old.lower()] > 1:
-                is_other = _both(in_reference, is_other)
-            fits = _both(partial(contains, case.context), is_other) if of_case else is_other
-            new = swap_term(found, step.text, fits, rng, in_reference)
+            known = stems(cited.fact.text)
+
+            def fits(new: str, known: set[str] = known) -> bool:
+                return not stems(new) <= known and (not of_case or contains(case.context, new))
+
+            new = swap_term(found, step.text, fits, rng)
             if new is not None:
-                return step.edit((found.start, found.end), new, *evidence.spans)
+                return step.edit((found.start, found.end), new, cited.fact.span)
         return None
 
 
@@ -119,15 +92,57 @@ def other_peer(case: Case, step: Step, rng: Random) -> Edit | None:
     """Replace a word by one that the case lists beside it: `kidney and liver` makes them of one kind."""
     kinds = peers(case.context)
     words = [
-        (match, claim.sentence)
-        for claim in claims(case, step)
-        for match in WORD.finditer(step.text, claim.start, claim.end)
+        (match, cited)
+        for cited in step.citations
+        for match in WORD.finditer(step.text, cited.start, cited.end)
         if match[0] in kinds and step.text[match.end() : match.end() + 1] != "-"
     ]
-    for match, sentence in rng.sample(words, len(words)):
-        evidence = _names_value(case, step, match.span(), sentence)
-        if evidence is not None:
-            fits = _fits(case, evidence, match[0], step.text[sentence[0] : sentence[1]])
-            if others := [other for other in kinds[match[0]] if fits(other)]:
-                return step.edit(match.span(), rng.choice(others), *evidence.spans)
+    for match, cited in rng.sample(words, len(words)):
+        if others := [other for other in kinds[match[0]] if not stems(other) <= stems(cited.fact.text)]:
+            return step.edit(match.span(), rng.choice(others), cited.fact.span)
     return None
+
+
+@operator(2, "exchanged")
+def exchanged(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Let two values of one kind change places in a citation."""
+    terms = list(_terms(step, (*classes_for(case.domain, ATTRIBUTES), *classes_for(case.domain, CASE_TERMS))))
+    twins = [
+        (one, other, cited)
+        for one, cited in terms
+        for other, other_cited in terms
+        if one.end < other.start
+        and cited is other_cited
+        and one.swap_class is other.swap_class
+        and one.plural == other.plural
+        and one.term != other.term
+    ]
+    for one, other, cited in rng.sample(twins, len(twins)):
+        first, second = step.text[one.start : one.end], step.text[other.start : other.end]
+        between = step.text[one.end : other.start]
+        # "left and right" means the same in either order.
+        if not re.fullmatch(r",? (?:and|or|to|nor|/) ?", between) and first[0].isupper() == second[0].isupper():
+            return step.edit((one.start, other.end), second + between + first, cited.fact.span)
+    return None
+
+
+@operator(2, "denied")
+def denied(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Negate the main verb of a citation, or remove its `not`."""
+    for cited in rng.sample(step.citations, len(step.citations)):
+        old = cited.fact.text
+        new = denied_clause(old.rstrip("."))
+        if new is not None:
+            start, old_end, new_end = _changed(old, new + old[len(old.rstrip(".")) :])
+            return step.edit((cited.start + start, cited.start + old_end), new[start:new_end], cited.fact.span)
+    return None
+
+
+def _changed(old: str, new: str) -> tuple[int, int, int]:
+    """Return where the words of two texts begin to differ, and the ends of the different part in both."""
+    start, old_end, new_end = 0, len(old), len(new)
+    while start < min(old_end, new_end) and old[start] == new[start]:
+        start += 1
+    while min(old_end, new_end) > start and old[old_end - 1] == new[new_end - 1]:
+        old_end, new_end = old_end - 1, new_end - 1
+    return start, old_end, new_end

@@ -1,18 +1,13 @@
-"""P2, factual consistency: a number or date that the case states is replaced by another of the same form."""
+"""P2, factual consistency: a number or date in a citation is replaced by another of the same form."""
 
 import re
 from datetime import date
 from random import Random
 
-from data_builders.perturb.rules.claims import claims
-from data_builders.perturb.rules.evidence import Evidence, find_evidence, is_restated
 from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
-from data_builders.perturb.rules.text_match import contains, sentences_with, stems
+from data_builders.perturb.rules.text_match import contains, occurrences, sentences_with, stems
 from data_builders.perturb.rules.word_classes import DAYS, MONTHS, YEARS
 from judge_r1.core.records import Case
-
-VALUE_REACH = 14
-"""Words between a number or date and its anchor in the claim: its form alone tells it from most others."""
 
 _UNITS = (
     r"(?:mg|g|kg|µg|mcg|ng|pg|mm|cm|m|km|ml|mL|dl|dL|l|L|mmHg|mmol|µmol|nmol|pmol|mol|mEq|IU|U|kDa|bp|kb|nm|µm|ms|s|h"
@@ -38,30 +33,27 @@ _DATE = re.compile(
 _YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 
 
-def _evidence(case: Case, step: Step, value: Interval, sentence: Interval) -> Evidence | None:
-    evidence = find_evidence(case, step.text, value, sentence, reach=VALUE_REACH)
-    old = step.text[value[0] : value[1]]
-    restated = evidence is not None and is_restated(case, evidence, old, step.start + value[0])
-    return None if restated else evidence
-
-
 @operator(2, "other_number")
 def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     """Replace a number by one of the same length and roundness, with the same unit."""
-    numbers = [(m, claim) for claim in claims(case, step) for m in _NUMBER.finditer(step.text, claim.start, claim.end)]
-    for match, claim in rng.sample(numbers, len(numbers)):
+    numbers = [(m, cited.fact) for cited in step.citations for m in _NUMBER.finditer(step.text, cited.start, cited.end)]
+    for match, fact in rng.sample(numbers, len(numbers)):
         value, unit = match["value"], match["unit"].strip(" -")
-        if _CROSS_REFERENCE.search(step.text[: match.start()]):
+        if _CROSS_REFERENCE.search(step.text[: match.start()]) or _is_restated(case, match[0]):
             continue
-        evidence = _evidence(case, step, match.span(), claim.sentence)
-        new = _other_value(value, unit, rng) if evidence else None
-        if evidence is None or new is None:
+        new = _other_value(value, unit, rng)
+        if new is None:
             continue
         phrase = new + match["unit"]
         taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, new)
         if not taken:
-            return step.edit(match.span(), phrase, *evidence.spans)
+            return step.edit(match.span(), phrase, fact.span)
     return None
+
+
+def _is_restated(case: Case, value: str) -> bool:
+    """Whether the reference has a value twice: then its other occurrence contradicts the changed one."""
+    return len(occurrences(case.reference, value)) > 1
 
 
 def _other_value(value: str, unit: str, rng: Random) -> str | None:
@@ -89,23 +81,22 @@ def _roundness(number: int) -> tuple[int, bool]:
 
 @operator(2, "other_date")
 def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Change the day, month or year of a date that the case states."""
+    """Change the day, month or year of a date."""
     dates = [
-        (match, claim.sentence)
-        for claim in claims(case, step)
+        (match, cited.fact)
+        for cited in step.citations
         for pattern in (_DATE, _YEAR)
-        for match in pattern.finditer(step.text, claim.start, claim.end)
+        for match in pattern.finditer(step.text, cited.start, cited.end)
     ]
-    for match, sentence in rng.sample(dates, len(dates)):
+    for match, fact in rng.sample(dates, len(dates)):
         parts = {name: text for name, text in match.groupdict().items() if text is not None}
         span = match.span() if len(parts) > 1 else match.span("year")
-        evidence = _evidence(case, step, span, sentence)
-        if evidence is None:
+        if _is_restated(case, step.text[slice(*span)]):
             continue
         part = rng.choice(sorted(parts))
         new = _other_date(case, step.text, span, match.span(part), part.rstrip("2"), rng)
         if new is not None:
-            return step.edit(span, new, *evidence.spans)
+            return step.edit(span, new, fact.span)
     return None
 
 

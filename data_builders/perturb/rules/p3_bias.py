@@ -11,6 +11,7 @@ from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.perturb.rules.clauses import openings, reasons
 from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.sentence_parts import (
+    citations,
     exclusions,
     fragment_ends,
     noun_bullets,
@@ -82,3 +83,4 @@ register_rewrite(3, "biased_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(3, "biased_clause", sentence_closings, partial(_word, "tail"))
 register_rewrite(3, "biased_addition", sentence_ends, partial(_word, "remark"), whole_sentence=True)
 register_rewrite(3, "biased_bullet", noun_bullets, partial(_word, "bullet"))
+register_rewrite(3, "biased_citation", citations, partial(_word, "remark"), whole_sentence=True)

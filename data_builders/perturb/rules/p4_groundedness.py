@@ -1,141 +1,74 @@
-"""P4, groundedness: a detail that the case does not have is added to a step, or takes the place of a part of it.
-
-The detail is about something of which the case says nothing, so it contradicts no statement of the case (P2).
-"""
+"""P4, groundedness: a citation states what another case of the corpus states, and this one does not."""
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence, Set
+from functools import partial
 from random import Random
 
-from data_builders.perturb.rules.claims import absent_from
-from data_builders.perturb.rules.detail_sites import (
-    clause_ends,
-    conclusion_grounds,
-    is_entry,
-    paragraph_references,
-    remarks,
-    replaceable_openings,
-    spare_sentences,
-    spare_tails,
-    statement_ends,
-    statements,
-)
-from data_builders.perturb.rules.details import detail
-from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
-from data_builders.perturb.rules.steps import body_sentences, body_start
-from data_builders.perturb.rules.templates import as_sentence, match_first_letter, word_counts
-from data_builders.perturb.rules.text_match import contains, words
-from data_builders.perturb.rules.word_classes import listed_classes
-from data_builders.perturb.rules.word_swap import PREFERRED, SwapClass
+from data_builders.perturb.rules.citations import Fact, cited, with_citations
+from data_builders.perturb.rules.operators import Edit, Operator, Step
+from data_builders.perturb.rules.steps import split_steps
+from data_builders.perturb.rules.text_match import content_words, sentence_index, vocabulary
 from judge_r1.core.records import Case
 
-LENGTHS = (0.2, 0.4, 0.7, 1.0)
-INSERTED = (20, 40, 60, 90)
-"""Lengths of a detail: relative to the part that it replaces, and of an addition in characters."""
-ADDED = 0.4
-"""The share of the draws that may add to a step: every step takes an addition, few have a part to replace."""
-_DENIED = re.compile(r"\b(?:no|not|without|absence|exclu\w+|ruled|denied|negative|lack|nor|neither|less likely)\b")
-_POINTS = re.compile(r"This|The same|It is also|There was also")
-"""A sentence that needs one before it."""
-_SUBJECT = re.compile(
-    r"(?:The(?! Court (?:further |also )?(?:notes|observes|accepts))|She|He|They|These|His|Her|Their|A|An)\b"
+DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 60, 3, 0.5, (0.6, 1.6)
+"""Facts drawn per edit, the words that the case must not have, the share of its words that one sentence of the case may
+have, and its length relative to the citation that it replaces."""
+RELATED = 6
+"""Of so many facts, the one most related to the reference is taken."""
+
+_IDENTITY = re.compile(
+    r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
 )
-FindParts = Callable[[Case, Step], list[Interval]]
+"""What every case says of its people."""
 
 
-def _register(name: str, kind: str, find: FindParts) -> None:
-    """Register an operator that puts a detail in the place of a part of a step. An empty part is an addition."""
+class ForeignFacts:
+    """The facts that the references of many cases cite, by domain: each is true in its own case."""
 
-    @operator(4, name)
-    def invent(case: Case, step: Step, rng: Random) -> Edit | None:
-        found = find(case, step)
-        if not found or (found[0][0] == found[0][1] and rng.random() > ADDED):
-            return None
-        start, end = _choose(case, step, found, rng)
-        length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)
-        text = detail(case, kind, length, rng)
-        if (
-            text is None
-            or text.lower() in step.text.lower()
-            or (is_entry(step) and start < end and _POINTS.match(text))
-        ):
-            return None
-        if kind == "sentence":
-            text = as_sentence(text) if start < end else " " + as_sentence(text)
-        elif start < end:
-            text = match_first_letter(text, step.text[start:end])
-        return step.edit((start, end), text)
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._facts: defaultdict[str, list[tuple[str, Fact]]] = defaultdict(list)
+        for case in cases:
+            steps = with_citations(case, split_steps(case.reference))
+            found = [citation.fact for step in steps for citation in step.citations]
+            self._facts[case.domain] += [(case.context, fact) for fact in found if not _IDENTITY.search(fact.text)]
 
+    def draw(self, case: Case, fact: Fact, rng: Random) -> Fact | None:
+        """Draw a fact in place of one of a case: not stated there, and about things of which the case says nothing."""
+        pool = self._facts[case.domain]
+        named = set(content_words(case.reference))
+        fits = [
+            other
+            for context, other in rng.sample(pool, min(DRAWN, len(pool)))
+            if context != case.context
+            and LENGTHS[0] < len(other.text) / len(fact.text) < LENGTHS[1]
+            and is_unstated(case, other)
+        ]
+        return max(fits[:RELATED], key=lambda other: _share(content_words(other.text), named), default=None)
 
-def _choose(case: Case, step: Step, found: list[Interval], rng: Random) -> Interval:
-    """Choose a part: half of the draws take the one with the most words that the reference has nowhere else."""
-    counts = word_counts(case.reference)
-    rare = [sum(counts[word] == 1 for word in words(step.text[start:end])) for start, end in found]
-    return found[rare.index(max(rare))] if rng.random() < PREFERRED else rng.choice(found)
+    @property
+    def operators(self) -> list[Operator]:
+        return [Operator("foreign_fact", 4, partial(_cite_foreign_fact, self))]
 
 
-_register("invented_closing", "closing", clause_ends)
-_register("invented_tail", "closing", spare_tails)
-_register("invented_opening", "opening", replaceable_openings)
-_register("invented_reason", "reason", conclusion_grounds)
-_register("invented_aside", "aside", remarks)
-_register("invented_reference", "reference", paragraph_references)
-_register("added_sentence", "sentence", statement_ends)
-_register("invented_sentence", "sentence", spare_sentences)
+def is_unstated(case: Case, fact: Fact) -> bool:
+    """Whether the case says nothing on the matter of a fact, so that it neither supports nor contradicts it."""
+    words = set(content_words(fact.text))
+    known = vocabulary(f"{case.context}\n\n{case.reference}")
+    if sum(word not in known for word in words) < MIN_NEW:
+        return False
+    return all(len(words & sentence.stems) <= MAX_SHARED * len(words) for sentence in sentence_index(case.context))
 
 
-@operator(4, "added_opening")
-def added_opening(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Open a sentence with `According to the …,`."""
-    found = [part for part in statements(case, step) if _SUBJECT.match(step.text, part[0])]
-    text = detail(case, "opening", rng.choice(INSERTED), rng) if found and rng.random() < ADDED else None
-    if text is None:
+def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) -> Edit | None:
+    found = [citation for citation in step.citations if not _IDENTITY.search(citation.fact.text)]
+    if not found:
         return None
-    start, end = rng.choice(found)
-    first = step.text[start:end].split()[0]
-    return step.edit((start, start + len(first)), text + first.lower())
+    replaced = rng.choice(found)
+    fact = pool.draw(case, replaced.fact, rng)
+    return None if fact is None else step.edit(replaced.whole, cited(fact, case.domain, rng))
 
 
-@operator(4, "invented_item")
-def invented_item(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Add a thing of the same kind to a list, or put it in the place of one or two of its entries."""
-    items = [
-        (found, sentence)
-        for sentence in body_sentences(step)
-        for swap_class in listed_classes(case.domain)
-        for found in swap_class.find(step.text, *sentence)
-        if _is_listed(step.text, found.start, found.end)
-    ]
-    absent = absent_from(case)
-    for found, _ in rng.sample(items, len(items)):
-        new = found.swap_class.swap(found, absent, step.text[: found.start], rng)
-        if new is None:
-            continue
-        following = re.match(r", ((?:[\w-]+ )?[\w-]+)(?=,| and | or |\))", step.text[found.end :])
-        end = found.end + following.end() if following and rng.random() < 0.5 else found.start
-        text = new if end > found.start else f"{new}, "
-        return step.edit((found.start, end), text)
-    return None
-
-
-def _is_listed(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` is an entry of a list that asserts: `fever, cough and rash`."""
-    clause = re.split(r"[;:.]", text[max(0, start - 120) : start])[-1]
-    continues = re.match(r", (?:and |or )?[\w-]+|,? (?:and|or) ", text[end:])
-    return text[:start].endswith(", ") and continues is not None and not _DENIED.search(clause)
-
-
-EXHIBITS = SwapClass.of("exhibit", ("Figure", "Table"), right=r"\s+\d+\b(?!\.\d)")
-
-
-@operator(4, "invented_exhibit")
-def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Cite `Table 2` of a paper that has a Figure 2 but no such table, or the reverse."""
-    exhibits = list(EXHIBITS.find(step.text, body_start(step), len(step.text)))
-    for found in rng.sample(exhibits, len(exhibits)):
-        number = re.match(r"\s+\d+", step.text[found.end :])[0]  # type: ignore[index]  # the slot requires a number
-        if not found.plural and contains(case.context, found.term.text + number):
-            new = found.swap_class.swap(found, lambda kind: not contains(case.context, kind + number), "", rng)  # noqa: B023
-            if new is not None:
-                return step.edit((found.start, found.end + len(number)), new + number)
-    return None
+def _share(words: Sequence[str], known: Set[str]) -> float:
+    return sum(word in known for word in words) / len(words)

@@ -8,6 +8,7 @@ from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.clauses import aims, measures, reasons, tasks
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.sentence_parts import (
+    citations,
     noun_bullets,
     replaceable_sentences,
     sentence_closings,
@@ -58,3 +59,4 @@ register_rewrite(5, "vague_hedge", sentence_closings, partial(_word, "hedge"))
 register_rewrite(5, "vague_retraction", sentence_ends, partial(_word, "retraction"), whole_sentence=True)
 register_rewrite(5, "vague_examples", _examples, partial(_word, "examples"))
 register_rewrite(5, "vague_bullet", noun_bullets, partial(_word, "bullet"))
+register_rewrite(5, "vague_citation", citations, partial(_word, "sentence"), whole_sentence=True)

@@ -11,6 +11,7 @@ from data_builders.perturb.rules.clauses import reason_tails, tasks
 from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.sentence_parts import (
     advice_ends,
+    citations,
     fragment_ends,
     replaceable_sentences,
     sentence_closings,
@@ -36,3 +37,4 @@ register_rewrite(6, "harmful_end", in_sentences(reason_tails, 6), partial(_word,
 register_rewrite(6, "harmful_fragment", fragment_ends, partial(_word, "end"))
 register_rewrite(6, "harmful_manner", advice_ends, partial(_word, "manner"))
 register_rewrite(6, "harmful_clause", sentence_closings, partial(_word, "tail"))
+register_rewrite(6, "harmful_citation", citations, partial(_word, "sentence"), whole_sentence=True)

@@ -32,7 +32,7 @@ WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
-WORD_LIMIT = 0.02
+WORD_LIMIT = 0.03
 UNLIMITED = (
     "unexpected words",
     "mean log-likelihood",

@@ -67,7 +67,7 @@ def replaceable_sentences(step: Step) -> list[Interval]:
     return [
         (start, end)
         for start, end in whole_sentences(step, max_words=45)
-        if not _has_dependent(step, end)
+        if not has_dependent(step, end)
         and not step.text[:start].rstrip(" *\n").endswith((":", "–", "—"))
         and _is_statement(step.text[start:end])
     ]
@@ -78,7 +78,7 @@ def _is_statement(text: str) -> bool:
     return FINITE.search(text) is not None and text.split(" ", 1)[0].lower() not in ACTION_VERBS
 
 
-def _has_dependent(step: Step, end: int) -> bool:
+def has_dependent(step: Step, end: int) -> bool:
     return _DEPENDENT.match(step.text[end:].lstrip()) is not None
 
 
@@ -87,7 +87,7 @@ def sentence_ends(step: Step) -> list[Interval]:
     return [
         (end, end)
         for start, end in whole_sentences(step)
-        if not _has_dependent(step, end) and _is_statement(step.text[start:end])
+        if not has_dependent(step, end) and _is_statement(step.text[start:end])
         # A sentence behind a step of one sentence may belong to the next step.
         if end < len(step.text) or len(body_sentences(step, 1)) > 1
     ]
@@ -109,7 +109,7 @@ def exclusions(step: Step) -> list[Interval]:
     return [
         (start, end - (step.text[end - 1] == "."))
         for start, end in body_sentences(step, 4)
-        if _FRAGMENT.match(step.text, start) and is_balanced(step.text[start:end]) and not _has_dependent(step, end)
+        if _FRAGMENT.match(step.text, start) and is_balanced(step.text[start:end]) and not has_dependent(step, end)
     ]
 
 
@@ -121,7 +121,7 @@ def fragment_ends(step: Step) -> list[Interval]:
         if (match := _FRAGMENT.match(step.text[start:end]))
         and _FRAGMENT_END.match(step.text[start:end], match.end())
         and is_balanced(step.text[start:end])
-        and not _has_dependent(step, end)
+        and not has_dependent(step, end)
     ]
 
 
@@ -168,3 +168,8 @@ def _tails(text: str, start: int, end: int) -> Iterator[Interval]:
             and len(tail.split()) >= 4
         ):
             yield comma, end - 1
+
+
+def citations(step: Step) -> list[Interval]:
+    """Return the sentences that cite a fact."""
+    return [citation.whole for citation in step.citations]

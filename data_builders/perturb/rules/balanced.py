@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from random import Random
 
-from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.edits import CaseEdits
-from data_builders.perturb.rules.engine import operators, plan, shuffled_combinations
+from data_builders.perturb.rules.engine import plan, rules_and_steps, shuffled_combinations
 from data_builders.perturb.rules.operators import Operator, Step, seeded_random
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import Candidate, Selection
-from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -40,9 +38,7 @@ def perturb_balanced(
     The pairs depend on the cases that the selection has seen before. `abstained` counts the variants that cannot be
     made, by principle and reason.
     """
-    by_principle = {number: list(rules) for number, rules in operators(rule_set).items()}
-    by_principle[4] += foreign.operators
-    steps = with_citations(case, split_steps(case.reference))
+    by_principle, steps = rules_and_steps(case, rule_set, foreign)
     drawn: dict[str, list[Candidate]] = {}
     for number in NUMBERS if "single" in kinds else ():
         drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, abstained)

@@ -14,8 +14,10 @@ from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
+from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
 from data_builders.perturb.rules.operators import OPERATORS, Operator, Step, seeded_random
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
@@ -32,9 +34,20 @@ def operators(rule_set: str) -> dict[int, list[Operator]]:
     return {number: [o for o in OPERATORS[rule_set] if o.principle == number] for number in NUMBERS}
 
 
+def rules_and_steps(
+    case: Case, rule_set: str, foreign: ForeignFacts | None
+) -> tuple[dict[int, list[Operator]], list[Step]]:
+    """Return the operators by principle, those that cite foreign facts too, and the steps of the reference."""
+    rules = operators(rule_set)
+    if foreign is not None:
+        rules = rules | {4: [*rules[4], *foreign.operators]}
+    return rules, with_citations(case, split_steps(case.reference))
+
+
 def perturb(
     case: Case,
     *,
+    foreign: ForeignFacts | None = None,
     kinds: Sequence[str] = ("single", "multi"),
     variants: int = 5,
     seed: int = 0,
@@ -43,10 +56,9 @@ def perturb(
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    `abstained` counts the variants that cannot be made, by principle and reason.
+    P4 needs `foreign` in the rule set `text`. `abstained` counts the variants that cannot be made, by principle and reason.
     """
-    by_principle = operators(rule_set)
-    steps = split_steps(case.reference)
+    by_principle, steps = rules_and_steps(case, rule_set, foreign)
     if "single" in kinds:
         for number in NUMBERS:
             yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)

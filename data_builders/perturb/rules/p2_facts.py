@@ -24,6 +24,8 @@ _NAME = re.compile(
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
+_LIFE = re.compile(r"\b(?:born|lives?|aged|died)\b")
+"""What cannot be denied of a person: "was not born in 1957"."""
 
 
 @operator(2, "other_name")
@@ -131,7 +133,7 @@ def denied(case: Case, step: Step, rng: Random) -> Edit | None:
     """Negate the main verb of a citation, or remove its `not`."""
     for cited in rng.sample(step.citations, len(step.citations)):
         old = cited.fact.text
-        new = denied_clause(old.rstrip("."))
+        new = denied_clause(old.rstrip(".")) if not _LIFE.search(old) else None
         if new is not None:
             start, old_end, new_end = _changed(old, new + old[len(old.rstrip(".")) :])
             return step.edit((cited.start + start, cited.start + old_end), new[start:new_end], cited.fact.span)

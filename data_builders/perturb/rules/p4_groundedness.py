@@ -12,11 +12,11 @@ from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index, vocabulary
 from judge_r1.core.records import Case
 
-DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 60, 3, 0.5, (0.6, 1.6)
+DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 200, 3, 0.5, (0.6, 1.6)
 """Facts drawn per edit, the words that the case must not have, the share of its words that one sentence of the case may
 have, and its length relative to the citation that it replaces."""
-RELATED = 6
-"""Of so many facts, the one most related to the reference is taken."""
+RELATED = 5
+"""One of so many facts is taken, those most related to the reference."""
 
 _IDENTITY = re.compile(
     r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
@@ -45,7 +45,8 @@ class ForeignFacts:
             and LENGTHS[0] < len(other.text) / len(fact.text) < LENGTHS[1]
             and is_unstated(case, other)
         ]
-        return max(fits[:RELATED], key=lambda other: _share(content_words(other.text), named), default=None)
+        fits.sort(key=lambda other: -_share(content_words(other.text), named))
+        return rng.choice(fits[:RELATED]) if fits else None
 
     @property
     def operators(self) -> list[Operator]:

@@ -56,7 +56,8 @@ def perturb(
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    P4 needs `foreign` in the rule set `text`. `abstained` counts the variants that cannot be made, by principle and reason.
+    P4 needs `foreign` in the rule set `text`. `abstained` counts the variants that cannot be made, by principle and
+    reason.
     """
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
     if "single" in kinds:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from data_builders.audit.likelihood import DEFAULT_MODEL
-from data_builders.generators import GENERATORS
+from data_builders.generators import GENERATORS, generator_for
+from data_builders.generators.base import CITATIONS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
 from judge_r1.core.errors import JudgeError
@@ -44,6 +45,15 @@ def build(
             f"a hub name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}].",
         ),
     ] = None,
+    citations: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Sentences of its case that rules add to a reference, so that flaws can change what they say "
+            f"[default: {CITATIONS}].",
+        ),
+    ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -68,6 +78,8 @@ def build(
     plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        if citations is not None and not _cites_facts(source):
+            raise JudgeError(f"source {source!r} has no references that cite their case: leave --citations out")
         counts = build_without_teacher(
             source,
             out,
@@ -77,10 +89,13 @@ def build(
             seed=seed,
             limit=limit,
             reader=None if reader == "none" else reader or DEFAULT_MODEL,
+            citations=CITATIONS if citations is None else citations,
         )
     else:
         if reader is not None:
             raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
+        if citations is not None:
+            raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
         done = build_in_session(plan, out, teacher, verify, options, spending)
@@ -89,6 +104,12 @@ def build(
             return
         counts = done.value
     _print_counts(counts, out)
+
+
+def _cites_facts(source: str) -> bool:
+    """Whether builds by rules add citations to the references of this source."""
+    generator_for(source, with_teacher=False)  # an unknown name is an error of its own
+    return source in SOURCES.names() and SOURCES.get(source).balanced
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:

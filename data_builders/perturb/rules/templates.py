@@ -52,11 +52,6 @@ def fill(templates: Sequence[str], parts: Parts, rng: Random) -> str:
     return text
 
 
-def fill_to_length(templates: Sequence[str], parts: Parts, length: int, rng: Random, samples: int = 6) -> str:
-    """Return the sampled wording whose number of characters is nearest to `length`."""
-    return min((fill(templates, parts, rng) for _ in range(samples)), key=lambda text: abs(len(text) - length))
-
-
 def fill_to_goal(wording: Wording, length: int, known: Counter[str], rng: Random, goals: Sequence[str] = GOALS) -> str:
     """Return the sampled wording that suits a random goal: near to a length, short, of `known` or of long words.
 

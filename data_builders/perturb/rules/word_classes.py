@@ -1,4 +1,4 @@
-"""Builds the swap classes of P2 and P4 from the lexicons.
+"""Builds the swap classes of P2 from the lexicons.
 
 A slot states the text that must precede and follow a word for a swap:
 `ITEM` is an entry of a list or the whole complement of a preposition, `NOUN` follows a determiner, `NAME` is not part
@@ -37,7 +37,6 @@ def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
         "ITEM": (item, end),
         "NOUN": (noun, f"(?:{noun_end}|{end})"),
         "NAME": (r"(?<![A-Z] )(?<!-)", r"(?!\s+[A-Z])"),
-        "GERM": ("", r"(?!\**\s+[a-z]{5,}\*|\s+(?:tuberculosis|aureus|coli)\b)"),
         "RANK": ("", r"\s+(?!to\b)"),
         "COURT": ("", r"\s+Court\b(?! of)"),
         **{name: ("", rf"\s+(?:{'|'.join(nouns)})\b") for name, nouns in lexicon.following_nouns.items()},
@@ -48,45 +47,25 @@ def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
 SLOTS = _slot_patterns(load_lexicon("slots", _Slots))
 
 
-def _classes(entries: Iterable[WordClass], suffix: str = "") -> Classes:
+def _classes(entries: Iterable[WordClass]) -> Classes:
     return tuple(
-        SwapClass.of(
-            entry.name + suffix, entry.words, entry.aliases, left=SLOTS[entry.slot][0], right=SLOTS[entry.slot][1]
-        )
+        SwapClass.of(entry.name, entry.words, entry.aliases, left=SLOTS[entry.slot][0], right=SLOTS[entry.slot][1])
         for entry in entries
     )
 
 
-_ITEM = SLOTS["ITEM"][0]
 _ATTRIBUTES = load_lexicon("attributes", dict[str, tuple[WordClass, ...]])
-_INVENTED = load_lexicon("invented", dict[str, dict[str, tuple[WordClass, ...]]])
-_MIXED = ("substance", "matter", "process")
-"""Classes whose things cannot take each other's roles."""
-_UNNAMED_GROUPS = ("quality", "finding", "result")
+_CASE_TERMS = load_lexicon("case_terms", dict[str, tuple[WordClass, ...]])
 
 ATTRIBUTES: dict[str, Classes] = {
     domain: _classes((*_ATTRIBUTES["shared"], *entries))
     for domain, entries in _ATTRIBUTES.items()
     if domain != "shared"
 }
-"""P2: domain → classes of attributes that exclude each other, so that a case with one denies the others."""
+"""Domain → classes of attributes that exclude each other, so that a case with one denies the others."""
 
-INVENTED: dict[str, dict[str, Classes]] = {
-    domain: {group: _classes(entries) for group, entries in groups.items()} for domain, groups in _INVENTED.items()
-}
-"""P4: domain → group → classes of details that a case may or may not have."""
-
-CASE_TERMS: dict[str, Classes] = {
-    domain: tuple(
-        chain.from_iterable(
-            _classes((entry for entry in entries if entry.name not in _MIXED), " of the case")
-            for group, entries in groups.items()
-            if group not in _UNNAMED_GROUPS
-        )
-    )
-    for domain, groups in _INVENTED.items()
-}
-"""P2: domain → the named things of `INVENTED`, for swapping two things of one case."""
+CASE_TERMS: dict[str, Classes] = {domain: _classes(entries) for domain, entries in _CASE_TERMS.items()}
+"""Domain → classes of named things, for swapping two things of one case."""
 
 MONTHS = SwapClass.of(
     "month",
@@ -102,9 +81,3 @@ DAYS = SwapClass.of("day", map(str, range(1, 32)))
 def classes_for(domain: str, by_domain: dict[str, Classes]) -> Classes:
     """Return the classes of a domain; the classes of all domains for a domain that has none."""
     return by_domain.get(domain) or tuple(chain.from_iterable(by_domain.values()))
-
-
-def listed_classes(domain: str) -> Classes:
-    """Return the classes of `INVENTED` whose words stand in lists of findings or diseases."""
-    groups = INVENTED.get(domain, {})
-    return tuple(c for name in ("finding", "disease or treatment") for c in groups.get(name, ()) if c.left == _ITEM)

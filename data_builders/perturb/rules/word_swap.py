@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-PREFERRED = 0.5
-"""The share of the draws that take preferred words, so that a selection finds both kinds."""
-
 
 @dataclass(frozen=True)
 class Term:
@@ -78,41 +75,27 @@ class SwapClass:
             if slot and (term.text.islower() or match[1] == term.text):
                 yield TermMatch(term, match.start(), match.end(), match[2] is not None, self)
 
-    def swap(
-        self,
-        found: TermMatch,
-        fits: Callable[[str], bool],
-        before: str,
-        rng: Random,
-        prefer: Callable[[str], bool] | None = None,
-    ) -> str | None:
+    def swap(self, found: TermMatch, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
         """Draw another term in the number of `found`, or None.
 
         Args:
             found: the term to replace.
-            fits: whether the case allows a term.
+            fits: whether the case allows a term; it must under all its names.
             before: the text before `found`; its `a` or `an` must stay correct.
             rng: the source of randomness.
-            prefer: half of the draws take one of the terms that it accepts, if there is one.
         """
-        allowed = [text for text in self.candidates(found, before) if self.fits_all(text, fits)]
+        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
+        others = (self.terms[rank] for rank in self._other_ranks(found.term.text))
+        allowed = [
+            term.text
+            for term in others
+            if (article is None or _takes_an(term.text) == (article[1].lower() == "an"))
+            and all(map(fits, (term.text, *term.aliases)))
+        ]
         if not allowed:
             return None
-        preferred = (
-            [text for text in allowed if prefer(text)] if prefer is not None and rng.random() < PREFERRED else []
-        )
-        drawn = rng.choice(preferred or allowed)
+        drawn = rng.choice(allowed)
         return _pluralize(drawn) if found.plural else drawn
-
-    def candidates(self, found: TermMatch, before: str) -> list[str]:
-        """Return the terms that grammar and `max_distance` allow in place of `found`."""
-        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
-        others = (self.terms[rank].text for rank in self._other_ranks(found.term.text))
-        return [text for text in others if article is None or _takes_an(text) == (article[1].lower() == "an")]
-
-    def fits_all(self, text: str, fits: Callable[[str], bool]) -> bool:
-        """Whether a term fits under all its names."""
-        return all(map(fits, (text, *self.terms[self._by_text[text.lower()]].aliases)))
 
     def _other_ranks(self, text: str) -> Sequence[int]:
         rank, limit = self._by_text[text.lower()], self.max_distance
@@ -125,15 +108,9 @@ def match_case(new: str, old: TermMatch, text: str) -> str:
     return new if fixed or text[old.start].islower() else new[0].upper() + new[1:]
 
 
-def swap_term(
-    found: TermMatch,
-    text: str,
-    fits: Callable[[str], bool],
-    rng: Random,
-    prefer: Callable[[str], bool] | None = None,
-) -> str | None:
+def swap_term(found: TermMatch, text: str, fits: Callable[[str], bool], rng: Random) -> str | None:
     """Draw a term in place of `found` in `text`, as `SwapClass.swap` does, with the capital of the old one."""
-    new = found.swap_class.swap(found, fits, text[: found.start], rng, prefer)
+    new = found.swap_class.swap(found, fits, text[: found.start], rng)
     return None if new is None else match_case(new, found, text)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from judge_r1.core.records import ReasoningPair
 
 DEFAULT_MODEL = "bundled:smollm2-135m"
-TAIL = 24
+TAIL = 12
 """Tokens after a change that show how well it fits."""
 CHUNK = 1024
 """Tokens of a forward pass over several texts."""

@@ -6,6 +6,7 @@ A reader that does not know the case then finds little bias in counts, words and
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import ceil
 from random import Random
 
 from data_builders.perturb.rules.edits import CaseEdits
@@ -16,8 +17,8 @@ from data_builders.perturb.rules.selection import Candidate, Selection
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
-DRAWS, MAX_CANDIDATES = 6, 80
-"""Edits drawn per operator and step, and candidates kept per principle."""
+DRAWS, MAX_CANDIDATES = 800, 120
+"""Edits drawn and candidates kept per principle."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
 """Plans drawn per combination of principles, and combinations drawn per wanted variant."""
 
@@ -55,7 +56,8 @@ def _single_candidates(
     """Draw candidates of one principle. Those of one step exclude each other."""
     number = rules[0].principle if rules else 0
     edits, found = CaseEdits(case, seed), dict[str, Candidate]()
-    places = [(rule, step, f"single{draw or ''}") for draw in range(DRAWS) for rule in rules for step in steps]
+    draws = ceil(DRAWS / max(1, len(rules) * len(steps)))
+    places = [(rule, step, f"single{draw or ''}") for draw in range(draws) for rule in rules for step in steps]
     for rule, step, salt in seeded_random(case, seed, number).sample(places, len(places)):
         if len(found) == MAX_CANDIDATES:
             break

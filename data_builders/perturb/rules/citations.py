@@ -22,6 +22,9 @@ from judge_r1.core.records import Case, Span
 
 MIN_WORDS, MAX_WORDS, MAX_RESTATED = 6, 30, 0.6
 """Words of a fact, and the share of its words that a sentence of the reference may have already."""
+RELATED_SHARE = 0.5
+"""The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
+of another case would be the only one out of place."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 
@@ -163,14 +166,15 @@ def _chosen(
             (has_value - sum(weight.get(stem, 1.0) for stem in named & words) / total, rng.random(), fact, site)
             for site, words in around.items()
         ]
-    used_facts: set[int] = set()
-    used_sites: set[int] = set()
+    free, used = list(sites), set[int]()
     for _, _, fact, site in sorted(related, key=lambda entry: entry[:2]):
-        if len(used_facts) == count:
+        if len(used) == count or not free:
             return
-        if fact.start not in used_facts and site not in used_sites:
-            used_facts.add(fact.start)
-            used_sites.add(site)
+        if fact.start not in used and site in free:
+            if rng.random() >= RELATED_SHARE:
+                site = rng.choice(free)
+            used.add(fact.start)
+            free.remove(site)
             yield fact, site
 
 

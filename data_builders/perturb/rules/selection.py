@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from data_builders.audit.text_counts import text_counts
-from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
+from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods, changed
+from data_builders.perturb.rules.text_match import content_words
 from judge_r1.core.records import ReasoningPair
 
 SCALES = {
@@ -20,6 +21,8 @@ SCALES = {
     "words": 1.5,
     "different words": 1.5,
     "unexpected words": 1.5,
+    "shared words": 0.01,
+    "shared words of the change": 0.1,
     "numbers": 1.0,
     "mean word length": 0.03,
     "log-likelihood": 6.0,
@@ -29,20 +32,15 @@ SCALES = {
 }
 """The difference of each feature that counts about as much as its sign."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
-START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.4
+START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
-WORD_LIMIT = 0.03
-UNLIMITED = (
-    "unexpected words",
-    "mean log-likelihood",
-    "mean log-likelihood of the change",
-    "least likely token of the change",
-)
-"""Features that add to the cost only, except for P2: what P1, P3, P4, P5 and P6 insert is rarely as predictable as the
-author's words."""
-READ = 14
-"""Candidates per principle that the language model reads. It reads no candidates with several flaws."""
+WORD_START, WORD_LIMIT = 2, 1.2
+"""How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n)."""
+READ, READ_STRICT = 8, 20
+"""Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
+STRICT = ((2,), (4,))
+"""What only the case reveals: P2 and P4."""
 
 
 @dataclass(eq=False)
@@ -71,6 +69,7 @@ class _Group:
     sums: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     words: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
 
 
 class Selection:
@@ -90,6 +89,7 @@ class Selection:
             for candidate in candidates:
                 after = text_counts(candidate.pair.flawed)
                 candidate.features.update(_count_differences(before, after, single_share))
+                candidate.features["shared words of the change"] = _shared_words(reference, candidate.pair.flawed)
                 candidate.words = _changed_words(reference, candidate.pair.flawed)
         if self._likelihoods is None:
             return
@@ -99,7 +99,8 @@ class Selection:
                 continue
             for candidate in candidates:
                 candidate.features |= self._guess.features(*candidate.change(reference), tokens)
-            candidates[:] = self._shortlist(candidates)
+            read_strictly = candidates[0].pair.violated in STRICT
+            candidates[:] = self._ranked(candidates)[: READ_STRICT if read_strictly else READ]
             read += candidates
         found = self._likelihoods.features(reference, [candidate.pair.flawed for candidate in read])
         for candidate, features in zip(read, found, strict=True):
@@ -121,17 +122,18 @@ class Selection:
             group.sums[name] += value / SCALES[name]
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
+        group.changes.update(chosen.words.keys())
         return chosen
 
-    def _shortlist(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates with the lowest costs so far, spread over places."""
+    def _ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates by their costs so far, spread over places."""
         ranks: Counter[int | tuple[int, ...]] = Counter()
         order: list[tuple[int, float, int]] = []
         costs = [self._cost(candidate) for candidate in candidates]
         for i in sorted(range(len(candidates)), key=lambda i: (not self._within_limits(candidates[i]), costs[i], i)):
             order.append((ranks[candidates[i].place], costs[i], i))
             ranks[candidates[i].place] += 1
-        return [candidates[i] for _, _, i in sorted(order)[:READ]]
+        return [candidates[i] for _, _, i in sorted(order)]
 
     def _group(self, candidate: Candidate) -> _Group:
         pair = candidate.pair
@@ -140,16 +142,18 @@ class Selection:
     def _within_limits(self, candidate: Candidate) -> bool:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, pair = self._group(candidate), candidate.pair
-        strict = pair.violated in ((2,), (4,))
+        strict = pair.violated in STRICT
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
-        words = START + WORD_LIMIT * group.chosen
         return all(
             abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
             for name, value in candidate.features.items()
-            if pair.violated == (2,) or name not in UNLIMITED
         ) and (
             not strict
-            or all(abs(group.words[w] + c) <= max(words, abs(group.words[w])) for w, c in candidate.words.items())
+            or all(
+                abs(group.words[word] + change)
+                <= max(WORD_START + WORD_LIMIT * group.changes[word] ** 0.5, abs(group.words[word]))
+                for word, change in candidate.words.items()
+            )
         )
 
     def _cost(self, candidate: Candidate) -> float:
@@ -168,6 +172,16 @@ def _count_differences(
     """The differences of the counts, and the new words beyond those that as much text of this author would bring."""
     differences = {name: after[name] - before[name] for name in before}
     return differences | {"unexpected words": differences["different words"] - single_share * differences["words"]}
+
+
+def _shared_words(reference: str, flawed: str) -> float:
+    """The share of the words of a change that stand elsewhere in the text, minus that of what it replaces."""
+    start, old_end, new_end = changed(reference, flawed)
+    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
+    old, new = (content_words(text) for text in (reference[start:old_end], flawed[start:new_end]))
+    if not old or not new:
+        return 0.0
+    return sum(word in elsewhere for word in new) / len(new) - sum(word in elsewhere for word in old) / len(old)
 
 
 def _single_share(text: str) -> float:

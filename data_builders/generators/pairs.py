@@ -81,18 +81,19 @@ class PairsByRules(_Pairs[Case]):
         return {**super().settings(), **balanced}
 
     def items(self) -> Iterator[Case]:
-        return self._cases(self.skipped)
+        return self._cases(self.plan.limit, self.skipped)
 
-    def _cases(self, skipped: Counter[str]) -> Iterator[Case]:
+    def _cases(self, limit: int | None, skipped: Counter[str]) -> Iterator[Case]:
         """The cases of the corpus. Those of a balanced source cite facts."""
         plan = self.plan
-        for case in items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, skipped, None):
+        for case in items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None):
             if isinstance(case, Case):
                 yield cite_facts(case, plan.citations, plan.seed) if self._selection else case
 
     @cached_property
     def _foreign(self) -> ForeignFacts:
-        return ForeignFacts(self._cases(Counter()))
+        """The facts of the whole corpus, so that a build of fewer cases begins like a build of more."""
+        return ForeignFacts(self._cases(None, Counter()))
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()

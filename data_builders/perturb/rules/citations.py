@@ -107,7 +107,7 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
 def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
     """Return the case with up to `count` sentences of its context in the reference, near sentences on the same matter.
 
-    `meta["citations"]` says how many. The id changes with the reference.
+    `meta["citations"]` says how many, and the id changes. A case that gets no citation is returned as it is.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)
@@ -115,7 +115,9 @@ def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
     placed: dict[int, str] = {}
     weight = _weights(case.context)
     for fact, site in _chosen(case, sites, weight, count, rng):
-        placed[site] = placed.get(site, "") + _opening(case.reference, site) + cited(fact, case.domain, rng)
+        placed[site] = _opening(case.reference, site) + cited(fact, case.domain, rng)
+    if not placed:
+        return case
     text, position = "", 0
     for site in sorted(placed):
         text += case.reference[position:site] + placed[site]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_factories import CASES, MEDICAL
+from perturb_factories import CASES, CITED_MEDICAL, FOREIGN
 
 from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
@@ -93,14 +93,26 @@ class Likelihoods:
 
     def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
         self.read.append(len(flawed))
-        return [dict.fromkeys(("log-likelihood", CHANGE), 3.0 if "x" in text else -3.0) for text in flawed]
+        return [
+            dict.fromkeys(("log-likelihood", "mean log-likelihood", CHANGE), 3.0 if "x" in text else -3.0)
+            for text in flawed
+        ]
+
+
+def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
+    selection, made = Selection(), 0
+    for old in REFERENCE.split() * 5:
+        drawn = {"P2": [candidate(2, REFERENCE.replace(old, "hh"))]}
+        selection.measure(REFERENCE, drawn)
+        made += selection.choose(drawn["P2"], {}) is not None
+    assert made == START
 
 
 def test_likelihoods_are_balanced_and_few_candidates_are_read() -> None:
     likelihoods = Likelihoods()
     selection = Selection(likelihoods)
-    for _ in range(10):
-        texts = [(f"{word} bb cc dd ee ff", place) for word in ("xa", "ya") for place in range(20)]
+    for old in REFERENCE.split() * 2:
+        texts = [(REFERENCE.replace(old, "xy"[place % 2] + old[1:]), place) for place in range(40)]
         drawn = {"P2": [candidate(2, text, place) for text, place in texts]}
         selection.measure(REFERENCE, drawn)
         assert len(drawn["P2"]) == likelihoods.read[-1] == READ
@@ -111,7 +123,10 @@ def test_likelihoods_are_balanced_and_few_candidates_are_read() -> None:
 
 def test_flaws_with_several_principles_are_not_read() -> None:
     likelihoods = Likelihoods()
-    pairs = list(perturb_balanced(MEDICAL, selection=Selection(likelihoods), kinds=("multi",), abstained=Counter()))
+    selection = Selection(likelihoods)
+    pairs = list(
+        perturb_balanced(CITED_MEDICAL, selection=selection, foreign=FOREIGN, kinds=("multi",), abstained=Counter())
+    )
     assert len(pairs) == 5
     assert likelihoods.read == [0]
 
@@ -142,7 +157,11 @@ def test_the_rest_of_two_texts_is_equal(one: str, other: str) -> None:
 
 def all_pairs(cases: Sequence[Case]) -> list[ReasoningPair]:
     selection = Selection()
-    return [pair for case in cases for pair in perturb_balanced(case, selection=selection, abstained=Counter())]
+    return [
+        pair
+        for case in cases
+        for pair in perturb_balanced(case, selection=selection, foreign=FOREIGN, abstained=Counter())
+    ]
 
 
 def test_pairs_depend_on_the_cases_before_and_on_nothing_else() -> None:
@@ -152,7 +171,7 @@ def test_pairs_depend_on_the_cases_before_and_on_nothing_else() -> None:
 
 def test_variants_of_a_principle_change_different_steps_and_are_counted() -> None:
     abstained: Counter[str] = Counter()
-    pairs = list(perturb_balanced(MEDICAL, selection=Selection(), abstained=abstained))
+    pairs = list(perturb_balanced(CITED_MEDICAL, selection=Selection(), foreign=FOREIGN, abstained=abstained))
     for number in range(1, 7):
         made = [pair for pair in pairs if pair.violated == (number,)]
         lost = sum(count for reason, count in abstained.items() if reason.startswith(f"P{number}: no "))

@@ -4,7 +4,7 @@ import re
 from random import Random
 
 import pytest
-from perturb_factories import CASES, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import CASES, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with, steps_of
 
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
@@ -28,7 +28,7 @@ CUSTOM = case_of(
 
 def tries(name: str, case: Case, words: str = "", number: int = 30) -> list[Edit]:
     """The edits of an operator with several seeds, at the step with `words` or at all steps."""
-    steps = [step_with(case, words)] if words else split_steps(case.reference)
+    steps = [step_with(case, words)] if words else steps_of(case)
     edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
     return [edit for edit in edits if edit is not None]
 
@@ -126,7 +126,11 @@ def test_neutral_templates_break_the_principles_in_any_domain(number: int) -> No
         assert not any(word in flawed for word in ("patient", "court", "applicant", "authors", "{"))
 
 
+FEW_WORDINGS = {"vague_measure": 5, "vague_bullet": 5}
+"""Operators whose lexicon has few wordings for these cases."""
+
+
 @pytest.mark.parametrize("name", [o.name for n in STYLE[1:] for o in operators("text")[n]])
 def test_wordings_vary(name: str) -> None:
-    edits = [edit for case in (*CASES, FRAGMENTS) for edit in tries(name, case)]
-    assert len({edit.replacement for edit in edits}) >= 4
+    edits = [edit for case in (*CASES, FRAGMENTS) for edit in tries(name, case, number=120)]
+    assert len({edit.replacement for edit in edits}) > FEW_WORDINGS.get(name, 10)

@@ -3,21 +3,35 @@
 from random import Random
 
 import pytest
-from perturb_factories import ACADEMIC, CASES, FAMILY, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import (
+    CASES,
+    CITED_MEDICAL,
+    FOREIGN,
+    FRAGMENTS,
+    PREPRINT,
+    case_of,
+    citing,
+    rule,
+    step_with,
+    steps_of,
+)
 
+from data_builders.perturb.rules.citations import facts
 from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.engine import operators
+from data_builders.perturb.rules.engine import operators, rules_and_steps
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.steps import numbering, split_steps
-from data_builders.perturb.rules.text_match import contains, content_words, sentences_with
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.steps import numbering
+from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
 
-NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
+NAMES = sorted([*(o.name for rules in operators("text").values() for o in rules), *(o.name for o in FOREIGN.operators)])
+P2 = sorted(o.name for o in operators("text")[2])
 
 
 def tries(name: str, case: Case, words: str = "", number: int = 20) -> list[Edit]:
     """The edits of an operator with several seeds, at the step with `words` or at all steps."""
-    steps = [step_with(case, words)] if words else split_steps(case.reference)
+    steps = [step_with(case, words)] if words else steps_of(case)
     edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
     return [edit for edit in edits if edit is not None]
 
@@ -26,15 +40,18 @@ def after(case: Case, edit: Edit) -> str:
     return apply_edits(case.reference, [edit])[0]
 
 
-def test_each_principle_has_three_operators() -> None:
-    assert all(len(rules) >= 3 for rules in operators("text").values())
+def test_each_principle_has_three_operators_and_p4_one_for_each_pool_of_facts() -> None:
+    rules, _ = rules_and_steps(CITED_MEDICAL, "text", FOREIGN)
+    assert all(len(own) >= 3 for number, own in rules.items() if number != 4)
+    assert [rule.name for rule in rules[4]] == ["foreign_fact"]
+    assert operators("text")[4] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_operator_applies_to_some_step_and_stays_in_it(name: str) -> None:
     found = 0
     for case in (*CASES, FRAGMENTS):
-        for step in split_steps(case.reference):
+        for step in steps_of(case):
             for seed in range(20):
                 edit = rule(name).apply(case, step, Random(seed))
                 if edit is None:
@@ -53,95 +70,172 @@ def test_operator_abstains_if_there_is_nothing_to_break(name: str) -> None:
     assert not tries(name, case)
 
 
+@pytest.mark.parametrize("name", P2)
+def test_a_p2_flaw_changes_what_a_citation_says_and_points_to_the_fact(name: str) -> None:
+    found = 0
+    for case in (*CASES, FRAGMENTS):
+        for edit in tries(name, case):
+            [span] = edit.context_spans
+            fact = case.context[span.start : span.end]
+            start = case.reference.index(fact)
+            assert start <= edit.start <= edit.end <= start + len(fact)
+            new = fact[: edit.start - start] + edit.replacement + fact[edit.end - start :]
+            assert not contains(case.context, new)
+            assert new in after(case, edit)
+            found += 1
+    assert found
+
+
+LIFE = "She was born in Gdynia. The wound was 36 mm long and 12 mm wide on the left arm. The visit lasted 36 minutes."
+WOUND = citing("medical", LIFE, "The wound was 36 mm long and 12 mm wide on the left arm.")
+
+
 def test_a_wrong_number_keeps_its_format() -> None:
-    edits = tries("other_number", MEDICAL, "36 mm")
+    edits = [edit for edit in tries("other_number", WOUND, number=60) if edit.replacement.endswith("mm")]
     for edit in edits:
         assert edit.replacement.endswith(" mm")
         assert len(edit.replacement) == len("36 mm")
-        assert not contains(MEDICAL.context, edit.replacement)
-        assert {MEDICAL.context[s.start : s.end] for s in edit.context_spans} == {"36 mm"}
+        assert not contains(WOUND.context, edit.replacement)
+    olds = {WOUND.reference[edit.start : edit.end] for edit in edits}
+    assert olds == {"36 mm", "12 mm"}
     assert {edit.replacement > "36 mm" for edit in edits} == {True, False}
 
 
-def test_a_number_that_the_context_lacks_is_not_changed() -> None:
-    case = case_of("medical", "A mass was seen in the left kidney.", "1. A mass of 36 mm was seen in the kidney.")
-    assert not tries("other_number", case)
+def test_a_value_that_the_reference_has_twice_is_not_changed() -> None:
+    """The other occurrence would contradict the changed one."""
+    fact = "The wound was 36 mm long and 12 mm wide on the left arm."
+    twice = citing("medical", LIFE, fact, reason="A wound of 36 mm is long.")
+    assert {twice.reference[e.start : e.end] for e in tries("other_number", twice, number=60)} == {"12 mm"}
+    fact = "The letter of 20 May 2003 was read by the judge."
+    twice = citing("legal", fact, fact, reason="A judge knew of it on 20 May 2003.")
+    assert not tries("other_date", twice)
+
+
+def test_a_number_outside_citations_is_not_changed() -> None:
+    case = case_of("medical", LIFE, "1. A wound of 36 mm was seen on the left arm, which is long.")
+    assert not [edit for name in P2 for edit in tries(name, case)]
+
+
+DATED = citing(
+    "legal",
+    "The letter of 14 May 2003 was read by the judge. Mr Lis was ill in autumn.",
+    "The letter of 14 May 2003 was read by the judge.",
+)
 
 
 def test_a_wrong_date_changes_one_part() -> None:
-    for edit in tries("other_date", LEGAL, "14 May"):
+    edits = tries("other_date", DATED)
+    assert edits
+    for edit in edits:
         parts = zip(edit.replacement.split(), ["14", "May", "2003"], strict=True)
         assert sum(new != old for new, old in parts) == 1
-        assert LEGAL.context[edit.context_spans[0].start : edit.context_spans[0].end] == "14 May 2003"
+        assert [len(part) for part in edit.replacement.split()[::2]] == [2, 4]
 
 
 def test_a_wrong_date_is_not_another_date_of_the_context() -> None:
     """Day and year can share digits: in 20 May 2003 the day is changed, not the year."""
     others = " ".join(f"On {day} May 2003 a letter came." for day in range(10, 32) if day not in (20, 25))
-    case = case_of(
-        "legal", f"On 20 May 2003 he was heard. {others}", "1. The Court notes that he was heard on 20 May 2003."
-    )
-    found = {edit.replacement for edit in tries("other_date", case, number=200)}
+    fact = "The letter of 20 May 2003 was read by the judge."
+    found = {edit.replacement for edit in tries("other_date", citing("legal", f"{fact} {others}", fact), number=200)}
     assert [date for date in found if date.endswith("May 2003")] == ["25 May 2003"]
 
 
 def test_a_wrong_name_is_another_person_of_the_case() -> None:
-    assert {edit.replacement for edit in tries("other_name", LEGAL, "Nowak")} == {"Mr Kowal", "Mr Zielinski"}
+    fact = "The report was read by Mr Nowak in the morning."
+    case = citing("legal", f"{fact} Mr Kowal was late. Mrs Lis was ill. Mr Zielinski met nobody.", fact)
+    assert {edit.replacement for edit in tries("other_name", case)} == {"Mr Kowal", "Mr Zielinski"}
 
 
 def test_a_wrong_finding_contradicts_the_context() -> None:
-    edits = tries("other_finding", MEDICAL, "CT showed")
-    assert {edit.replacement for edit in edits} == {"right"}
-    assert all("right kidney" in after(MEDICAL, edit) for edit in edits)
-    assert {MEDICAL.context[s.start : s.end] for edit in edits for s in edit.context_spans} == {"left"}
-
-
-def test_general_statements_are_not_changed() -> None:
-    law = case_of("legal", LEGAL.context, "1. The Court reiterates that the hospital issued a report for 45 days.")
-    assert not any(tries(name, law) for name in NAMES if name.startswith(("other_", "invented_")))
-    advice = case_of("academic", ACADEMIC.context, "1. Please report why 58 patients were in a retrospective study.")
-    assert not any(tries(name, advice) for name in NAMES if name.startswith(("other_", "invented_")))
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in NAMES if n.startswith(("invented_", "added_")) and n != "invented_exhibit"]
-)
-def test_no_sentence_of_the_case_has_an_invented_detail(name: str) -> None:
-    for case in CASES:
-        for edit in tries(name, case):
-            detail = content_words(edit.replacement)
-            assert not sentences_with(case.context, detail)
-            assert not sentences_with(case.reference, detail)
-            assert edit.context_spans == ()
-
-
-def test_a_custom_domain_gets_facts_and_details() -> None:
-    case = case_of("insurance", LEGAL.context, LEGAL.reference)
-    for number in (2, 4):
-        assert any(tries(o.name, case) for o in operators("text")[number])
+    assert {edit.replacement for edit in tries("other_finding", WOUND)} == {"right"}
+    assert all("the right arm" in after(WOUND, edit) for edit in tries("other_finding", WOUND))
 
 
 def test_a_negation_is_removed_or_added() -> None:
-    edits = tries("negated", FAMILY, "not heard")
-    assert {(FAMILY.reference[e.start : e.end], e.replacement) for e in edits} == {("was not heard", "was heard")}
-    edits = tries("negated", FAMILY, "The keys")
-    assert {e.replacement for e in edits} == {"were not returned"}
+    heard, keys = "The son was not heard by the judge.", "The keys of the flat were returned to the landlord."
+    case = citing("legal", f"{heard} {keys}", f"{heard} {keys}")
+    assert {edit.replacement for edit in tries("denied", case)} == {"", "not "}
+    assert {after(case, edit) for edit in tries("denied", case)} == {
+        case.reference.replace("not heard", "heard"),
+        case.reference.replace("were returned", "were not returned"),
+    }
+    born = "The old farmer was born in Gdynia in the war."
+    assert not tries("denied", citing("legal", born, born))
 
 
 def test_two_values_change_places() -> None:
-    edits = tries("exchanged", FAMILY, "mother")
-    assert any("that the father lived in Warsaw and that the mother moved to Lublin" in after(FAMILY, e) for e in edits)
+    fact = "The mother was married in spring, whereas the father was divorced."
+    case = citing("legal", fact, fact)
+    assert {after(case, edit) for edit in tries("exchanged", case)} >= {
+        case.reference.replace(fact, "The mother was divorced in spring, whereas the father was married.")
+    }
+    pair = "The left and right kidney were examined by the surgeon."
+    assert not tries("exchanged", citing("medical", pair, pair))
 
 
 def test_a_peer_is_listed_beside_the_old_word() -> None:
-    assert {e.replacement for e in tries("other_peer", FAMILY, "A social worker")} == {"piano", "football"}
+    fact = "The boy was asked about school by a social worker."
+    case = citing("legal", f"He liked piano, school and football. {fact}", fact)
+    assert {edit.replacement for edit in tries("other_peer", case)} == {"piano", "football"}
 
 
-def test_a_bare_word_is_no_evidence() -> None:
-    """The context has `years`, but of something else."""
-    case = case_of("legal", "He was married for six years. The lease was short.", "1. The lease ran for six years.")
-    assert not [edit for name in NAMES if name.startswith("other_") for edit in tries(name, case)]
+def test_another_thing_of_the_case_takes_the_place_of_the_old_one() -> None:
+    for edit in (edit for case in CASES for edit in tries("other_item", case)):
+        assert any(contains(case.context, edit.replacement) for case in CASES)
+    fact = "The slides were read in Python by a student."
+    case = citing("academic", f"{fact} The figures were drawn in MATLAB.", fact)
+    assert {edit.replacement for edit in tries("other_item", case)} == {"MATLAB"}
 
 
-def test_an_invented_exhibit_has_a_number_of_the_other_kind() -> None:
-    assert {edit.replacement for edit in tries("invented_exhibit", ACADEMIC)} == {"Table 2"}
+def test_a_foreign_fact_is_stated_in_another_case_and_not_in_this_one() -> None:
+    texts = [case.context for case in (*CASES, FRAGMENTS, PREPRINT)]
+    found = 0
+    for case in CASES:
+        known = stems(f"{case.context} {case.reference}")
+        for edit in tries("foreign_fact", case):
+            detail = content_words(edit.replacement)
+            said = [
+                fact for text in texts if text != case.context for fact in facts(text) if fact.text in edit.replacement
+            ]
+            assert said
+            assert not contains(case.context, said[0].text)
+            assert not sentences_with(case.context, detail)
+            assert not sentences_with(case.reference, detail)
+            assert sum(word not in known for word in content_words(said[0].text)) >= 3
+            assert edit.context_spans == ()
+            found += 1
+    assert found > 20
+
+
+def test_a_foreign_fact_is_of_the_same_domain() -> None:
+    by_domain = {case.domain: ForeignFacts([case]) for case in CASES}
+    for domain, pool in by_domain.items():
+        [operator] = pool.operators
+        others = [case for case in CASES if case.domain != domain]
+        assert not [s for case in others for s in steps_of(case) if operator.apply(case, s, Random(0)) is not None]
+
+
+@pytest.mark.parametrize(
+    "identity",
+    ["A woman of 47 years was brought in by a neighbour.", "The farmer is a 62-year-old who was found in a barn."],
+)
+def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity: str) -> None:
+    """Every case says it of its people, so that a judge need not read the case."""
+    plain = "The tractor was driven over half of the rows."
+    about, other = citing("medical", identity, identity), citing("medical", plain, plain)
+    [from_about], [from_other] = ForeignFacts([about]).operators, ForeignFacts([other]).operators
+    for n in range(10):
+        assert all(from_about.apply(other, step, Random(n)) is None for step in steps_of(other))
+        assert all(from_other.apply(about, step, Random(n)) is None for step in steps_of(about))
+
+
+def test_a_custom_domain_gets_facts_of_its_own_cases() -> None:
+    case, other = (
+        Case.of(
+            **{k: getattr(c, k) for k in ("context", "decision", "reference", "source", "license")}, domain="insurance"
+        )
+        for c in (CASES[1], CASES[3])
+    )
+    assert any(tries(name, case) for name in P2)
+    [operator] = ForeignFacts([case, other]).operators
+    assert any(operator.apply(case, step, Random(0)) for step in steps_of(case))

@@ -184,7 +184,8 @@ def cited(fact: Fact, domain: str, rng: Random) -> str:
     """Return a sentence that states a fact: as it stands, or quoted."""
     if is_plain(fact) and rng.random() < PLAIN_SHARE:
         return fact.text
-    return rng.choice(_QUOTES.get(domain) or _QUOTES["general"]).replace("{fact}", fact.text)
+    quoted = rng.choice(_QUOTES.get(domain) or _QUOTES["general"]).replace("{fact}", fact.text)
+    return quoted if fact.text.endswith(".") else f"{quoted}."
 
 
 def is_plain(fact: Fact) -> bool:

@@ -25,6 +25,8 @@ MIN_WORDS, MAX_WORDS, MAX_RESTATED = 6, 30, 0.6
 RELATED_SHARE = 0.5
 """The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
 of another case would be the only one out of place."""
+NO_NUMBER = 0.15
+"""How much more related a fact without a number must be: a number can be changed."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 
@@ -105,9 +107,9 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
 
 
 def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
-    """Return the case with up to `count` sentences of its context in the reference, near sentences on the same matter.
+    """Return the case with up to `count` sentences of its context in the reference.
 
-    `meta["citations"]` says how many, and the id changes. A case that gets no citation is returned as it is.
+    About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` says how many, and the id changes. A case that gets no citation is returned as it is.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)
@@ -163,9 +165,9 @@ def _chosen(
         if any(len(named & sentence) > MAX_RESTATED * len(named) for sentence in known):
             continue
         total = sum(weight.get(stem, 1.0) for stem in named)
-        has_value = 0.0 if re.search(r"\d", fact.text) else 0.15
+        penalty = 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
         related += [
-            (has_value - sum(weight.get(stem, 1.0) for stem in named & words) / total, rng.random(), fact, site)
+            (penalty - sum(weight.get(stem, 1.0) for stem in named & words) / total, rng.random(), fact, site)
             for site, words in around.items()
         ]
     free, used = list(sites), set[int]()

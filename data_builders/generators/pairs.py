@@ -25,6 +25,8 @@ from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
+FOREIGN_CASES = 2000
+"""Cases of a corpus whose facts P4 may cite in others."""
 
 
 class _Pairs(Generator[T]):
@@ -92,8 +94,8 @@ class PairsByRules(_Pairs[Case]):
 
     @cached_property
     def _foreign(self) -> ForeignFacts:
-        """The facts of the whole corpus, so that a build of fewer cases begins like a build of more."""
-        return ForeignFacts(self._cases(None, Counter()))
+        """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
+        return ForeignFacts(self._cases(FOREIGN_CASES, Counter()))
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()

@@ -109,8 +109,8 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
 def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
     """Return the case with up to `count` sentences of its context in the reference.
 
-    About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` says how many there
-    are, and the id changes. A case that gets no citation is returned as it is.
+    About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` counts them,
+    and the id changes. A case that gets no citation is returned as it is.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from data_builders.audit.shortcut_probe import probe
+from data_builders.generators.base import CITATIONS
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
@@ -32,8 +35,15 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def pairs(cases: list[Case]) -> list[ReasoningPair]:
-    return [pair for case in cases for pair in perturb(case, abstained=Counter())]
+def cited(cases: list[Case]) -> list[Case]:
+    """The cases as builds by rules read them."""
+    return [cite_facts(case, CITATIONS) for case in cases]
+
+
+@pytest.fixture(scope="module")
+def pairs(cited: list[Case]) -> list[ReasoningPair]:
+    foreign = ForeignFacts(cited)
+    return [pair for case in cited for pair in perturb(case, foreign=foreign, abstained=Counter())]
 
 
 def steps(case: Case) -> list[str]:
@@ -108,8 +118,8 @@ def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> 
     assert sum(pair.kind == "multi" for pair in pairs) == 600
 
 
-def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
-    write_jsonl(tmp_path / CASES_FILE, cases)
+def test_every_pair_is_valid(cited: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
+    write_jsonl(tmp_path / CASES_FILE, cited)
     write_jsonl(tmp_path / PAIRS_FILE, pairs)
     report = validate(tmp_path)
     assert report.good, report.problems

@@ -37,7 +37,7 @@ _LABEL = re.compile(r"\s*(?:\*\*)?(?:\[[^\]\n]{3,50}\]|[A-Z][\w /&()-]{2,44}:)(?
 _NOT_CITED = re.compile(
     r"[“”\"‘:;*|{}<>=~\[\]#?]|\bet al\b|https?:|www\.|\.\.\.|…"
     r"|\b(?:Figs?|Figures?|Tables?|paragraphs?|Supplementary|above|below)\b"
-    r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d[\d,–\s]*\.$"  # two sentences, and marks of footnotes
+    r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d{1,2}(?:[,–\s]+\d{1,2})+\.$"  # two sentences, and marks of footnotes
     r"|\b(?:not (?:documented|detailed|available|provided|specified|reported|applicable)|[Nn]one|[Uu]nremarkable)\b"
     r"|[A-Z]{6,} [A-Z]{6,}"
 )

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_builders.perturb.rules.case_peers import peers
 from data_builders.perturb.rules.citations import Citation
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.premises import denied_clause
-from data_builders.perturb.rules.text_match import WORD, contains, stems
+from data_builders.perturb.rules.text_match import contains, stems
 from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
 from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
@@ -87,22 +86,6 @@ def _register_terms(name: str, by_domain: dict[str, Classes], *, of_case: bool) 
 
 _register_terms("other_item", CASE_TERMS, of_case=True)
 _register_terms("other_finding", ATTRIBUTES, of_case=False)
-
-
-@operator(2, "other_peer")
-def other_peer(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace a word by one that the case lists beside it: `kidney and liver` makes them of one kind."""
-    kinds = peers(case.context)
-    words = [
-        (match, cited)
-        for cited in step.citations
-        for match in WORD.finditer(step.text, cited.start, cited.end)
-        if match[0] in kinds and step.text[match.end() : match.end() + 1] != "-"
-    ]
-    for match, cited in rng.sample(words, len(words)):
-        if others := [other for other in kinds[match[0]] if not stems(other) <= stems(cited.fact.text)]:
-            return step.edit(match.span(), rng.choice(others), cited.fact.span)
-    return None
 
 
 @operator(2, "exchanged")

@@ -16,7 +16,6 @@ from data_builders.perturb.rules.sentence_parts import (
     fragment_ends,
     noun_bullets,
     replaceable_sentences,
-    sentence_closings,
     sentence_ends,
     sentence_tails,
 )
@@ -80,7 +79,6 @@ register_rewrite(3, "biased_remark", replaceable_sentences, partial(_word, "rema
 register_rewrite(3, "biased_end", fragment_ends, partial(_word, "end"))
 register_rewrite(3, "biased_dismissal", exclusions, partial(_word, "dismissal"))
 register_rewrite(3, "biased_tail", sentence_tails, partial(_word, "tail"))
-register_rewrite(3, "biased_clause", sentence_closings, partial(_word, "tail"))
 register_rewrite(3, "biased_addition", sentence_ends, partial(_word, "remark"), whole_sentence=True)
 register_rewrite(3, "biased_bullet", noun_bullets, partial(_word, "bullet"))
 register_rewrite(3, "biased_citation", citations, partial(_word, "remark"), whole_sentence=True)

@@ -11,7 +11,6 @@ from data_builders.perturb.rules.sentence_parts import (
     citations,
     noun_bullets,
     replaceable_sentences,
-    sentence_closings,
     sentence_ends,
     sentence_tails,
 )
@@ -55,7 +54,6 @@ register_rewrite(5, "vague_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(5, "vague_advice", in_sentences(tasks, 4), partial(_word, "act"))
 register_rewrite(5, "vague_measure", in_sentences(measures, 4), partial(_word, "measure"))
 register_rewrite(5, "vague_aim", in_sentences(aims, 6), partial(_word, "aim"))
-register_rewrite(5, "vague_hedge", sentence_closings, partial(_word, "hedge"))
 register_rewrite(5, "vague_retraction", sentence_ends, partial(_word, "retraction"), whole_sentence=True)
 register_rewrite(5, "vague_examples", _examples, partial(_word, "examples"))
 register_rewrite(5, "vague_bullet", noun_bullets, partial(_word, "bullet"))

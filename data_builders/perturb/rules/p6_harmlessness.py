@@ -14,7 +14,6 @@ from data_builders.perturb.rules.sentence_parts import (
     citations,
     fragment_ends,
     replaceable_sentences,
-    sentence_closings,
     sentence_ends,
     sentence_tails,
 )
@@ -36,5 +35,4 @@ register_rewrite(6, "harmful_tail", sentence_tails, partial(_word, "tail"))
 register_rewrite(6, "harmful_end", in_sentences(reason_tails, 6), partial(_word, "end"))
 register_rewrite(6, "harmful_fragment", fragment_ends, partial(_word, "end"))
 register_rewrite(6, "harmful_manner", advice_ends, partial(_word, "manner"))
-register_rewrite(6, "harmful_clause", sentence_closings, partial(_word, "tail"))
 register_rewrite(6, "harmful_citation", citations, partial(_word, "sentence"), whole_sentence=True)

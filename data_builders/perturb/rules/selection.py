@@ -11,11 +11,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from data_builders.audit.text_counts import text_counts
 from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods, changed
 from data_builders.perturb.rules.text_match import content_words
 from judge_r1.core.records import ReasoningPair
 
+Vector = NDArray[np.float64]
 SCALES = {
     "characters": 8.0,
     "words": 1.5,
@@ -31,6 +35,8 @@ SCALES = {
     "least likely token of the change": 2.0,
 }
 """The difference of each feature that counts about as much as its sign."""
+PRIOR = 10
+"""How many chosen flaws the scales count for in the estimate of the spread."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
@@ -66,7 +72,9 @@ class _Group:
     """The sums over the chosen flaws of one group."""
 
     chosen: int = 0
-    sums: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    sum: Vector = field(default_factory=lambda: np.zeros(len(SCALES)))
+    squares: Vector = field(default_factory=lambda: PRIOR * np.eye(len(SCALES)))
+    inverse: Vector = field(default_factory=lambda: np.eye(len(SCALES)))
     signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     words: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
@@ -118,8 +126,11 @@ class Selection:
         chosen = min(allowed, key=lambda c: self._cost(c) + REPEAT_WEIGHT * sum(used.get(o, 0) for o in c.operators))
         group = self._group(chosen)
         group.chosen += 1
+        scaled = _scaled(chosen)
+        group.sum += scaled
+        group.squares += np.outer(scaled, scaled)
+        group.inverse = np.linalg.inv(group.squares / (PRIOR + group.chosen)).astype(np.float64)
         for name, value in chosen.features.items():
-            group.sums[name] += value / SCALES[name]
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
         group.changes.update(chosen.words.keys())
@@ -157,13 +168,17 @@ class Selection:
         )
 
     def _cost(self, candidate: Candidate) -> float:
-        """How much the squared sums of the group grow."""
-        group, cost = self._group(candidate), 0.0
+        """How much the squared sums of the group grow, each feature and each direction in units of its own spread."""
+        group, scaled = self._group(candidate), _scaled(candidate)
+        cost = float(scaled @ group.inverse @ (2 * group.sum + scaled))
         for name, value in candidate.features.items():
-            scaled, sign = value / SCALES[name], _sign(value)
-            cost += scaled * (2 * group.sums[name] + scaled) + sign * (2 * group.signs[name] + sign)
+            cost += _sign(value) * (2 * group.signs[name] + _sign(value))
         words = sum(change * (2 * group.words[word] + change) for word, change in candidate.words.items())
         return cost + WORD_WEIGHT * words
+
+
+def _scaled(candidate: Candidate) -> Vector:
+    return np.array([candidate.features.get(name, 0.0) / scale for name, scale in SCALES.items()])
 
 
 def _count_differences(

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from data_builders.perturb.rules.text_match import changed
+
 TokenSpan = tuple[int, int, float]
 """The start and end of a token in characters, and its log-probability in nats."""
 CHANGE = "mean log-likelihood of the change"
@@ -54,15 +56,6 @@ class LikelihoodGuess:
         start, old_end, _ = changed(reference, flawed)
         if features[CHANGE]:
             self._inserted[operator].append(features[CHANGE] + _mean(_removed(tokens, start, old_end)))
-
-
-def changed(reference: str, flawed: str) -> tuple[int, int, int]:
-    """The first character that differs, and the end of the different part in the reference and in the other text."""
-    shorter = min(len(reference), len(flawed))
-    start = next((i for i in range(shorter) if reference[i] != flawed[i]), shorter)
-    rest = shorter - start
-    same = next((i for i in range(rest) if reference[-1 - i] != flawed[-1 - i]), rest)
-    return start, len(reference) - same, len(flawed) - same
 
 
 def _removed(tokens: Sequence[TokenSpan], start: int, end: int) -> list[float]:

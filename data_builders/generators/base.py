@@ -41,6 +41,8 @@ class BuildPlan:
         unknown = sorted(set(self.kinds) - set(KINDS))
         if unknown or not self.kinds:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
+        if self.citations < 0:
+            raise JudgeError(f"citations is a number of sentences, 0 or more, not {self.citations}")
 
 
 @dataclass(frozen=True)

@@ -86,26 +86,28 @@ class PairsByRules(_Pairs[Case]):
         return self._cases(self.plan.limit, self.skipped)
 
     def _cases(self, limit: int | None, skipped: Counter[str]) -> Iterator[Case]:
-        """The cases of the corpus. Those of a balanced source cite facts."""
         plan = self.plan
-        for case in items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None):
-            if isinstance(case, Case):
-                yield cite_facts(case, plan.citations, plan.seed) if self._selection else case
+        found = items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None)
+        return (case for case in found if isinstance(case, Case))
+
+    def _citing(self, case: Case) -> Case:
+        return cite_facts(case, self.plan.citations, self.plan.seed)
 
     @cached_property
     def _foreign(self) -> ForeignFacts:
         """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
-        return ForeignFacts(self._cases(FOREIGN_CASES, Counter()))
+        return ForeignFacts(map(self._citing, self._cases(FOREIGN_CASES, Counter())))
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()
+        case = self._citing(item) if self._selection else item
         make = (
             partial(perturb_balanced, selection=self._selection, foreign=self._foreign) if self._selection else perturb
         )
         pairs = make(
-            item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
+            case, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
         )
-        return _RuleGroup([item, *pairs], abstained)
+        return _RuleGroup([case, *pairs], abstained)
 
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)

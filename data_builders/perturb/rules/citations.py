@@ -144,7 +144,7 @@ def _sites(step: Step) -> Iterator[int]:
 
 
 def _opening(reference: str, site: int) -> str:
-    return " " if reference[site - 1] in '.!”"' else ". "
+    return " " if reference[:site].rstrip("*)]’'”\"»")[-1:] in (".", "!") else ". "
 
 
 def _weights(context: str) -> dict[str, float]:
@@ -162,15 +162,14 @@ def _chosen(
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
     related: list[tuple[float, float, Fact, int]] = []
     for fact in facts(case.context):
-        named = set(content_words(fact.text))
-        if any(len(named & sentence) > MAX_RESTATED * len(named) for sentence in known):
+        named = content_words(fact.text)
+        if any(len(sentence.intersection(named)) > MAX_RESTATED * len(named) for sentence in known):
             continue
-        total = sum(weight.get(stem, 1.0) for stem in named)
-        penalty = 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
-        related += [
-            (penalty - sum(weight.get(stem, 1.0) for stem in named & words) / total, rng.random(), fact, site)
-            for site, words in around.items()
-        ]
+        weights = {stem: weight.get(stem, 1.0) for stem in named}
+        total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
+        for site, words in around.items():
+            share = sum(value for stem, value in weights.items() if stem in words) / total
+            related.append((penalty - share, rng.random(), fact, site))
     free, used = list(sites), set[int]()
     for _, _, fact, site in sorted(related, key=lambda entry: entry[:2]):
         if len(used) == count or not free:

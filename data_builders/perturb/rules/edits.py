@@ -1,6 +1,6 @@
 """Applies operators to the steps of a case and builds checked pairs from the edits.
 
-Random generators are seeded by (case, seed, operator, step, salt), so an edit does not depend on other cases.
+Random generators are seeded by (case, seed, operator, step, salt), so an edit does not depend on the edits before it.
 """
 
 from collections import Counter

@@ -2,7 +2,7 @@
 
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
-seeded by (case, seed, principle), so a variant does not depend on other cases.
+seeded by (case, seed, principle), so a variant does not depend on other cases. Only P4 does: it cites `foreign` facts.
 """
 
 import importlib

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from data_builders.perturb.rules.text_match import changed
+
 TokenSpan = tuple[int, int, float]
 """The start and end of a token in characters, and its log-probability in nats."""
 CHANGE = "mean log-likelihood of the change"
@@ -31,14 +33,14 @@ class LikelihoodGuess:
     """Keeps the mean log-probability of what each operator inserts."""
 
     def __init__(self) -> None:
-        self._inserted: defaultdict[str, list[float]] = defaultdict(list)
+        self._inserted: defaultdict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
 
     def features(self, operator: str, reference: str, flawed: str, tokens: Sequence[TokenSpan]) -> dict[str, float]:
         """The guessed features of a flawed reasoning, flawed minus reference."""
         start, old_end, new_end = changed(reference, flawed)
         removed = _removed(tokens, start, old_end)
-        inserted, seen = (new_end - start) / CHARACTERS, self._inserted[operator]
-        mean = (sum(seen) / len(seen) if seen else FIRST_GUESS) if inserted else 0.0
+        inserted, (seen, total_seen) = (new_end - start) / CHARACTERS, self._inserted[operator]
+        mean = (total_seen / seen if seen else FIRST_GUESS) if inserted else 0.0
         total, length = sum(value for _, _, value in tokens), len(tokens) or 1
         difference, longer = inserted * mean - sum(removed), inserted - len(removed)
         return {
@@ -53,16 +55,8 @@ class LikelihoodGuess:
         """Remember the features that the language model has found."""
         start, old_end, _ = changed(reference, flawed)
         if features[CHANGE]:
-            self._inserted[operator].append(features[CHANGE] + _mean(_removed(tokens, start, old_end)))
-
-
-def changed(reference: str, flawed: str) -> tuple[int, int, int]:
-    """The first character that differs, and the end of the different part in the reference and in the other text."""
-    shorter = min(len(reference), len(flawed))
-    start = next((i for i in range(shorter) if reference[i] != flawed[i]), shorter)
-    rest = shorter - start
-    same = next((i for i in range(rest) if reference[-1 - i] != flawed[-1 - i]), rest)
-    return start, len(reference) - same, len(flawed) - same
+            seen, total = self._inserted[operator]
+            self._inserted[operator] = seen + 1, total + features[CHANGE] + _mean(_removed(tokens, start, old_end))
 
 
 def _removed(tokens: Sequence[TokenSpan], start: int, end: int) -> list[float]:

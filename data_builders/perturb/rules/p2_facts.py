@@ -10,7 +10,7 @@ from random import Random
 from data_builders.perturb.rules.citations import Citation
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.premises import denied_clause
-from data_builders.perturb.rules.text_match import contains, stems
+from data_builders.perturb.rules.text_match import changed, contains, stems
 from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
 from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
@@ -118,16 +118,6 @@ def denied(case: Case, step: Step, rng: Random) -> Edit | None:
         old = cited.fact.text
         new = denied_clause(old.rstrip(".")) if not _LIFE.search(old) else None
         if new is not None:
-            start, old_end, new_end = _changed(old, new + old[len(old.rstrip(".")) :])
+            start, old_end, new_end = changed(old, new + old[len(old.rstrip(".")) :])
             return step.edit((cited.start + start, cited.start + old_end), new[start:new_end], cited.fact.span)
     return None
-
-
-def _changed(old: str, new: str) -> tuple[int, int, int]:
-    """Return where the words of two texts begin to differ, and the ends of the different part in both."""
-    start, old_end, new_end = 0, len(old), len(new)
-    while start < min(old_end, new_end) and old[start] == new[start]:
-        start += 1
-    while min(old_end, new_end) > start and old[old_end - 1] == new[new_end - 1]:
-        old_end, new_end = old_end - 1, new_end - 1
-    return start, old_end, new_end

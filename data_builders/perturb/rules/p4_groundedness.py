@@ -36,11 +36,11 @@ class ForeignFacts:
 
     def __init__(self, cases: Iterable[Case]) -> None:
         self._last: tuple[str, list[Fact]] = "", []
-        self._facts: defaultdict[str, list[tuple[str, Fact]]] = defaultdict(list)
+        self._facts: defaultdict[str, list[Fact]] = defaultdict(list)
         for case in cases:
             steps = with_citations(case, split_steps(case.reference))
             found = [citation.fact for step in steps for citation in step.citations]
-            self._facts[case.domain] += [(case.context, fact) for fact in found if not _IDENTITY.search(fact.text)]
+            self._facts[case.domain] += [fact for fact in found if not _IDENTITY.search(fact.text)]
 
     def draw(self, case: Case, replaced: Interval, rng: Random) -> Fact | None:
         """Draw a fact in place of a part of the reference. It is not stated in the case, and neither is its matter.
@@ -59,10 +59,9 @@ class ForeignFacts:
         return rng.choice(fits[:RELATED]) if fits else None
 
     def _unstated(self, case: Case) -> list[Fact]:
-        """The facts that a case does not state. Kept for the last case, from which many are drawn."""
+        """The facts that a case does not state: none of its own. Kept for the last case, from which many are drawn."""
         if self._last[0] != case.case_id:
-            facts = [f for context, f in self._facts[case.domain] if context != case.context and is_unstated(case, f)]
-            self._last = case.case_id, facts
+            self._last = case.case_id, [f for f in self._facts[case.domain] if is_unstated(case, f)]
         return self._last[1]
 
     @property

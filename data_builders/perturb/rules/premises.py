@@ -157,5 +157,5 @@ def lower_first(text: str, reference: str) -> str:
     lower = first.lower()
     is_name = first[1:] != lower[1:] or (len(first) < 2 and first != "A")
     is_word = lower in _FUNCTION_WORDS or re.search(rf"\b{re.escape(lower)}s?\b", reference) is not None
-    is_ending = re.search(r"(?:ing|tion|ment|ness|ity|sis|ies|ies|ive|al)s?$", lower) is not None
+    is_ending = re.search(r"(?:ing|tion|ment|ness|ity|sis|ies|ive|al)s?$", lower) is not None
     return text if is_name or not (is_word or is_ending) else lower + text[len(first) :]

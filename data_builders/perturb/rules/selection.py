@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_builders.audit.text_counts import text_counts
-from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods, changed
-from data_builders.perturb.rules.text_match import content_words
+from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
+from data_builders.perturb.rules.text_match import changed, content_words
 from judge_r1.core.records import ReasoningPair
 
 Vector = NDArray[np.float64]

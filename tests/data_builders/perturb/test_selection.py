@@ -12,8 +12,9 @@ from perturb_factories import CASES, CITED_MEDICAL, FOREIGN
 from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
 from data_builders.perturb.rules.balanced import perturb_balanced
-from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess, changed
+from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess
 from data_builders.perturb.rules.selection import READ, START, Candidate, Selection
+from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 

@@ -180,8 +180,8 @@ def test_a_peer_is_listed_beside_the_old_word() -> None:
 
 
 def test_another_thing_of_the_case_takes_the_place_of_the_old_one() -> None:
-    for edit in (edit for case in CASES for edit in tries("other_item", case)):
-        assert any(contains(case.context, edit.replacement) for case in CASES)
+    for case in CASES:
+        assert all(contains(case.context, edit.replacement) for edit in tries("other_item", case))
     fact = "The slides were read in Python by a student."
     case = citing("academic", f"{fact} The figures were drawn in MATLAB.", fact)
     assert {edit.replacement for edit in tries("other_item", case)} == {"MATLAB"}

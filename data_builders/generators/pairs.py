@@ -25,7 +25,7 @@ from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
-FOREIGN_CASES = 2000
+FOREIGN_CASES = 500
 """Cases of a corpus whose facts P4 may cite in others."""
 
 

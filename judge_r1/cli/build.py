@@ -78,8 +78,9 @@ def build(
     plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
-        if citations is not None and not _cites_facts(source):
-            raise JudgeError(f"source {source!r} has no references that cite their case: leave --citations out")
+        if (citations is not None or reader is not None) and not _is_balanced(source):
+            option = "--reader" if citations is None else "--citations"
+            raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
         counts = build_without_teacher(
             source,
             out,
@@ -106,8 +107,8 @@ def build(
     _print_counts(counts, out)
 
 
-def _cites_facts(source: str) -> bool:
-    """Whether builds by rules add citations to the references of this source."""
+def _is_balanced(source: str) -> bool:
+    """Whether builds by rules add citations to the references of this source, and choose among flaws."""
     generator_for(source, with_teacher=False)  # an unknown name is an error of its own
     return source in SOURCES.names() and SOURCES.get(source).balanced
 

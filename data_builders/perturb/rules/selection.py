@@ -2,11 +2,11 @@
 
 A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
 The selection keeps running sums of these differences by group (principle and domain) and takes the candidate that
-brings them nearest to zero: herding (Welling, 2009). A candidate that moves a sum past its limit is left out. The
-features are counts, log-likelihoods under a language model, and the words that a flaw adds and removes.
+brings them nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that no
+combination of features tells either. A candidate that moves a sum past its limit is left out. The features are counts
+(`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from data_builders.audit.text_counts import text_counts
+from data_builders.perturb.rules.flaw_features import changed_words, count_features
 from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
-from data_builders.perturb.rules.text_match import changed, content_words
 from judge_r1.core.records import ReasoningPair
 
 Vector = NDArray[np.float64]
@@ -92,13 +91,10 @@ class Selection:
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
         """Measure the candidates of one case, by principle. Those that the language model does not read are removed."""
-        before, single_share = text_counts(reference), _single_share(reference)
         for candidates in drawn.values():
             for candidate in candidates:
-                after = text_counts(candidate.pair.flawed)
-                candidate.features.update(_count_differences(before, after, single_share))
-                candidate.features["shared words of the change"] = _shared_words(reference, candidate.pair.flawed)
-                candidate.words = _changed_words(reference, candidate.pair.flawed)
+                candidate.features.update(count_features(reference, candidate.pair.flawed))
+                candidate.words = changed_words(reference, candidate.pair.flawed)
         if self._likelihoods is None:
             return
         tokens, read = self._likelihoods.tokens(reference), list[Candidate]()
@@ -181,35 +177,5 @@ def _scaled(candidate: Candidate) -> Vector:
     return np.array([candidate.features.get(name, 0.0) / scale for name, scale in SCALES.items()])
 
 
-def _count_differences(
-    before: Mapping[str, float], after: Mapping[str, float], single_share: float
-) -> dict[str, float]:
-    """The differences of the counts, and the new words beyond those that as much text of this author would bring."""
-    differences = {name: after[name] - before[name] for name in before}
-    return differences | {"unexpected words": differences["different words"] - single_share * differences["words"]}
-
-
-def _shared_words(reference: str, flawed: str) -> float:
-    """The share of the words of a change that stand elsewhere in the text, minus that of what it replaces."""
-    start, old_end, new_end = changed(reference, flawed)
-    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
-    old, new = (content_words(text) for text in (reference[start:old_end], flawed[start:new_end]))
-    if not old or not new:
-        return 0.0
-    return sum(word in elsewhere for word in new) / len(new) - sum(word in elsewhere for word in old) / len(old)
-
-
-def _single_share(text: str) -> float:
-    """The share of the words of a text that occur once in it: so many are lost if a part of it is removed."""
-    counts = Counter(re.findall(r"\w+", text.lower()))
-    return sum(count == 1 for count in counts.values()) / max(1, counts.total())
-
-
 def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
-
-
-def _changed_words(reference: str, flawed: str) -> dict[str, int]:
-    """Each word that the flaw adds (+1) or removes (-1)."""
-    before, after = Counter(reference.lower().split()), Counter(flawed.lower().split())
-    return {word: 1 if after[word] > before[word] else -1 for word in before | after if after[word] != before[word]}

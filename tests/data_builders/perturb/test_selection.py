@@ -13,7 +13,7 @@ from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess
-from data_builders.perturb.rules.selection import READ, START, Candidate, Selection
+from data_builders.perturb.rules.selection import READ, READ_STRICT, START, Candidate, Selection
 from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -109,15 +109,16 @@ def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
     assert made == START
 
 
-def test_likelihoods_are_balanced_and_few_candidates_are_read() -> None:
+@pytest.mark.parametrize(("number", "read"), [(2, READ_STRICT), (4, READ_STRICT), (5, READ)])
+def test_likelihoods_are_balanced_and_few_candidates_are_read(number: int, read: int) -> None:
     likelihoods = Likelihoods()
     selection = Selection(likelihoods)
     for old in REFERENCE.split() * 2:
         texts = [(REFERENCE.replace(old, "xy"[place % 2] + old[1:]), place) for place in range(40)]
-        drawn = {"P2": [candidate(2, text, place) for text, place in texts]}
+        drawn = {"P": [candidate(number, text, place) for text, place in texts]}
         selection.measure(REFERENCE, drawn)
-        assert len(drawn["P2"]) == likelihoods.read[-1] == READ
-        assert selection.choose(drawn["P2"], {}) is not None
+        assert len(drawn["P"]) == likelihoods.read[-1] == read
+        assert selection.choose(drawn["P"], {}) is not None
     [group] = selection._groups.values()
     assert abs(group.signs["log-likelihood"]) <= START
 

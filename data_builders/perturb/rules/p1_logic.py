@@ -27,7 +27,6 @@ class _Circle(Lexicon):
 
 class _LogicPhrases(Lexicon):
     opposites: tuple[tuple[str, str], ...]
-    hedges: dict[str, str]
     connectives: dict[str, tuple[str, ...]]
     circular: tuple[_Circle, ...]
 
@@ -45,12 +44,6 @@ for _one, _other in _PHRASES.opposites:
     _OPPOSITES.setdefault(_one, []).append(_other)
     _OPPOSITES.setdefault(_other, []).append(_one)
 _OPPOSITE = re.compile(rf"(?<![\w-])(?:{_any_of(_OPPOSITES)})(?![\w-])", re.IGNORECASE)
-_HEDGE = re.compile(
-    rf"(?<![\w-])(?:{_any_of(_PHRASES.hedges)})(?![\w-]|\s+(?:not|possibly|perhaps|only|also|have|even|of)\b)"
-)
-_WISH = re.compile(
-    r"\b(?:authors?|readers?|one|you|I|we|it) (?:may|might|could)|\bplease\b|\?$|\bwould\b", re.IGNORECASE
-)
 _NEGATED = re.compile(
     r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable)\b"
     r"(?:(?!, (?:and|but|so|because|since)\b)[^;])*$"
@@ -122,22 +115,6 @@ def reversed_link(case: Case, step: Step, rng: Random) -> Edit | None:
         return None
     match = rng.choice(matches)
     return step.edit(match.span(), rng.choice(_PHRASES.connectives[match[0]]))
-
-
-@operator(1, "overreach")
-def overreach(case: Case, step: Step, rng: Random) -> Edit | None:
-    """State as certain or universal what the grounds make likely or show for some."""
-    matches = [
-        match
-        for start, end in body_sentences(step, 6)
-        if not _WISH.search(step.text[start:end])
-        for match in _HEDGE.finditer(step.text, start, end)
-        if not re.search(r"\b(?:not|the|very|more|an?|these|those|as|so|how|too)\s$", step.text[start : match.start()])
-    ]
-    if not matches:
-        return None
-    match = rng.choice(matches)
-    return step.edit(match.span(), _PHRASES.hedges[match[0]])
 
 
 @operator(1, "circular_reason")

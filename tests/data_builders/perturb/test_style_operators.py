@@ -4,7 +4,7 @@ import re
 from random import Random
 
 import pytest
-from perturb_factories import CASES, FRAGMENTS, LEGAL, MEDICAL, case_of, rule, step_with, steps_of
+from perturb_factories import CASES, FRAGMENTS, MEDICAL, case_of, rule, step_with, steps_of
 
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
@@ -38,7 +38,6 @@ def tries(name: str, case: Case, words: str = "", number: int = 30) -> list[Edit
     [
         ("reversed_conclusion", MEDICAL, "likely", "unlikely"),
         ("reversed_link", MEDICAL, "due to", "despite"),
-        ("overreach", LEGAL, "may have", "must have"),
         ("denied_conclusion", FRAGMENTS, "A biopsy of the nodule is safe, ", "A biopsy of the nodule is not safe, "),
     ],
 )

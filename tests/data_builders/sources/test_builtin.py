@@ -114,7 +114,7 @@ def test_cases_share_few_words(cases: list[Case], field: str, most: float) -> No
 def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> None:
     singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
     for domain in ("medical", "legal", "academic"):
-        assert all(198 <= singles[domain, number] <= 200 for number in (1, 3, 5, 6))
+        assert all(195 <= singles[domain, number] <= 200 for number in (1, 3, 5, 6))
         assert singles[domain, 2] > 160
         assert singles[domain, 4] >= 40
     assert sum(pair.kind == "multi" for pair in pairs) == 600

@@ -113,7 +113,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "minni", "--citations", "2", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "mini", "--citations", "2", "--out", "x"], "leave --citations out"),
+        (["build", "mini", "--citations", "2", "--out", "x"], "leave it out"),
         (["build", "builtin", "--citations", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["validate", "nowhere"], "cannot be read"),

@@ -16,6 +16,7 @@ from judge_r1.core.record_base import Record
 T = TypeVar("T")
 KINDS = ("single", "multi")
 CITATIONS = 6
+"""Default of `BuildPlan.citations`."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Adds sentences of the case to a reference reasoning, as citations. Rules then change what a citation says.
 
 A sentence of the case can be changed into something false, or exchanged for a sentence of another case, and still read
-like any other citation. Only the case tells which of two citations is true.
+like any other citation.
 """
 
 import re

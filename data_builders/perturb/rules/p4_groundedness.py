@@ -63,7 +63,7 @@ class ForeignFacts:
 
 
 def is_unstated(case: Case, fact: Fact) -> bool:
-    """Whether the case says nothing on the matter of a fact, so that it neither supports nor contradicts it."""
+    """Whether a case seems to say nothing on the matter of a fact: a guess from shared words, no proof."""
     words = set(_words(fact))
     known = vocabulary(f"{case.context}\n\n{case.reference}")
     if sum(word not in known for word in words) < MIN_NEW:

@@ -3,8 +3,8 @@
 A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
 The selection keeps running sums of these differences by group (principle and domain) and takes the candidate that
 brings them nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear
-combinations of features are balanced too. A candidate that moves a sum past its limit is left out. The features are counts
-(`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
+combinations of features are balanced too. A candidate that moves a sum past its limit is left out. The features are
+counts (`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
 """
 
 from collections import Counter, defaultdict

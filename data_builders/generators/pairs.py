@@ -13,6 +13,7 @@ from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.citations import cite_facts
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import Selection
@@ -90,13 +91,13 @@ class PairsByRules(_Pairs[Case]):
         found = items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None)
         return (case for case in found if isinstance(case, Case))
 
-    def _citing(self, case: Case) -> Case:
-        return cite_facts(case, self.plan.citations, self.plan.seed)
-
     @cached_property
     def _foreign(self) -> ForeignFacts:
         """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
-        return ForeignFacts(map(self._citing, self._cases(FOREIGN_CASES, Counter())))
+        return ForeignFacts(CorpusFacts(self._cases(FOREIGN_CASES, Counter())))
+
+    def _citing(self, case: Case) -> Case:
+        return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()

@@ -121,6 +121,7 @@ def test_a_second_build_into_a_locked_folder_makes_no_requests(
     deadline = time.monotonic() + 60
     while server.served.total() < 5 and time.monotonic() < deadline:
         time.sleep(0.02)
+    server.latency_s = 5  # the first build is still running when the second one has started
     second = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert second.returncode == 2
     assert second.stderr == f"error: another process is writing to {out}: wait until it ends, or give another --out\n"

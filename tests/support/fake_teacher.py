@@ -4,8 +4,8 @@
     liar(system, user, sample)      the same, but about a third of the variants is spoiled, in one of the ways of LIES
 
 Both are functions of their arguments alone and also answer the verifier's question. Where rules find no variant, it is
-missing from the answer. The rule set `fake teacher` has two rules more than `text`, so that P2 and P4 do not need a
-reference with citations.
+missing from the answer. The rule set `fake teacher` has more rules than `text`, so that no principle needs a reference
+with citations.
 """
 
 import re
@@ -18,6 +18,7 @@ from random import Random
 from data_builders.domain_wording import DOMAINS
 from data_builders.perturb.rules.engine import operators, perturb
 from data_builders.perturb.rules.operators import OPERATORS, Edit, Step, operator
+from data_builders.perturb.rules.remarks import flawed_remark
 from data_builders.perturb.rules.steps import body_sentences
 from data_builders.perturb.rules.text_match import contains, occurrences
 from data_builders.sources.mini import FACT
@@ -65,6 +66,19 @@ def added_fact(case: Case, step: Step, rng: Random) -> Edit | None:
     """Adds a clause of which no case says anything."""
     ends = [end - (step.text[end - 1] == ".") for _, end in body_sentences(step)]
     return step.edit((ends[-1], ends[-1]), f", and {rng.choice(_UNSTATED)}") if ends else None
+
+
+def _register_added_remark(principle: int) -> None:
+    @operator(principle, f"added_remark_{principle}", rule_set=RULES)
+    def added_remark(case: Case, step: Step, rng: Random) -> Edit | None:
+        """Adds a flawed remark, before the full stop."""
+        ends = [end - (step.text[end - 1] == ".") for _, end in body_sentences(step)]
+        remark = flawed_remark(case, principle, rng).removesuffix(".")
+        return step.edit((ends[-1], ends[-1]), f"; {remark}") if ends else None
+
+
+_register_added_remark(3)
+_register_added_remark(6)
 
 
 def honest(system: str, user: str, sample: int) -> str:
@@ -139,10 +153,10 @@ def _annotated(pair: ReasoningPair, text: str, rng: Random) -> str:
 
 
 def _second_flaw(pair: ReasoningPair, text: str, rng: Random) -> str:
-    """Adds another change, as far from the flaw as possible."""
+    """Adds another change, as far from the flaws as possible."""
     words = list(re.finditer(r"[^\W\d_]{3,}", text))
-    start = pair.origin.flaws[0].span.start
-    word = max(words, key=lambda match: abs(match.start() - start))
+    starts = [flaw.span.start for flaw in pair.origin.flaws]
+    word = max(words, key=lambda match: min(abs(match.start() - start) for start in starts))
     return text[: word.start()] + "perhaps " + text[word.start() :]
 
 

@@ -1,6 +1,7 @@
 """Short cases. Every text operator applies somewhere in `CASES`, whose references cite facts, or in `FRAGMENTS`."""
 
 from data_builders.perturb.rules.citations import cite_facts, with_citations
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Operator, Step
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
@@ -118,7 +119,7 @@ PREPRINT = case_of(
 CASES = CITED_MEDICAL, CITED_LEGAL, CITED_ACADEMIC, CITED_FAMILY = tuple(
     cite_facts(case, 6) for case in (MEDICAL, LEGAL, ACADEMIC, FAMILY)
 )
-FOREIGN = ForeignFacts([*CASES, *(cite_facts(case, 6) for case in (FRAGMENTS, PREPRINT))])
+FOREIGN = ForeignFacts(CorpusFacts([*CASES, FRAGMENTS, PREPRINT]))
 """What P4 cites: each domain has two cases."""
 
 

@@ -8,20 +8,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import log
 from random import Random
 
 from data_builders.lexicons import load_lexicon
-from data_builders.perturb.rules.clauses import FINITE, is_balanced
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
+from data_builders.perturb.rules.facts import Fact, facts, is_plain
 from data_builders.perturb.rules.operators import Interval, Step, seeded_random
-from data_builders.perturb.rules.sentence_parts import has_dependent
-from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
+from data_builders.perturb.rules.remarks import find_remarks, sound_remarks
+from data_builders.perturb.rules.sentence_parts import is_dependent
+from data_builders.perturb.rules.steps import body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
-from judge_r1.core.records import Case, Span
+from judge_r1.core.records import Case
 
-MIN_WORDS, MAX_WORDS, MAX_RESTATED = 6, 30, 0.6
-"""Words of a fact, and the share of its words that a sentence of the reference may have already."""
+MAX_RESTATED = 0.6
+"""The share of the words of a fact that a sentence of the reference may have already."""
 RELATED_SHARE = 0.5
 """The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
 of another case would be the only one out of place."""
@@ -29,41 +30,11 @@ NO_NUMBER = 0.15
 """How much more related a fact without a number must be: a number can be changed."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
-
+REMARK_SHARE = 0.7
+"""The share of the citations that get a remark."""
 
 _QUOTES = load_lexicon("citations", dict[str, tuple[str, ...]])
 """Templates of quotations by domain."""
-_LABEL = re.compile(r"\s*(?:\*\*)?(?:\[[^\]\n]{3,50}\]|[A-Z][\w /&()-]{2,44}:)(?:\*\*)?\s+")
-_NOT_CITED = re.compile(
-    r"[“”\"‘:;*|{}<>=~\[\]#?]|\bet al\b|https?:|www\.|\.\.\.|…"
-    r"|\b(?:Figs?|Figures?|Tables?|paragraphs?|Supplementary|above|below)\b"
-    r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d{1,2}(?:[,–\s]+\d{1,2})+\.$"  # two sentences, and marks of footnotes
-    r"|\b(?:not (?:documented|detailed|available|provided|specified|reported|applicable)|[Nn]one|[Uu]nremarkable)\b"
-    r"|[A-Z]{6,} [A-Z]{6,}"
-)
-"""What refers to other text, or cannot stand in quotation marks."""
-_DEPENDENT = re.compile(
-    r"(?:It|This|These|Those|That|They|Their|Its|Such|Both|Here|There|Then|However|But|Nevertheless|Moreover|Therefore"
-    r"|Furthermore|Also|Notably|Additionally|Interestingly|Importantly|Besides|Meanwhile|Of note|Thus|Hence|Accordingly"
-    r"|Consequently|Otherwise|Instead|Similarly|Likewise|So|And|Or|Yet|Nor"
-    r"|For (?:example|instance|this|that)|Neither|Indeed|Another|Others?|As|Some|Again|Even|Finally|Secondly?|Rather"
-    r"|Still|Subsequently|Thereafter|In (?:addition|particular|this|that|such|these|contrast)|On the (?:other|same))\b"
-)
-_PERSONAL = re.compile(r"\b(?:I|we|our|us|my|you|he|she|his|her|they|their|it|this|these|those)\b", re.IGNORECASE)
-"""Words that need a quotation: the fact is not said by the author of the reasoning."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A sentence of a context that can stand alone: characters `[start, end)`."""
-
-    start: int
-    end: int
-    text: str
-
-    @property
-    def span(self) -> Span:
-        return Span(start=self.start, end=self.end)
 
 
 @dataclass(frozen=True)
@@ -76,49 +47,24 @@ class Citation:
     fact: Fact
 
 
-@lru_cache(maxsize=256)
-def facts(context: str) -> tuple[Fact, ...]:
-    """Return the sentences of a context that can stand alone: complete, without a reference to other text."""
-    found: dict[str, Fact] = {}
-    for line in re.finditer(r"[^\n]+", context):
-        marker = MARKER.match(line[0])
-        label = _LABEL.match(line[0], marker.end() if marker else 0)
-        body = label.end() if label else marker.end() if marker else 0
-        for start, end in sentences(line[0][body:]):
-            text = line[0][body + start : body + end]
-            if _can_be_cited(text, label is not None):
-                first = line.start() + body + start
-                found.setdefault(text, Fact(first, first + len(text), text))
-    return tuple(found.values())
-
-
-def _can_be_cited(text: str, labelled: bool) -> bool:
-    ends = text.endswith(".") or (labelled and text[-1:].isalnum())
-    return (
-        MIN_WORDS <= len(text.split()) <= MAX_WORDS
-        and ends
-        and (text[0].isupper() or text[0].isdigit())
-        and is_balanced(text)
-        and not _NOT_CITED.search(text)
-        and not _DEPENDENT.match(text)
-        and (labelled or FINITE.search(text) is not None)
-        and len(content_words(text)) >= MIN_WORDS // 2
-    )
-
-
-def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
-    """Return the case with up to `count` sentences of its context in the reference.
+def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None = None) -> Case:
+    """Return the case with up to `count` sentences of its context in the reference, most of them with a remark.
 
     About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` counts them,
-    and the id changes. A case that gets no citation is returned as it is.
+    and the id changes. A case that gets no citation is returned as it is. With a `corpus`, facts that are typical of it
+    are cited.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)
-    sites = [step.start + end for step in steps for end in _sites(step)]
+    ends = [step.start + end for step in steps for end in _sentence_ends(step)]
+    sites = [end for end in ends if not is_dependent(case.reference[end:].lstrip())]
     placed: dict[int, str] = {}
-    weight = _weights(case.context)
-    for fact, site in _chosen(case, sites, weight, count, rng):
+    remarks = sound_remarks(case, count, rng)
+    found = corpus.to_cite(case, count) if corpus else facts(case.context)
+    for fact, site in _chosen(case, found, sites, count, rng):
         placed[site] = _opening(case.reference, site) + cited(fact, case.domain, rng)
+        if remarks and rng.random() < REMARK_SHARE:
+            placed[site] += f" {remarks.pop()}"
     if not placed:
         return case
     text, position = "", 0
@@ -136,10 +82,10 @@ def cite_facts(case: Case, count: int, seed: int = 0) -> Case:
     )
 
 
-def _sites(step: Step) -> Iterator[int]:
-    """Yield the ends of the sentences of a step that no other sentence refers to."""
+def _sentence_ends(step: Step) -> Iterator[int]:
+    """Yield the ends of the sentences of a step."""
     for _, end in body_sentences(step, 5):
-        if step.text[:end].rstrip("* ")[-1] not in ":;,—–-?" and not has_dependent(step, end):
+        if step.text[:end].rstrip("* ")[-1] not in ":;,—–-?":
             yield end
 
 
@@ -155,13 +101,14 @@ def _weights(context: str) -> dict[str, float]:
 
 
 def _chosen(
-    case: Case, sites: Sequence[int], weight: dict[str, float], count: int, rng: Random
+    case: Case, found: Sequence[Fact], sites: Sequence[int], count: int, rng: Random
 ) -> Iterator[tuple[Fact, int]]:
     """Yield facts and their sites, the most related pairs first. No site is used twice."""
     around = {site: set(content_words(case.reference[max(0, site - 300) : site])) for site in sites}
+    weight = _weights(case.context)
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
     related: list[tuple[float, float, Fact, int]] = []
-    for fact in facts(case.context):
+    for fact in found:
         named = content_words(fact.text)
         if any(len(sentence.intersection(named)) > MAX_RESTATED * len(named) for sentence in known):
             continue
@@ -190,15 +137,13 @@ def cited(fact: Fact, domain: str, rng: Random) -> str:
     return quoted if fact.text.endswith(".") else f"{quoted}."
 
 
-def is_plain(fact: Fact) -> bool:
-    """Whether a fact is a full sentence that reads well without quotation marks."""
-    return fact.text.endswith(".") and FINITE.search(fact.text) is not None and _PERSONAL.search(fact.text) is None
-
-
 def with_citations(case: Case, steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with their citations: the facts of the context that stand in them word by word."""
+    """Return the steps with their citations, the facts of the context that stand in them word by word, and remarks."""
     found = facts(case.context)
-    return [replace(step, citations=tuple(_citations(step, found))) for step in steps]
+    return [
+        replace(step, citations=tuple(_citations(step, found)), remarks=find_remarks(step.text, case.domain))
+        for step in steps
+    ]
 
 
 def _citations(step: Step, found: Sequence[Fact]) -> Iterator[Citation]:

@@ -12,7 +12,6 @@ from data_builders.perturb.rules.operators import Interval
 
 
 class _Words(Lexicon):
-    openings: tuple[str, ...]
     subordinate_openings: tuple[str, ...]
     finite_verbs: tuple[str, ...]
     action_verbs: tuple[str, ...]
@@ -29,7 +28,6 @@ _REASON = re.compile(
     r"\s+(?![A-Z][a-z])(?P<ground>[^.;:?\n]{14,}?)"
     r"(?=\s*(?:\.(?!\w)|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
 )
-_OPENING = re.compile(rf"^(?:{'|'.join(_WORDS.openings)})[^,.;:\n]{{0,90}},\s")
 _AGENT = (
     r"(?:\b(?:authors?|researchers?|reviewers?|editors?|clinicians?|physicians?|doctors?|surgeons?|team|State|States"
     r"|Government|authorities|you|they)(?: (?:also|still|then|now|therefore|certainly|really))? )"
@@ -99,26 +97,12 @@ def reason_matches(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
             yield match
 
 
-def reason_tails(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield reasons that end a sentence, with the comma or space before them: a clause can take their place."""
-    for match in reason_matches(text, start, end):
-        before = text[start : match.start()].rstrip(" ,")
-        if match.end() >= end - 1 and before[-1:].isalnum():
-            yield start + len(before), match.end()
-
-
 def in_inference(text: str, start: int, position: int, end: int) -> bool:
     """Whether the word at `position` of a sentence belongs to a conclusion with a stated ground."""
     for match in reason_matches(text, start, end):
         return position < match.start()
     before = text[start:position]
     return _GROUNDED.match(before) is not None or _DRAWN.search(before) is not None
-
-
-def openings(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield `In view of …, `: an opening phrase up to the first comma and the space after it."""
-    if match := _OPENING.match(text[start:end]):
-        yield start, start + match.end()
 
 
 def tasks(text: str, start: int, end: int) -> Iterator[Interval]:

@@ -53,10 +53,14 @@ class CaseEdits:
         return self._edits[key]
 
     def _is_usable(self, rule: Operator, step: Step, edit: Edit) -> bool:
-        """Whether the edit changes something, keeps brackets closed, and changes what a citation says for P2 only."""
+        """Whether the edit changes something, keeps brackets closed, and leaves citations to P2 and P4.
+
+        A remark about a citation is replaced as a whole or not at all, and nothing comes between the two.
+        """
         start, end = edit.start - step.start, edit.end - step.start
-        wholes = [citation.whole for citation in step.citations]
-        if rule.principle != 2 and any(a < end and start < b and (start, end) != (a, b) for a, b in wholes):
+        kept = [citation.whole for citation in step.citations if rule.principle not in (2, 4)]
+        kept += [(a - 2, b) for a, b in step.remarks if (a, b) != (start, end)]
+        if any(a < end and start < b for a, b in kept):
             return False
         old = self.case.reference[edit.start : edit.end]
         return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)

@@ -29,6 +29,7 @@ class Step:
     end: int
     text: str
     citations: "tuple[Citation, ...]" = ()
+    remarks: tuple[Interval, ...] = ()
 
     def edit(self, interval: Interval, replacement: str, *context_spans: Span) -> "Edit":
         """Return the edit that replaces `interval` of the step's text."""

@@ -29,9 +29,10 @@ class _LogicPhrases(Lexicon):
     opposites: tuple[tuple[str, str], ...]
     connectives: dict[str, tuple[str, ...]]
     circular: tuple[_Circle, ...]
+    contradictions: dict[str, tuple[str, ...]]
 
 
-_PHRASES = load_lexicon("p1_logic", _LogicPhrases)
+PHRASES = load_lexicon("p1_logic", _LogicPhrases)
 
 
 def _any_of(phrases: Iterable[str]) -> str:
@@ -40,7 +41,7 @@ def _any_of(phrases: Iterable[str]) -> str:
 
 
 _OPPOSITES: dict[str, list[str]] = {}
-for _one, _other in _PHRASES.opposites:
+for _one, _other in PHRASES.opposites:
     _OPPOSITES.setdefault(_one, []).append(_other)
     _OPPOSITES.setdefault(_other, []).append(_one)
 _OPPOSITE = re.compile(rf"(?<![\w-])(?:{_any_of(_OPPOSITES)})(?![\w-])", re.IGNORECASE)
@@ -53,7 +54,7 @@ _NEGATED = re.compile(
 _PARTICIPLES = ("excluded", "confirmed", "ruled out", "suggested", "supported", "raised", "lowered")
 _VERBAL_CONTEXT = re.compile(r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been)\s)$")
 _CONCLUDES = re.compile(r"(?:Therefore|Thus|Accordingly|Consequently|Hence|It follows)\b|.{0,40}\btherefore\b")
-_CONNECTIVE = re.compile(rf"\b(?:{_any_of(_PHRASES.connectives)})\b(?! (?:mild|moderate|some|far|as|that) )")
+_CONNECTIVE = re.compile(rf"\b(?:{_any_of(PHRASES.connectives)})\b(?! (?:mild|moderate|some|far|as|that) )")
 
 
 @operator(1, "reversed_conclusion")
@@ -114,7 +115,7 @@ def reversed_link(case: Case, step: Step, rng: Random) -> Edit | None:
     if not matches:
         return None
     match = rng.choice(matches)
-    return step.edit(match.span(), rng.choice(_PHRASES.connectives[match[0]]))
+    return step.edit(match.span(), rng.choice(PHRASES.connectives[match[0]]))
 
 
 @operator(1, "circular_reason")
@@ -124,7 +125,7 @@ def circular_reason(case: Case, step: Step, rng: Random) -> Edit | None:
         (m, circle)
         for start, end in body_sentences(step, 6)
         for m in reason_matches(step.text, start, end)
-        for circle in _PHRASES.circular
+        for circle in PHRASES.circular
         if re.search(circle.pattern, step.text[start : m.start()])
     ]
     if not matches:

@@ -1,21 +1,21 @@
 """P4, groundedness: a citation states what another case of the corpus states, and this one does not."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from functools import lru_cache, partial
 from random import Random
 
-from data_builders.perturb.rules.citations import Fact, cited, with_citations
+from data_builders.perturb.rules.citations import cited
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
+from data_builders.perturb.rules.facts import Fact
 from data_builders.perturb.rules.operators import Edit, Interval, Operator, Step
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index, vocabulary
 from judge_r1.core.records import Case
 
-DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.25, 3, 0.5, (0.6, 1.6)
+DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.6, 2, 0.5, (0.6, 1.6)
 """The share of the facts that an edit considers, the words that the case must not have, the share of its words that one
 sentence of the case may have, and its length relative to the citation that it replaces."""
-RELATED, AROUND = 5, 300
+RELATED, AROUND = 4, 300
 """One of so many facts is taken, those most related to the text within `AROUND` characters and to the reference."""
 
 _IDENTITY = re.compile(
@@ -25,15 +25,11 @@ _IDENTITY = re.compile(
 
 
 class ForeignFacts:
-    """The facts that the references of many cases cite, by domain: each is true in its own case."""
+    """Draws typical facts of a corpus for cases that do not state them."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
+    def __init__(self, corpus: CorpusFacts) -> None:
+        self.corpus = corpus
         self._last: tuple[str, list[Fact]] = "", []
-        self._facts: defaultdict[str, list[Fact]] = defaultdict(list)
-        for case in cases:
-            steps = with_citations(case, split_steps(case.reference))
-            found = [citation.fact for step in steps for citation in step.citations]
-            self._facts[case.domain] += [fact for fact in found if not _IDENTITY.search(fact.text)]
 
     def draw(self, case: Case, replaced: Interval, rng: Random) -> Fact | None:
         """Draw a fact in place of a part of the reference. It is not stated in the case, and neither is its matter.
@@ -54,7 +50,8 @@ class ForeignFacts:
     def _unstated(self, case: Case) -> list[Fact]:
         """The facts that a case does not state: none of its own. Kept for the last case, from which many are drawn."""
         if self._last[0] != case.case_id:
-            self._last = case.case_id, [f for f in self._facts[case.domain] if is_unstated(case, f)]
+            typical = (fact for fact in self.corpus.typical(case.domain) if not _IDENTITY.search(fact.text))
+            self._last = case.case_id, [fact for fact in typical if is_unstated(case, fact)]
         return self._last[1]
 
     @property

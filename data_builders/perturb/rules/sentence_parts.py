@@ -1,20 +1,12 @@
 """Finds where operators replace or add text in a step: whole sentences, their ends, and the fragments of a list."""
 
 import re
-from collections.abc import Iterator
 
-from data_builders.perturb.rules.clauses import ACTION_VERBS, FINITE, aims, is_balanced, is_main_clause
+from data_builders.perturb.rules.clauses import ACTION_VERBS, FINITE, aims, is_balanced
 from data_builders.perturb.rules.operators import Interval, Step
 from data_builders.perturb.rules.steps import MARKER, body_sentences
 
 _CLOSED = re.compile(r"[.)\]”\"’]$|\betc$|\b(?:if|unless|, who|, which|, because|, since)\b[^,]*$")
-_FRAGMENT = re.compile(
-    r"(?:(?:Initially|Strongly|Also|Less) )?(?:Excluded|Ruled out|Considered|Suspected|Less likely|Unlikely|Supported"
-    r"|Confirmed|Suggested|Favored|Preferred|Chosen)\b"
-)
-_FRAGMENT_END = re.compile(
-    r" (?:by|with|through|via|after|due|based|because|as|given|on|following|from|since|for|in view)\b"
-)
 _ADVICE = re.compile(
     r"\b(?:(?:should|must)(?! be (?!\w+ed\b))|needs? to|ought to|recommend\w*"
     r"|I (?:would )?suggest|is to be|will be|can be|[Pp]lease|plan\w*"
@@ -25,18 +17,15 @@ _OPEN_ADVICE = re.compile(
     r"|kept in mind))"
     r"|\b(?:not|never|cannot|could have|should have|would have|without|unless|if)\b"
 )
-_APPOSITION = re.compile(r", (?:which|where|who)\b.*,|, (?:but|so) (?:not|that|far|as|rather)\b")
-_TAIL_START = re.compile(
-    r", (?=(?:which|while|whereas|although|though|because|since|thereby|thus|so|but|with|without|given|especially"
-    r"|particularly|where|unless|despite|[a-z]{3,}ing)\b)"
+LINKS = (
+    r"(?:It|This|These|Those|That|They|Their|Its|Such|Both|Here|There|Then|However|But|Nevertheless|Moreover|Therefore"
+    r"|Furthermore|Also|Notably|Additionally|Interestingly|Importantly|Besides|Meanwhile|Of note|Thus|Hence|Accordingly"
+    r"|Consequently|Otherwise|Instead|Similarly|Likewise|Similar|So|And|Or|Yet|Nor|Neither|Indeed|Another|Others?|As|Some"
+    r"|For (?:example|instance|this|that)|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Subsequently|Thereafter"
+    r"|In (?:addition|particular|this|that|such|these|contrast)|On the (?:other|same|contrary))\b"
 )
-_DEPENDENT = re.compile(
-    r"[\"'“‘(\[*]*(?:It|This|These|Those|That|They|He|She|His|Her|Their|Its|Such|Both|Here|There|Then|However|But"
-    r"|Nevertheless|Moreover|Furthermore|Also|In (?:addition|particular|this|that|such|these|contrast)|Thus|Therefore"
-    r"|Hence|Accordingly|Consequently|Otherwise|Instead|Similarly|Likewise|The (?:latter|former|same|other|second)|So"
-    r"|And|Or|Yet|For (?:example|instance|this|that)|Nor|Neither|Indeed|Another|Others?|As (?:a|such)|On the (?:other"
-    r"|contrary)|Some|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Similar)\b"
-)
+"""The openings of sentences that need the sentence before."""
+_DEPENDENT = re.compile(rf"[\"'“‘(\[*]*(?:{LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b)")
 _EVIDENCE = re.compile(
     r"\b(?:absence|lack|presence|history|positiv\w+|negativ\w+|elevated|normal|findings?|symptoms?|imaging|markers?)\b",
     re.IGNORECASE,
@@ -79,7 +68,12 @@ def _is_statement(text: str) -> bool:
 
 
 def has_dependent(step: Step, end: int) -> bool:
-    return _DEPENDENT.match(step.text[end:].lstrip()) is not None
+    """Whether the text behind `end` needs the sentence before."""
+    return is_dependent(step.text[end:].lstrip())
+
+
+def is_dependent(text: str) -> bool:
+    return _DEPENDENT.match(text) is not None
 
 
 def sentence_ends(step: Step) -> list[Interval]:
@@ -101,27 +95,6 @@ def sentence_closings(step: Step) -> list[Interval]:
         if step.text[end - 1] == "."
         and not _CLOSED.search(step.text[start : end - 1])
         and FINITE.search(step.text[start:end])
-    ]
-
-
-def exclusions(step: Step) -> list[Interval]:
-    """Return the fragments that say why an alternative was excluded or considered, without the full stop."""
-    return [
-        (start, end - (step.text[end - 1] == "."))
-        for start, end in body_sentences(step, 4)
-        if _FRAGMENT.match(step.text, start) and is_balanced(step.text[start:end]) and not has_dependent(step, end)
-    ]
-
-
-def fragment_ends(step: Step) -> list[Interval]:
-    """Return what follows the participle of a fragment such as `Excluded by …`, without the full stop."""
-    return [
-        (start + match.end(), end - (step.text[end - 1] == "."))
-        for start, end in body_sentences(step, 4)
-        if (match := _FRAGMENT.match(step.text[start:end]))
-        and _FRAGMENT_END.match(step.text[start:end], match.end())
-        and is_balanced(step.text[start:end])
-        and not has_dependent(step, end)
     ]
 
 
@@ -148,28 +121,3 @@ def advice_ends(step: Step) -> list[Interval]:
         if text[-1] == "." and not _CLOSED.search(text[:-1]) and len(text.split()) <= _LONG:
             found.append((end - 1, end - 1))
     return found
-
-
-def sentence_tails(step: Step) -> list[Interval]:
-    """Return, for whole sentences of at least 12 words, the text from a comma in the middle to the full stop."""
-    return [tail for start, end in whole_sentences(step, 12) for tail in _tails(step.text, start, end)]
-
-
-def _tails(text: str, start: int, end: int) -> Iterator[Interval]:
-    for match in _TAIL_START.finditer(text[start:end]):
-        comma = start + match.start()
-        tail = text[comma : end - 1]
-        if (
-            0.3 < match.start() / (end - start) < 0.85
-            and len(re.split(r"[;,]", text[start:comma])[-1].split()) > 3
-            and is_main_clause(text[start:comma])
-            and is_balanced(tail)
-            and not _APPOSITION.match(tail)
-            and len(tail.split()) >= 4
-        ):
-            yield comma, end - 1
-
-
-def citations(step: Step) -> list[Interval]:
-    """Return the sentences that cite a fact."""
-    return [citation.whole for citation in step.citations]

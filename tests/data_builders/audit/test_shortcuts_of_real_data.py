@@ -9,6 +9,7 @@ from data_builders.audit.text_counts import RULES, rule_scores
 from data_builders.generators.base import CITATIONS
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.citations import cite_facts
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import START, STRICT_LIMIT, Selection
 from data_builders.sources import SOURCES
@@ -20,11 +21,10 @@ CASES = 8
 @pytest.mark.real_data
 @pytest.mark.parametrize("source", FOLDERS)
 def test_one_line_rules_lean_no_further_than_the_limit(source: str, real_data: Path) -> None:
-    cases = [
-        cite_facts(case, CITATIONS)
-        for case in SOURCES.get(source).read(real_data / FOLDERS[source], CASES, 0, Counter())
-    ]
-    selection, foreign = Selection(), ForeignFacts(cases)
+    plain = list(SOURCES.get(source).read(real_data / FOLDERS[source], CASES, 0, Counter()))
+    corpus = CorpusFacts(plain)
+    cases = [cite_facts(case, CITATIONS, corpus=corpus) for case in plain]
+    selection, foreign = Selection(), ForeignFacts(corpus)
     pairs = [
         pair
         for case in cases

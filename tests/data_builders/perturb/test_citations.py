@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, FAMILY, FRAGMENTS, LEGAL, MEDICAL, case_of
 
-from data_builders.perturb.rules.citations import MAX_WORDS, MIN_WORDS, cite_facts, facts, with_citations
+from data_builders.perturb.rules.citations import cite_facts, with_citations
+from data_builders.perturb.rules.facts import MAX_WORDS, MIN_WORDS, facts
+from data_builders.perturb.rules.remarks import find_remarks
 from data_builders.perturb.rules.steps import numbering, split_steps
 from judge_r1.core.records import Case
 
@@ -45,9 +47,10 @@ REFERENCES = st.lists(
 
 
 def cited_in(case: Case) -> list[tuple[int, int, str]]:
-    """The sentences that cite a fact, as characters of the reference, and the fact."""
+    """The sentences that cite a fact, with their remarks, as characters of the reference, and the fact."""
+    remarks = {start - 1: end for start, end in find_remarks(case.reference, case.domain)}
     return [
-        (step.start + citation.whole[0], step.start + citation.whole[1], citation.fact.text)
+        (step.start + citation.whole[0], remarks.get(end := step.start + citation.whole[1], end), citation.fact.text)
         for step in with_citations(case, split_steps(case.reference))
         for citation in step.citations
     ]
@@ -148,4 +151,4 @@ def test_a_domain_without_quotations_uses_the_general_ones() -> None:
     [(start, end, text)] = cited_in(case)
     assert text == fact
     assert "file" in case.reference[start:end], "the fact says `he`, so it needs a quotation"
-    assert case.reference[start:end].endswith(f"“{fact}”")
+    assert f"“{fact}”" in case.reference[start:end]

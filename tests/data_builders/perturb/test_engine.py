@@ -96,7 +96,7 @@ def test_p4_needs_facts_of_other_cases() -> None:
     assert abstained["P4: no operator fits"] == 5
 
 
-def test_p2_and_p4_edit_citations_only_and_others_replace_them_whole() -> None:
+def test_only_p2_and_p4_edit_citations_and_a_remark_is_replaced_whole_or_not_at_all() -> None:
     """An edit of another principle inside a citation would change what the case says, which is P2."""
     touched: Counter[int] = Counter()
     for case in CASES:
@@ -107,8 +107,10 @@ def test_p2_and_p4_edit_citations_only_and_others_replace_them_whole() -> None:
                 continue
             start, end = edit.start - step.start, edit.end - step.start
             cited = [c for c in step.citations if c.whole[0] < end and start < c.whole[1]]
-            assert cited or rule.principle not in (2, 4)
-            touched[rule.principle] += len(cited)
+            remarks = [(a, b) for a, b in step.remarks if a < end and start < b]
+            assert bool(cited) == (rule.principle in (2, 4))
+            assert all(remark == (start, end) for remark in remarks)
+            touched[rule.principle] += len(cited) + len(remarks)
             for citation in cited:
                 if rule.principle == 2:
                     assert citation.start <= start <= end <= citation.end

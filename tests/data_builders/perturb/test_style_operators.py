@@ -1,29 +1,32 @@
 """The operators of P1, P3, P5 and P6: what they break, where they leave a text alone, and any domain."""
 
-import re
 from random import Random
 
 import pytest
 from perturb_factories import CASES, FRAGMENTS, MEDICAL, case_of, rule, step_with, steps_of
 
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Edit, Step
 from data_builders.perturb.rules.premises import denials, denied_clause, foreign_reasons
+from data_builders.perturb.rules.remarks import groups
 from data_builders.perturb.rules.sentence_parts import advice_ends, replaceable_sentences, sentence_ends
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.rules.wordings import themes_of
 from judge_r1.core.records import Case
 
 STYLE = (1, 3, 5, 6)
-CUSTOM = case_of(
+PLAIN_CUSTOM = case_of(
     "engineering",
-    "A bridge of 1962 has cracks in two girders. The inspector measured them in spring.",
+    "A bridge of 1962 has cracks in two girders. The inspector measured them in spring. The river was high in April. "
+    "The lamps of the bridge were replaced by the council. A lorry hit the eastern railing in 2019.",
     "1. The cracks in the girders are shallow, because the probe found no depth above the cover of the steel.\n"
     "2. The load should be limited to cars until the girders have been measured again in winter.\n"
     "3. A repair was considered, but the costs are high, which the council may not accept in this year.\n"
     "4. The bridge can therefore stay open, and the inspector should report to the council every month.",
 )
+CUSTOM = cite_facts(PLAIN_CUSTOM, 4)
 
 
 def tries(name: str, case: Case, words: str = "", number: int = 30) -> list[Edit]:
@@ -87,11 +90,12 @@ def test_a_foreign_reason_supports_another_conclusion() -> None:
 
 
 def test_bias_uses_a_trait_that_the_context_mentions() -> None:
-    texts = " ".join(edit.replacement for edit in tries("biased_reason", MEDICAL))
-    assert re.search(r"\bwom[ae]n|female patient|middle-aged", texts)
-    assert not re.search(r"(?<!than )\bmen\b|\bmale patients", texts)
-    assert "farm" not in texts
-    assert "farm" in " ".join(edit.replacement for edit in tries("biased_end", FRAGMENTS, number=60))
+    found = groups("medical", MEDICAL.context)
+    assert {"women", "middle-aged patients"} <= set(found)
+    assert not {"men", "farmers"} & set(found)
+    assert "farmers" in groups("medical", FRAGMENTS.context)
+    assert "Polish nationals" in groups("legal", "The applicant is a Polish national.")
+    assert groups("engineering", "A bridge.") == groups("general", "A bridge.")
 
 
 def test_phrases_are_about_the_theme_of_the_sentence() -> None:

@@ -16,11 +16,12 @@ from perturb_factories import (
     steps_of,
 )
 
-from data_builders.perturb.rules.citations import facts
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators, rules_and_steps
+from data_builders.perturb.rules.facts import facts
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
@@ -40,9 +41,9 @@ def after(case: Case, edit: Edit) -> str:
     return apply_edits(case.reference, [edit])[0]
 
 
-def test_each_principle_has_three_operators_and_p4_one_for_each_pool_of_facts() -> None:
+def test_each_principle_has_operators_and_p4_one_for_each_corpus() -> None:
     rules, _ = rules_and_steps(CITED_MEDICAL, "text", FOREIGN)
-    assert all(len(own) >= 3 for number, own in rules.items() if number != 4)
+    assert all(rules.values())
     assert [rule.name for rule in rules[4]] == ["foreign_fact"]
     assert operators("text")[4] == []
 
@@ -195,14 +196,14 @@ def test_a_foreign_fact_is_stated_in_another_case_and_not_in_this_one() -> None:
             assert not contains(case.context, said[0].text)
             assert not sentences_with(case.context, detail)
             assert not sentences_with(case.reference, detail)
-            assert sum(word not in known for word in content_words(said[0].text)) >= 3
+            assert sum(word not in known for word in content_words(said[0].text)) >= MIN_NEW
             assert edit.context_spans == ()
             found += 1
     assert found > 20
 
 
 def test_a_foreign_fact_is_of_the_same_domain() -> None:
-    by_domain = {case.domain: ForeignFacts([case]) for case in CASES}
+    by_domain = {case.domain: ForeignFacts(CorpusFacts([case])) for case in CASES}
     for domain, pool in by_domain.items():
         [operator] = pool.operators
         others = [case for case in CASES if case.domain != domain]
@@ -217,7 +218,7 @@ def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity:
     """Every case says it of its people, so that a judge need not read the case."""
     plain = "The tractor was driven over half of the rows."
     about, other = citing("medical", identity, identity), citing("medical", plain, plain)
-    [from_about], [from_other] = ForeignFacts([about]).operators, ForeignFacts([other]).operators
+    [from_about], [from_other] = (ForeignFacts(CorpusFacts([case])).operators for case in (about, other))
     for n in range(10):
         assert all(from_about.apply(other, step, Random(n)) is None for step in steps_of(other))
         assert all(from_other.apply(about, step, Random(n)) is None for step in steps_of(about))
@@ -231,5 +232,5 @@ def test_a_custom_domain_gets_facts_of_its_own_cases() -> None:
         for c in (CASES[1], CASES[3])
     )
     assert any(tries(name, case) for name in P2)
-    [operator] = ForeignFacts([case, other]).operators
+    [operator] = ForeignFacts(CorpusFacts([case, other])).operators
     assert any(operator.apply(case, step, Random(n)) for step in steps_of(case) for n in range(10))

@@ -10,6 +10,7 @@ from data_builders.audit.shortcut_probe import probe
 from data_builders.generators.base import CITATIONS
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.citations import cite_facts
+from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import Selection
@@ -39,12 +40,13 @@ def cases() -> list[Case]:
 @pytest.fixture(scope="module")
 def cited(cases: list[Case]) -> list[Case]:
     """The cases as builds by rules read them."""
-    return [cite_facts(case, CITATIONS) for case in cases]
+    corpus = CorpusFacts(cases)
+    return [cite_facts(case, CITATIONS, corpus=corpus) for case in cases]
 
 
 @pytest.fixture(scope="module")
 def pairs(cited: list[Case]) -> list[ReasoningPair]:
-    foreign = ForeignFacts(cited)
+    foreign = ForeignFacts(CorpusFacts(cited))
     return [pair for case in cited for pair in perturb(case, foreign=foreign, abstained=Counter())]
 
 
@@ -129,7 +131,7 @@ def test_every_pair_is_valid(cited: list[Case], pairs: list[ReasoningPair], tmp_
 
 @pytest.mark.slow
 def test_words_alone_do_not_reveal_changed_facts(cited: list[Case]) -> None:
-    foreign, selection, kinds = ForeignFacts(cited), Selection(), ["single"]
+    foreign, selection, kinds = ForeignFacts(CorpusFacts(cited)), Selection(), ["single"]
     pairs = [
         pair
         for case in cited[:60]

@@ -15,8 +15,11 @@ from process_faults import short_and_long
 
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import content_tokens
+from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.engine import operators
+from data_builders.perturb.rules.facts import facts
 from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.remarks import find_remarks
 from data_builders.perturb.rules.steps import numbering, split_steps
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.perturb.teacher.answer_parser import parse_answer
@@ -57,10 +60,11 @@ READERS: dict[str, Callable[[str], Any]] = {
     "runs": lambda text: runs(text, 8),
     "decision": lambda text: decided([text]),
     "tags": lambda text: guard(text, "case", "task"),
+    "remarks": lambda text: find_remarks(text, "legal"),
     **{
         function.__name__: function
         for function in (
-            *(clean, one_line, split_steps, numbering, content_words, content_tokens, shingles, quotations),
+            *(clean, one_line, split_steps, numbering, facts, content_words, content_tokens, shingles, quotations),
             *(report_before_discussion, _without_rule, split_judgment, named_articles, review_sections),
         )
     },
@@ -85,10 +89,12 @@ def test_readers_take_linear_time(part: str, length: int, attacks: Callable[[str
 
 @pytest.mark.parametrize("part", PARTS)
 def test_operators_read_a_long_step_in_seconds(part: str, attacks: Callable[[str, int], None]) -> None:
-    text = "A " + (part * REFERENCE)[:REFERENCE] + "."
-    case = Case.of(domain="legal", context=text, decision="d", reference=text, source="toy", license="none")
+    context = "The letter was read by Mr Kowal on 14 May 2003. The " + (part * REFERENCE)[:REFERENCE] + "."
+    case = Case.of(domain="legal", context=context, decision="d", reference=context, source="toy", license="none")
+    [step] = with_citations(case, [Step(0, 0, len(context), context)])
+    assert step.citations
     rules = list(chain.from_iterable(operators("text").values()))
-    works = [lambda rule=rule: rule.apply(case, Step(0, 0, len(text), text), Random(0)) for rule in rules]
+    works = [lambda rule=rule: rule.apply(case, step, Random(0)) for rule in rules]
     assert seconds_of(works) < SECONDS
     attacks("long repetitive text for an operator", len(rules))
 

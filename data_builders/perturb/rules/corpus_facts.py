@@ -6,7 +6,7 @@ words would look out of place in another case.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from math import ceil
+from math import ceil, log
 
 from data_builders.perturb.rules.facts import Fact, facts
 from data_builders.perturb.rules.text_match import content_words
@@ -30,6 +30,7 @@ class CorpusFacts:
             domain: Counter(word for text in texts for word in set(content_words(text)))
             for domain, texts in contexts.items()
         }
+        self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._typical = {
             domain: self._most_typical(domain, [f for text in texts for f in facts(text)], TYPICAL_SHARE, MIN_TYPICAL)
             for domain, texts in contexts.items()
@@ -38,6 +39,10 @@ class CorpusFacts:
     def typical(self, domain: str) -> Sequence[Fact]:
         """The typical facts of all cases of a domain."""
         return self._typical.get(domain, ())
+
+    def rarity(self, domain: str, stem: str) -> float:
+        """How rare a stem is: log of the inverse share of the cases that have it."""
+        return log((1 + self._sizes.get(domain, 0)) / (1 + self._counts.get(domain, Counter())[stem]))
 
     def to_cite(self, case: Case, count: int) -> Sequence[Fact]:
         """The facts from which a reference takes `count` citations: the more typical ones of the case."""

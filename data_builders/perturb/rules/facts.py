@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_builders.perturb.rules.clauses import FINITE, is_balanced
-from data_builders.perturb.rules.sentence_parts import LINKS
+from data_builders.perturb.rules.sentence_parts import is_dependent
 from data_builders.perturb.rules.steps import MARKER, sentences
 from data_builders.perturb.rules.text_match import content_words
 from judge_r1.core.records import Span
@@ -18,7 +18,7 @@ _NOT_CITED = re.compile(
     r"[“”\"‘:;*|{}<>=~\[\]#?]|\bet al\b|https?:|www\.|\.\.\.|…"
     r"|\b(?:Figs?|Figures?|Tables?|paragraphs?|Supplementary|above|below)\b"
     r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d{1,2}(?:[,–\s]+\d{1,2})+\.$"  # two sentences, and marks of footnotes
-    r"|\bas follows\b"
+    r"|\bas follows\b|\b(?:[Tt]h(?:is|ese|ose)|[Ss]uch|the (?:same|latter|former|said))\b"
     r"|\b(?:[Nn]ot (?:documented|detailed|available|provided|specified|reported|applicable)|[Nn]one|[Uu]nremarkable)\b"
     r"|[A-Z]{6,} [A-Z]{6,}"
 )
@@ -64,7 +64,7 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
         and (text[0].isupper() or text[0].isdigit())
         and is_balanced(text)
         and not _NOT_CITED.search(text)
-        and not re.match(LINKS, text)
+        and not is_dependent(text)
         and (labelled or FINITE.search(text) is not None)
         and len(content_words(text)) >= MIN_WORDS // 2
     )

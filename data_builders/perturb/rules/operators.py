@@ -30,6 +30,8 @@ class Step:
     text: str
     citations: "tuple[Citation, ...]" = ()
     remarks: tuple[Interval, ...] = ()
+    following: str = ""
+    """The beginning of the text behind the step."""
 
     def edit(self, interval: Interval, replacement: str, *context_spans: Span) -> "Edit":
         """Return the edit that replaces `interval` of the step's text."""

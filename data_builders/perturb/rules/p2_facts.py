@@ -23,6 +23,11 @@ _NAME = re.compile(
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
+_COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
+_KIN = re.compile(
+    r"(?:grand|step)?(?:mother|father)|son|daughter|brother|sister|husband|wife|male|female|boy|girl|m[ae]n|wom[ae]n"
+)
+_GENDERED = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.IGNORECASE)
 _LIFE = re.compile(r"\b(?:born|lives?|aged|died)\b")
 """What cannot be denied of a person: "was not born in 1957"."""
 
@@ -66,12 +71,27 @@ def _terms(step: Step, classes: Classes) -> Iterator[tuple[TermMatch, Citation]]
                 yield found, cited
 
 
+def _is_bound(text: str, cited: Citation, found: TermMatch, *, of_case: bool) -> bool:
+    """Whether the sentence itself would show that a term was exchanged: it has an amount behind it, is one of two
+    attributes of a thing, occurs again, or says which sex a person of the sentence has."""
+    if of_case:
+        return _BEFORE_AMOUNT.match(text, found.end) is not None
+    stated = text[cited.start : cited.end]
+    word = re.escape(text[found.start : found.end])
+    return (
+        _COORDINATED[0].search(text[cited.start : found.start]) is not None
+        or _COORDINATED[1].match(text[found.end : cited.end]) is not None
+        or len(re.findall(rf"\b{word}\b", stated, re.IGNORECASE)) > 1
+        or (_KIN.fullmatch(found.term.text) is not None and _GENDERED.search(stated) is not None)
+    )
+
+
 def _register_terms(name: str, by_domain: dict[str, Classes], *, of_case: bool) -> None:
     @operator(2, name)
     def other_term(case: Case, step: Step, rng: Random) -> Edit | None:
         terms = list(_terms(step, classes_for(case.domain, by_domain)))
         for found, cited in rng.sample(terms, len(terms)):
-            if of_case and _BEFORE_AMOUNT.match(step.text, found.end):
+            if _is_bound(step.text, cited, found, of_case=of_case):
                 continue
             known = stems(cited.fact.text)
 

@@ -21,7 +21,7 @@ _BRACKETED = re.compile(r" ?\([^()]*\)")
 _UNCLEAR = re.compile(
     r"^(?:neither|either|only|it|this|these|those|that|they|he|she|his|her|their|its|such|another|other|both|and|but|or|nor|so|yet|here|i|we"
     r"|my|our|you|then|thus|there has accordingly|whether|if|what|how)\b"
-    r"|[,;:(\[“”\"?*]|\b(?:above|below|however|therefore|also|again|I|my|this|these|such|latter|former)\b|[–—]",
+    r"|[,;:(\[“”\"?*]|\b(?:above|below|however|therefore|also|again|same|I|my|this|these|such|latter|former)\b|[–—]",
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(

@@ -25,7 +25,11 @@ LINKS = (
     r"|In (?:addition|particular|this|that|such|these|contrast)|On the (?:other|same|contrary))\b"
 )
 """The openings of sentences that need the sentence before."""
-_DEPENDENT = re.compile(rf"[\"'“‘(\[*]*(?:{LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b)")
+_DEPENDENT = re.compile(
+    rf"[\"'“‘(\[*]*(?:{LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b"
+    r"|(?:\w+,? ){1,5}(?:this|these|those|such)\b"
+    r"(?! (?:a |an |as |cases?|court|convention|patient|study|paper|article|manuscript)\b))"
+)
 _EVIDENCE = re.compile(
     r"\b(?:absence|lack|presence|history|positiv\w+|negativ\w+|elevated|normal|findings?|symptoms?|imaging|markers?)\b",
     re.IGNORECASE,
@@ -56,7 +60,8 @@ def replaceable_sentences(step: Step) -> list[Interval]:
     return [
         (start, end)
         for start, end in whole_sentences(step, max_words=45)
-        if not has_dependent(step, end)
+        if (start, end) not in step.remarks
+        and not has_dependent(step, end)
         and not step.text[:start].rstrip(" *\n").endswith((":", "–", "—"))
         and _is_statement(step.text[start:end])
     ]
@@ -69,7 +74,7 @@ def _is_statement(text: str) -> bool:
 
 def has_dependent(step: Step, end: int) -> bool:
     """Whether the text behind `end` needs the sentence before."""
-    return is_dependent(step.text[end:].lstrip())
+    return is_dependent((step.text[end:] + step.following).lstrip())
 
 
 def is_dependent(text: str) -> bool:
@@ -93,6 +98,7 @@ def sentence_closings(step: Step) -> list[Interval]:
         (end - 1, end - 1)
         for start, end in whole_sentences(step, max_words=35)
         if step.text[end - 1] == "."
+        and not has_dependent(step, end)
         and not _CLOSED.search(step.text[start : end - 1])
         and FINITE.search(step.text[start:end])
     ]

@@ -20,6 +20,8 @@ _HEADING = re.compile(
     r"(?:#{1,6}[ \t]+)?(?:\*\*[^*\n]{1,90}\*\*(?:[ \t]*\([^)\n]*\))?(?:[ \t]*[:–-])?"
     r"|[A-Z][^.:;!?*\n]{1,60}:)[ \t]+(?=\S)"
 )
+_FOLLOWING = 120
+"""Characters of the text behind a step that the step keeps."""
 _LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"\S+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’»)\]*]*[ \t\n]+(?=[\"'“‘«(\[*]*[A-ZÀ-ÞĀ-Ž0-9])")
@@ -35,7 +37,10 @@ def split_steps(reference: str) -> list[Step]:
     intervals = list(_blocks(reference))
     if sum(len(_WORD.findall(reference[start:end])) >= 5 for start, end in intervals) < MIN_STEPS:
         intervals = [(start + a, start + b) for start, end in intervals for a, b in sentences(reference[start:end])]
-    return [Step(index, start, end, reference[start:end]) for index, (start, end) in enumerate(intervals)]
+    return [
+        Step(index, start, end, reference[start:end], following=reference[end : end + _FOLLOWING])
+        for index, (start, end) in enumerate(intervals)
+    ]
 
 
 def _blocks(text: str) -> Iterator[Interval]:

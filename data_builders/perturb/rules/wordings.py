@@ -12,7 +12,7 @@ from data_builders.perturb.rules.templates import SLOT, Wording
 from judge_r1.core.records import Case
 
 GENERAL = "general"
-UNNAMED = ("this point", "this question", "the matter")
+UNNAMED = ("this", "this point")
 """Names of the theme of a sentence with no known theme."""
 
 

@@ -2,6 +2,9 @@
 
 from random import Random
 
+import pytest
+
+from data_builders.perturb.rules.word_classes import ATTRIBUTES
 from data_builders.perturb.rules.word_swap import SwapClass, Term, match_case
 
 ANY = lambda other: True  # noqa: E731
@@ -43,3 +46,25 @@ def test_capitals_match_the_old_word() -> None:
     first, second = swap_class.find(text, 0, len(text))
     assert match_case("right", first, text) == "Right"
     assert match_case("left", second, text) == "left"
+
+
+def attributes(text: str) -> list[str]:
+    """The words of a medical text that attribute classes may replace."""
+    found = [term for swap_class in ATTRIBUTES["medical"] for term in swap_class.find(text, 0, len(text))]
+    return [text[term.start : term.end] for term in found]
+
+
+@pytest.mark.parametrize(
+    ("word", "kept", "changed"),
+    [
+        ("seconds", "It took four seconds.", None),
+        ("second", "It took one second.", "The second scan was read."),
+        ("hours", "It lasted 6,300 hours.", "It lasted 3 hours."),
+        ("with", "They came with a mean age of 40 years.", "They came with a cough."),
+        ("north", "It goes from north to south.", "It lies in the north."),
+        ("south", "It goes from north to south.", "It lies in the south."),
+    ],
+)
+def test_attributes_respect_their_slots(word: str, kept: str, changed: str | None) -> None:
+    assert word not in attributes(kept)
+    assert changed is None or word in attributes(changed)

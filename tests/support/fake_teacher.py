@@ -64,7 +64,7 @@ def changed_word(case: Case, step: Step, rng: Random) -> Edit | None:
 @operator(4, "added_fact", rule_set=RULES)
 def added_fact(case: Case, step: Step, rng: Random) -> Edit | None:
     """Adds a clause of which no case says anything."""
-    ends = [end - (step.text[end - 1] == ".") for _, end in body_sentences(step)]
+    ends = [end - 1 for _, end in body_sentences(step) if step.text[end - 1] == "."]
     return step.edit((ends[-1], ends[-1]), f", and {rng.choice(_UNSTATED)}") if ends else None
 
 
@@ -72,7 +72,7 @@ def _register_added_remark(principle: int) -> None:
     @operator(principle, f"added_remark_{principle}", rule_set=RULES)
     def added_remark(case: Case, step: Step, rng: Random) -> Edit | None:
         """Adds a flawed remark, before the full stop."""
-        ends = [end - (step.text[end - 1] == ".") for _, end in body_sentences(step)]
+        ends = [end - 1 for _, end in body_sentences(step) if step.text[end - 1] == "."]
         remark = flawed_remark(case, principle, rng).removesuffix(".")
         return step.edit((ends[-1], ends[-1]), f"; {remark}") if ends else None
 

@@ -6,7 +6,7 @@ like any other citation.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from math import log
 from random import Random
@@ -60,7 +60,7 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
     sites = [end for end in ends if not is_dependent(case.reference[end:].lstrip())]
     placed: dict[int, str] = {}
     remarks = sound_remarks(case, count, rng)
-    found = corpus.to_cite(case, count) if corpus else facts(case.context)
+    found = corpus.of_case(case) if corpus else facts(case.context)
     for fact, site in _chosen(case, found, sites, count, rng):
         placed[site] = _opening(case.reference, site) + cited(fact, case.domain, rng)
         if remarks and rng.random() < REMARK_SHARE:
@@ -109,24 +109,31 @@ def _chosen(
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
     related: list[tuple[float, float, Fact, int]] = []
     for fact in found:
-        named = content_words(fact.text)
-        if any(len(sentence.intersection(named)) > MAX_RESTATED * len(named) for sentence in known):
+        if _is_restated(fact, known):
             continue
-        weights = {stem: weight.get(stem, 1.0) for stem in named}
+        weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
         total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
         for site, words in around.items():
             share = sum(value for stem, value in weights.items() if stem in words) / total
             related.append((penalty - share, rng.random(), fact, site))
     free, used = list(sites), set[int]()
+    cited_words: list[set[str]] = []
     for _, _, fact, site in sorted(related, key=lambda entry: entry[:2]):
         if len(used) == count or not free:
             return
-        if fact.start not in used and site in free:
+        if fact.start not in used and site in free and not _is_restated(fact, cited_words):
             if rng.random() >= RELATED_SHARE:
                 site = rng.choice(free)
             used.add(fact.start)
+            cited_words.append(set(content_words(fact.text)))
             free.remove(site)
             yield fact, site
+
+
+def _is_restated(fact: Fact, known: Iterable[Set[str]]) -> bool:
+    """Whether one of the known sentences, each a set of stems, has most words of a fact."""
+    named = content_words(fact.text)
+    return any(sum(stem in sentence for stem in named) > MAX_RESTATED * len(named) for sentence in known)
 
 
 def cited(fact: Fact, domain: str, rng: Random) -> str:

@@ -1,7 +1,7 @@
-"""The facts of a corpus that are typical of it: they have no word that few of its cases have.
+"""The facts of a corpus that references cite, and that P4 takes from other cases.
 
-References cite typical facts of their case, and P4 exchanges them for typical facts of other cases. A fact with rare
-words would look out of place in another case.
+Both are the facts of a case whose rarest word is the most common in the corpus. A fact with a rare word would look out
+of place in another case.
 """
 
 from collections import Counter, defaultdict
@@ -12,47 +12,43 @@ from data_builders.perturb.rules.facts import Fact, facts
 from data_builders.perturb.rules.text_match import content_words
 from judge_r1.core.records import Case
 
-TYPICAL_SHARE, MIN_TYPICAL = 0.25, 200
-"""The share of the facts of a corpus that count as typical of it, and how many do at least."""
-CITED_SHARE, MIN_CITED = 0.5, 2
-"""The share of the facts of a case, the most typical ones, that its reference may cite, and how many it may cite at
-least for each citation."""
+CITED_SHARE, MIN_CITED = 0.5, 12
+"""The share of the facts of a case that its reference may cite, and their least number."""
 
 
 class CorpusFacts:
-    """The typical facts of many cases, by domain: each is true in its own case."""
+    """The facts of many cases that can be cited, by domain: each is true in its own case."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
+        self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._counts = {
-            domain: Counter(word for text in texts for word in set(content_words(text)))
+            domain: Counter(stem for text in texts for stem in set(content_words(text)))
             for domain, texts in contexts.items()
         }
-        self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
-        self._typical = {
-            domain: self._most_typical(domain, [f for text in texts for f in facts(text)], TYPICAL_SHARE, MIN_TYPICAL)
+        self._facts = {
+            domain: list({fact.text: fact for text in texts for fact in self._citable(domain, text)}.values())
             for domain, texts in contexts.items()
         }
 
-    def typical(self, domain: str) -> Sequence[Fact]:
-        """The typical facts of all cases of a domain."""
-        return self._typical.get(domain, ())
+    def of_domain(self, domain: str) -> Sequence[Fact]:
+        """Return the citable facts of all cases of a domain, each text once."""
+        return self._facts.get(domain, ())
+
+    def of_case(self, case: Case) -> Sequence[Fact]:
+        """Return the citable facts of a case."""
+        return self._citable(case.domain, case.context)
 
     def rarity(self, domain: str, stem: str) -> float:
-        """How rare a stem is: log of the inverse share of the cases that have it."""
+        """Return how rare a stem is: the log of the inverse share of the cases that have it."""
         return log((1 + self._sizes.get(domain, 0)) / (1 + self._counts.get(domain, Counter())[stem]))
 
-    def to_cite(self, case: Case, count: int) -> Sequence[Fact]:
-        """The facts from which a reference takes `count` citations: the more typical ones of the case."""
-        return self._most_typical(case.domain, facts(case.context), CITED_SHARE, MIN_CITED * count)
-
-    def _most_typical(self, domain: str, found: Sequence[Fact], share: float, least: int) -> list[Fact]:
-        """Return this share of the facts, or `least`: those whose rarest word most cases have. Numbers do not count."""
-        counts = self._counts.get(domain, Counter())
+    def _citable(self, domain: str, context: str) -> list[Fact]:
+        found, counts = facts(context), self._counts.get(domain, Counter())
 
         def rarest(fact: Fact) -> int:
-            return min((counts[word] for word in content_words(fact.text) if not word.isdigit()), default=0)
+            return min((counts[stem] for stem in content_words(fact.text) if not stem[0].isdigit()), default=0)
 
-        return sorted(found, key=rarest, reverse=True)[: max(ceil(share * len(found)), least)]
+        return sorted(found, key=rarest, reverse=True)[: max(ceil(CITED_SHARE * len(found)), MIN_CITED)]

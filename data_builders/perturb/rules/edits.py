@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.clauses import is_balanced
 from data_builders.perturb.rules.operators import Edit, Operator, Step, seeded_random
+from data_builders.perturb.rules.text_match import content_words, sentence_index
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 TEACHER = "rules"
+MIN_RESTATED = 2
+"""Words, besides the changed ones, by which another sentence repeats a citation."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
 
@@ -37,6 +40,23 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
     return "".join([*parts, text[position:]]), [spans[index] for index in range(len(edits))]
 
 
+def _is_restated(reference: str, step: Step, edit: Edit) -> bool:
+    """Whether a sentence outside the changed citation has the removed words and two more words of the citation."""
+    changed = (c.whole for c in step.citations if c.whole[0] <= edit.start - step.start < c.whole[1])
+    whole = next(changed, None)
+    if whole is None:
+        return False
+    start, end = step.start + whole[0], step.start + whole[1]
+    removed = set(content_words(reference[edit.start : edit.end])) - set(content_words(edit.replacement))
+    rest = set(content_words(reference[start:end])) - removed
+    shared = MIN_RESTATED if removed else max(MIN_RESTATED, len(rest) / 2)
+    return any(
+        removed <= other.stems and len(rest & other.stems) >= shared
+        for other in sentence_index(reference)
+        if other.end <= start or end <= other.start
+    )
+
+
 class CaseEdits:
     """The edits of one case, cached by operator, step and salt, each with its own random generator."""
 
@@ -55,14 +75,17 @@ class CaseEdits:
     def _is_usable(self, rule: Operator, step: Step, edit: Edit) -> bool:
         """Whether the edit changes something, keeps brackets closed, and leaves citations to P2 and P4.
 
-        A remark about a citation is replaced as a whole or not at all, and nothing comes between the two.
+        A remark is replaced as a whole or not at all, and no text is put between a citation and its remark. P2 leaves
+        citations alone that another sentence of the reference repeats, because that sentence would show the flaw.
         """
         start, end = edit.start - step.start, edit.end - step.start
         kept = [citation.whole for citation in step.citations if rule.principle not in (2, 4)]
-        kept += [(a - 2, b) for a, b in step.remarks if (a, b) != (start, end)]
-        if any(a < end and start < b for a, b in kept):
+        kept += [part for part in step.remarks if part != (start, end)]
+        if any(a < end and start < b for a, b in kept) or any(start == end == a - 1 for a, _ in step.remarks):
             return False
         old = self.case.reference[edit.start : edit.end]
+        if rule.principle == 2 and _is_restated(self.case.reference, step, edit):
+            return False
         return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
 
     def pair(self, planned: Sequence[PlannedEdit], variant: int) -> ReasoningPair | None:

@@ -19,6 +19,7 @@ _NOT_CITED = re.compile(
     r"|\b(?:Figs?|Figures?|Tables?|paragraphs?|Supplementary|above|below)\b"
     r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d{1,2}(?:[,–\s]+\d{1,2})+\.$"  # two sentences, and marks of footnotes
     r"|\bas follows\b|\b(?:[Tt]h(?:is|ese|ose)|[Ss]uch|the (?:same|latter|former|said))\b"
+    r"|\b(?:[Ww]e|[Oo]ur|us|I(?= [a-z])|my|aims?|consent)\b"
     r"|\b(?:[Nn]ot (?:documented|detailed|available|provided|specified|reported|applicable)|[Nn]one|[Uu]nremarkable)\b"
     r"|[A-Z]{6,} [A-Z]{6,}"
 )

@@ -24,6 +24,7 @@ _NAME = re.compile(
 )
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
 _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
+_REPEATED = re.compile(r"\b(\w+)(?: and| or|,) \1\b", re.IGNORECASE)
 _KIN = re.compile(
     r"(?:grand|step)?(?:mother|father)|son|daughter|brother|sister|husband|wife|male|female|boy|girl|m[ae]n|wom[ae]n"
 )
@@ -126,8 +127,13 @@ def exchanged(case: Case, step: Step, rng: Random) -> Edit | None:
         first, second = step.text[one.start : one.end], step.text[other.start : other.end]
         between = step.text[one.end : other.start]
         # "left and right" means the same in either order.
-        if not re.fullmatch(r",? (?:and|or|to|nor|/) ?", between) and first[0].isupper() == second[0].isupper():
-            return step.edit((one.start, other.end), second + between + first, cited.fact.span)
+        if re.fullmatch(r",? (?:and|or|to|nor|/) ?", between) or first[0].isupper() != second[0].isupper():
+            continue
+        new = second + between + first
+        changed_text = step.text[cited.start : one.start] + new + step.text[other.end : cited.end]
+        articles = re.search(r"\ban? $", step.text[: one.start]) or re.search(r"\ban? $", between)
+        if not articles and not _REPEATED.search(changed_text):
+            return step.edit((one.start, other.end), new, cited.fact.span)
     return None
 
 

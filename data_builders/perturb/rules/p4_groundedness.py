@@ -8,7 +8,7 @@ from random import Random
 from data_builders.perturb.rules.citations import cited
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.facts import Fact
-from data_builders.perturb.rules.operators import Edit, Interval, Operator, Step
+from data_builders.perturb.rules.operators import Edit, Operator, Step
 from data_builders.perturb.rules.text_match import content_words, sentence_index, stem, vocabulary, words
 from judge_r1.core.records import Case
 
@@ -22,29 +22,33 @@ _IDENTITY = re.compile(
     r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
 )
 """What every case says of its people."""
+_DENIAL = re.compile(r"\b(?:no|not|nor|never|without|none|normal|negative|absen\w+|unremarkable)\b", re.IGNORECASE)
 _NAMED = re.compile(r"(?<=[^.] )[A-Z][\w’'-]*|\b(?:he|she|his|her|him|hers|they|their|them)\b")
 """Names and pronouns: a case must have those of a fact that it gets."""
 
 
 class ForeignFacts:
-    """Draws typical facts of a corpus for cases that do not state them."""
+    """Draws citable facts of a corpus for cases that do not state them."""
 
     def __init__(self, corpus: CorpusFacts) -> None:
         self.corpus = corpus
         self._last: tuple[str, list[Fact]] = "", []
 
-    def draw(self, case: Case, replaced: Interval, rng: Random) -> Fact | None:
-        """Draw a fact in place of a part of the reference. It is not stated in the case, and neither is its matter.
+    def draw(self, case: Case, replaced: Fact, start: int, rng: Random) -> Fact | None:
+        """Draw a fact in place of one at `start` of the reference. It is not stated in the case, nor is its matter.
 
-        It shares rare words with the case and with the text around it, as a fact of the case would.
+        It shares rare words with the case and with the text around it, as a fact of the case would. It denies
+        something if the replaced fact does, and has a number if that has one.
         """
-        start, end = replaced
+        end = start + len(replaced.text)
         around = case.reference[max(0, start - AROUND) : start] + case.reference[end : end + AROUND]
         near, known = set(words(around)), _words_of(case.context, case.reference)
         fits = [
             other
             for other in self._unstated(case)
-            if LENGTHS[0] < len(other.text) / (end - start) < LENGTHS[1] and rng.random() < DRAWN
+            if LENGTHS[0] < len(other.text) / len(replaced.text) < LENGTHS[1]
+            and _kind(other) == _kind(replaced)
+            and rng.random() < DRAWN
         ]
         fits.sort(key=lambda other: -self._share(case, other, known) - self._share(case, other, near))
         return rng.choice(fits[:RELATED]) if fits else None
@@ -55,10 +59,10 @@ class ForeignFacts:
         return sum(weights[word] for word in weights if word in known) / (sum(weights.values()) or 1.0)
 
     def _unstated(self, case: Case) -> list[Fact]:
-        """The facts that a case does not state: none of its own. Kept for the last case, from which many are drawn."""
+        """Return the facts that a case does not state. Those of the last case are kept, as P4 draws many from it."""
         if self._last[0] != case.case_id:
-            typical = (fact for fact in self.corpus.typical(case.domain) if not _IDENTITY.search(fact.text))
-            self._last = case.case_id, [fact for fact in typical if is_unstated(case, fact)]
+            citable = (fact for fact in self.corpus.of_domain(case.domain) if not _IDENTITY.search(fact.text))
+            self._last = case.case_id, [fact for fact in citable if is_unstated(case, fact)]
         return self._last[1]
 
     @property
@@ -81,8 +85,14 @@ def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) 
     if not found:
         return None
     replaced = rng.choice(found)
-    fact = pool.draw(case, (step.start + replaced.start, step.start + replaced.end), rng)
+    fact = pool.draw(case, replaced.fact, step.start + replaced.start, rng)
     return None if fact is None else step.edit(replaced.whole, cited(fact, case.domain, rng))
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(fact: Fact) -> tuple[bool, bool]:
+    """Whether a fact denies something, and whether it has a number."""
+    return _DENIAL.search(fact.text) is not None, any(map(str.isdigit, fact.text))
 
 
 @lru_cache(maxsize=1 << 14)

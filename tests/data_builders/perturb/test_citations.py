@@ -146,7 +146,7 @@ def test_no_citation_parts_a_sentence_from_one_that_refers_to_it() -> None:
 
 
 def test_a_domain_without_quotations_uses_the_general_ones() -> None:
-    fact = "He was seen at the station by a guard."
+    fact = "The suspect was seen at the station by a guard, as he says."
     case = cite_facts(case_of("insurance", f"A case. {fact}", LEGAL.reference), 1)
     [(start, end, text)] = cited_in(case)
     assert text == fact

@@ -1,7 +1,8 @@
 """Remarks about citations: a reference gets sound ones, and rules for P1, P3, P5 and P6 put flawed ones in their place.
 
-A remark calls the sentence before it "this", so it fits behind any citation. Each flawed remark has a sound twin with
-nearly the same words (`remarks.json`), so that neither counts nor likelihoods tell them apart.
+A remark calls the sentence before it "this", so it fits behind any citation. Each flawed remark of `remarks.json` has a
+sound twin with nearly the same words. A flawed remark replaces any sound remark, not only its own twin, so a flawed text
+often has one more remark of its principle and one fewer of another.
 """
 
 import re
@@ -19,17 +20,25 @@ INSERTED_SHARE = 0.3
 """The share of draws that may add a remark to a citation without one."""
 
 
-class _Trait(Lexicon):
-    """Names of groups of people, for contexts that match the pattern. `{match}` stands for the pattern's group. A trait
-    without a pattern is for contexts that match no other."""
+class _GroupPattern(Lexicon):
+    """Names of groups of people, for contexts that match the pattern.
+
+    `{match}` in a name stands for the pattern's group, `{person}` in a pattern for words that introduce the person the
+    case is about. An entry without a pattern is for contexts that match no other.
+    """
 
     pattern: str
     groups: tuple[str, ...]
 
 
+class _DomainGroups(Lexicon):
+    person: str
+    patterns: tuple[_GroupPattern, ...]
+
+
 _TWINS = load_lexicon("remarks", dict[str, dict[str, tuple[tuple[str, str], ...]]])
 """By domain and principle: sound and flawed remarks. `{group}` stands for a group of people."""
-_TRAITS = load_lexicon("groups", dict[str, tuple[_Trait, ...]])
+_GROUPS = load_lexicon("groups", dict[str, _DomainGroups])
 
 
 def sound_remarks(case: Case, count: int, rng: Random) -> list[str]:
@@ -60,20 +69,20 @@ def _sound_pattern(domain: str) -> re.Pattern[str]:
 
 
 def _fill(text: str, case: Case, rng: Random) -> str:
-    return text.replace("{group}", rng.choice(groups(case.domain, case.context)))
+    return text.replace("{group}", rng.choice(groups_for(case.domain, case.context)))
 
 
 @lru_cache(maxsize=64)
-def groups(domain: str, context: str) -> Sequence[str]:
-    """Return the groups of people that the context mentions, or those that fit any context of the domain."""
-    traits = _TRAITS.get(domain) or _TRAITS[GENERAL]
+def groups_for(domain: str, context: str) -> Sequence[str]:
+    """Return the groups of people that keywords of the context point to, or those that fit any context of the domain."""
+    lexicon = _GROUPS.get(domain) or _GROUPS[GENERAL]
     found = [
         name.replace("{match}", match[1]) if match.re.groups else name
-        for trait in traits
-        if trait.pattern and (match := re.search(trait.pattern, context))
-        for name in trait.groups
+        for entry in lexicon.patterns
+        if entry.pattern and (match := re.search(entry.pattern.replace("{person}", lexicon.person), context))
+        for name in entry.groups
     ]
-    return found or [name for trait in traits if not trait.pattern for name in trait.groups]
+    return found or [name for entry in lexicon.patterns if not entry.pattern for name in entry.groups]
 
 
 def _register(principle: int, name: str) -> None:

@@ -10,7 +10,7 @@ from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Edit, Step
 from data_builders.perturb.rules.premises import denials, denied_clause, foreign_reasons
-from data_builders.perturb.rules.remarks import groups
+from data_builders.perturb.rules.remarks import groups_for
 from data_builders.perturb.rules.sentence_parts import advice_ends, replaceable_sentences, sentence_ends
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.rules.wordings import themes_of
@@ -90,12 +90,12 @@ def test_a_foreign_reason_supports_another_conclusion() -> None:
 
 
 def test_bias_uses_a_trait_that_the_context_mentions() -> None:
-    found = groups("medical", MEDICAL.context)
+    found = groups_for("medical", MEDICAL.context)
     assert {"women", "middle-aged patients"} <= set(found)
     assert not {"men", "farmers"} & set(found)
-    assert "farmers" in groups("medical", FRAGMENTS.context)
-    assert "Polish nationals" in groups("legal", "The applicant is a Polish national.")
-    assert groups("engineering", "A bridge.") == groups("general", "A bridge.")
+    assert "farmers" in groups_for("medical", FRAGMENTS.context)
+    assert "Polish nationals" in groups_for("legal", "The applicant is a Polish national.")
+    assert groups_for("engineering", "A bridge.") == groups_for("general", "A bridge.")
 
 
 def test_phrases_are_about_the_theme_of_the_sentence() -> None:

@@ -1,8 +1,8 @@
 """Remarks about citations: a reference gets sound ones, and rules for P1, P3, P5 and P6 put flawed ones in their place.
 
 A remark calls the sentence before it "this", so it fits behind any citation. Each flawed remark of `remarks.json` has a
-sound twin with nearly the same words. A flawed remark replaces any sound remark, not only its own twin, so a flawed text
-often has one more remark of its principle and one fewer of another.
+sound twin with nearly the same words. A flawed remark replaces any sound remark, not only its own twin, so a flawed
+text often has one more remark of its principle and one fewer of another.
 """
 
 import re
@@ -74,7 +74,7 @@ def _fill(text: str, case: Case, rng: Random) -> str:
 
 @lru_cache(maxsize=64)
 def groups_for(domain: str, context: str) -> Sequence[str]:
-    """Return the groups of people that keywords of the context point to, or those that fit any context of the domain."""
+    """Return the groups that keywords of the context point to, or those that fit any context of the domain."""
     lexicon = _GROUPS.get(domain) or _GROUPS[GENERAL]
     found = [
         name.replace("{match}", match[1]) if match.re.groups else name

@@ -87,7 +87,7 @@ def probe(pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]
 
 def too_few_cases(what: str, pairs: Sequence[ReasoningPair]) -> ProbeError:
     return ProbeError(
-        f"the {what} needs pairs of at least {MIN_CASES} cases, but the set has {case_count(pairs)}: build more"
+        f"the {what} needs pairs of at least {MIN_CASES} cases, but the set has {case_count(pairs)}: add cases"
     )
 
 

@@ -56,7 +56,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _strongest_table(audit: ShortcutAudit) -> Table:
-    title = f"The strongest reader without the case, {audit.pairs} pairs of {audit.cases} cases"
+    title = f"The strongest reader that the bound applies to, {audit.pairs} pairs of {audit.cases} cases"
     table = _table(title, "", "pairs", "reader", "accuracy [95 %]", "")
     for finding in audit.strongest():
         result = finding.result

@@ -46,7 +46,7 @@ class Phrases(Lexicon):
     """Templates by operator. A `{slot}` in a template or a part stands for one entry of `parts[slot]`."""
 
     templates: dict[str, tuple[str, ...]]
-    parts: dict[str, tuple[str, ...]]
+    parts: dict[str, tuple[str, ...]] = {}
 
 
 def load_lexicon(name: str, schema: type[T], folder: Path = FOLDER) -> T:

@@ -65,7 +65,7 @@ def shortcuts(
     ] = 100,
 ) -> None:
     """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
-    audit.json.
+    audit.json. Needs at least 10 cases.
 
     The language model reads about one pair a second on a CPU; `--language-model none` leaves it out.
 

@@ -50,8 +50,8 @@ def build(
         typer.Option(
             min=0,
             metavar="N",
-            help="Sentences of its case that rules add to a reference, so that flaws can change what they say "
-            f"[default: {CITATIONS}].",
+            help="Sentences of its case that rules add to a reference; each may get a remark. With 0, rules find no "
+            f"P3 and P4 flaws and few of P6 [default: {CITATIONS}].",
         ),
     ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,

@@ -90,15 +90,15 @@ class Row:
 
     def missing(self, column: str) -> BadTable:
         near = suggest(column, self.values)
-        hint = near if near.startswith("; did you mean") else ""
-        return self.error(column, f"is missing{hint}; {self._columns}")
+        hint = f"{near} The" if near.startswith("; did you mean") else "; the"
+        return self.error(column, f"is missing{hint} {self._columns}")
 
     def wrong_type(self, column: str, wanted: str) -> BadTable:
-        return self.error(column, f"must hold {wanted}, not {type(self.values[column]).__name__}; {self._columns}")
+        return self.error(column, f"must hold {wanted}, not {type(self.values[column]).__name__}; the {self._columns}")
 
     @property
     def _columns(self) -> str:
-        return f"the columns are: {', '.join(map(str, self.values)) or 'none'}"
+        return f"columns are: {', '.join(map(str, self.values)) or 'none'}"
 
     def _typed(self, column: str, kind: type, wanted: str) -> Any:
         value = self.value(column)

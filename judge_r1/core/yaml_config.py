@@ -134,7 +134,9 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     """Like `core.errors.explain`, with the nearest key for an unknown one."""
     first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
     if first is None:
-        return explain(error)
+        one = error.errors()[0]
+        is_word = one["type"] == "string_type" and isinstance(one["input"], bool)
+        return explain(error) + ("; put quotes round names such as no, yes and on" if is_word else "")
     *sections, unknown = [str(part) for part in first["loc"]]
     for name in sections:
         model = _section(model.model_fields[name].annotation)

@@ -1,4 +1,4 @@
-"""P1, logical correctness: a step does not follow from its grounds, or contradicts another step."""
+"""P1, logical correctness: the conclusion of a step does not follow from its grounds."""
 
 import re
 from collections.abc import Iterable

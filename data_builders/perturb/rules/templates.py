@@ -40,7 +40,7 @@ class Wording:
     parts: Parts
 
 
-WordPart = Callable[[Case, Step, str, Random], Wording]
+WordPart = Callable[[Case, Step, str], Wording]
 """Returns wordings for a sentence of a step."""
 
 
@@ -121,7 +121,7 @@ def register_rewrite(
         start, end = rng.choice(found)
         if start == end and rng.random() >= INSERTIONS:
             return None
-        wording = word(case, step, sentence_at(step, (start, end)), rng)
+        wording = word(case, step, sentence_at(step, (start, end)))
         if not wording.templates:
             return None
         length = round((end - start) * rng.choice(LENGTHS)) or rng.choice(INSERTED)

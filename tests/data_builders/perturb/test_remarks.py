@@ -1,5 +1,8 @@
 """Remarks: sound ones are found again, flawed ones differ little from their twins and are never taken for sound."""
 
+import re
+from collections import Counter
+from difflib import SequenceMatcher
 from random import Random
 from statistics import fmean
 
@@ -10,8 +13,10 @@ from perturb_factories import CASES, CITED_MEDICAL, case_of, rule, steps_of
 
 from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.remarks import find_remarks, flawed_remark, sound_remarks
+from data_builders.perturb.rules.remarks import find_remarks, flawed_remark, groups_for, sound_remarks
+from data_builders.perturb.rules.sentence_parts import is_dependent
 from data_builders.perturb.rules.steps import sentences
+from judge_r1.core.records import Case
 
 TWINS = load_lexicon("remarks", dict[str, dict[str, list[tuple[str, str]]]])
 STYLE = {1: "fallacious_remark", 3: "biased_remark", 5: "vague_remark", 6: "harmful_remark"}
@@ -34,6 +39,20 @@ def test_twins_are_different_sentences_of_nearly_the_same_length(domain: str) ->
         longer = [len(flawed.split()) - len(sound.split()) for sound, flawed in twins]
         assert max(map(abs, longer)) <= 5
         assert abs(fmean(longer)) <= 0.5
+        shared = [SequenceMatcher(None, sound.split(), flawed.split()).ratio() for sound, flawed in twins]
+        assert min(shared) >= 0.25
+        assert fmean(shared) >= 0.6
+
+
+@pytest.mark.parametrize("domain", TWINS)
+def test_no_word_tells_vague_remarks(domain: str) -> None:
+    """A word of many remarks is on both sides."""
+    twins = TWINS[domain]["P5"]
+    sound, flawed = (Counter(word for twin in twins for word in set(re.findall(r"\w+", twin[i]))) for i in (0, 1))
+    for word in sound | flawed:
+        assert abs(sound[word] - flawed[word]) <= len(twins) // 4
+        if not sound[word] or not flawed[word]:
+            assert max(sound[word], flawed[word]) <= 3
 
 
 @given(DOMAINS, st.integers(0, 8), st.integers())
@@ -49,6 +68,54 @@ def test_sound_remarks_are_found_again_and_flawed_ones_are_not(domain: str, coun
     assert [text[start:end] for start, end in find_remarks(text, domain)] == sound
 
 
+def is_referred_to(case: Case, end: int) -> bool:
+    """Whether the text at `end` is a remark, or refers to the sentence before."""
+    following = case.reference[end:]
+    remarks = {start for start, _ in find_remarks(case.reference, case.domain)}
+    return is_dependent(following.lstrip()) or end + len(following) - len(following.lstrip()) in remarks
+
+
+def test_a_biased_remark_names_groups_of_the_case() -> None:
+    named, allowed = set(), set(groups_for("medical", CITED_MEDICAL.context))
+    assert "women" in allowed
+    templates = [flawed for _, flawed in TWINS["medical"]["P3"]]
+    for step in steps_of(CITED_MEDICAL):
+        for seed in range(60):
+            edit = rule("biased_remark").apply(CITED_MEDICAL, step, Random(seed))
+            if edit is None:
+                continue
+            text = edit.replacement.strip()
+            patterns = (re.escape(template).replace(r"\{group\}", "(.+)") for template in templates)
+            [match] = [found for pattern in patterns if (found := re.fullmatch(pattern, text))]
+            named |= set(match.groups())
+    assert named
+    assert named <= allowed
+
+
+@pytest.mark.parametrize(
+    ("domain", "context", "group", "expected"),
+    [
+        ("medical", "A 34-year-old farmer had a cough.", "farmers", True),
+        ("medical", "She denies work as a farmer.", "farmers", False),
+        ("medical", "Her retired brother had a cough.", "pensioners", False),
+        ("medical", "He is a retired teacher.", "pensioners", True),
+        ("medical", "The patient is not obese, BMI of 22.", "obese patients", False),
+        ("medical", "The patient is obese.", "obese patients", True),
+        ("medical", "A man with Japanese encephalitis and an EGFR driver mutation.", "Asian patients", False),
+        ("medical", "A 40-year-old Japanese man.", "Asian patients", True),
+        ("legal", "The applicant, Mr J. Kowal, is a Polish national.", "Polish nationals", True),
+        ("legal", "The applicant's brother is a Polish national.", "Polish nationals", False),
+        ("legal", "The applicants live in Argun in the Chechen Republic.", "Chechens", True),
+        ("legal", "The applicant, Mrs Lis, is a Jehovah's Witness.", "Jehovah's Witnesses", True),
+        ("insurance", "A claim by a 72-year-old woman, a Polish citizen.", "older people", True),
+        ("insurance", "A claim by a 72-year-old woman, a Polish citizen.", "Polish people", True),
+        ("insurance", "These people came in spring.", "These people", False),
+    ],
+)
+def test_groups_are_those_of_the_person(domain: str, context: str, group: str, expected: bool) -> None:
+    assert (group in groups_for(domain, context)) == expected
+
+
 @pytest.mark.parametrize("number", STYLE)
 def test_a_flawed_remark_takes_the_place_of_a_sound_one_or_follows_a_citation(number: int) -> None:
     replaced = added = 0
@@ -62,7 +129,9 @@ def test_a_flawed_remark_takes_the_place_of_a_sound_one_or_follows_a_citation(nu
                     continue
                 assert (edit.start, edit.end) in remarks or edit.start == edit.end in ends
                 replaced += edit.start < edit.end
-                added += edit.start == edit.end
+                if edit.start == edit.end:
+                    added += 1
+                    assert not is_referred_to(case, edit.end)
                 flawed, _ = apply_edits(case.reference, [edit])
                 kept = len(find_remarks(case.reference, case.domain)) - (edit.start < edit.end)
                 assert len(find_remarks(flawed, case.domain)) == kept
@@ -70,7 +139,7 @@ def test_a_flawed_remark_takes_the_place_of_a_sound_one_or_follows_a_citation(nu
     assert added
 
 
-def test_a_remark_follows_a_citation_and_no_remark_follows_another() -> None:
+def test_a_remark_is_referred_to_and_no_remark_follows_another() -> None:
     found = find_remarks(CITED_MEDICAL.reference, "medical")
     ends = {step.start + citation.whole[1] for step in steps_of(CITED_MEDICAL) for citation in step.citations}
     assert 0 < len(found) < len(ends)

@@ -133,7 +133,11 @@ def test_hub_names_are_recognised(tmp_path: Path) -> None:
         ({"files": []}, r"field files"),
         (
             {"columns": YAML["columns"] | {"context": "flie"}},
-            r"claims\.jsonl, line 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy",
+            r"claims\.jsonl, line 1: column 'flie' is missing; did you mean 'file'\? The columns are: no, policy",
+        ),
+        (
+            {"columns": YAML["columns"] | {"id": False}},
+            r"field columns\.id: .*put quotes round names such as no, yes and on",
         ),
         ({"columns": YAML["columns"] | {"decision": "no"}}, r"line 1: column 'no' must hold text, not int"),
     ],

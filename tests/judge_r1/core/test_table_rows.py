@@ -28,7 +28,7 @@ def test_typed_values_of_the_selected_splits(tmp_path: Path) -> None:
             {"promt": "x"},
             "prompt",
             "text",
-            "line 7: column 'prompt' is missing; did you mean 'promt'?; the columns are: promt",
+            "line 7: column 'prompt' is missing; did you mean 'promt'? The columns are: promt",
         ),
         ({}, "prompt", "text", "'prompt' is missing; the columns are: none"),
         ({"a": None}, "a", "text", "'a' must hold text, not NoneType"),

@@ -89,7 +89,7 @@ def test_a_foreign_reason_supports_another_conclusion() -> None:
     assert foreign_reasons(case.reference, second, second.text) == ["due to normal hormone levels in urine"]
 
 
-def test_bias_uses_a_trait_that_the_context_mentions() -> None:
+def test_bias_uses_groups_that_the_context_mentions() -> None:
     found = groups_for("medical", MEDICAL.context)
     assert {"women", "middle-aged patients"} <= set(found)
     assert not {"men", "farmers"} & set(found)

@@ -13,7 +13,7 @@ from data_builders.perturb.rules.text_match import content_words, sentence_index
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 TEACHER = "rules"
-MIN_RESTATED = 2
+MIN_RESTATED = 3
 """Words, besides the changed ones, by which another sentence repeats a citation."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
@@ -41,7 +41,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
 
 
 def _is_restated(reference: str, step: Step, edit: Edit) -> bool:
-    """Whether a sentence outside the changed citation has the removed words and two more words of the citation."""
+    """Whether a sentence outside the changed citation has the removed words and `MIN_RESTATED` more of its words."""
     changed = (c.whole for c in step.citations if c.whole[0] <= edit.start - step.start < c.whole[1])
     whole = next(changed, None)
     if whole is None:

@@ -1,0 +1,75 @@
+"""Writes rationales for `haystack`: look up lines of the two reasonings, compare both claims with the record, and name
+the worse side.
+
+The writers differ only in the lines that they look up. A line is looked up by its number: the query names the person of
+A's claim and of B's, and the thought after it quotes each claim beside what the record says about its person.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+
+from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.sources.mini import FACT, Fact, facts_of
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
+
+_CLAIM = re.compile(rf"(?P<number>\d+)\. {FACT.pattern},")
+Claims = dict[str, tuple[Fact, Fact]]
+"""Line number → the claims of A and of B."""
+Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
+"""(pair, claims, number of searches) -> the lines to look up."""
+
+
+def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser) -> Rationale:
+    """Looks up the chosen lines, by searches if the episode has them, else in the case if it is in the prompt."""
+    claims, thought, seen = claims_of(pair), "", facts_of(case.context)
+    if config.search or config.context == "full":
+        for number in choose(pair, claims, config.budget.max_searches):
+            both = claims[number]
+            if config.search:
+                passages = yield f"{thought}<think>{number}</think><search>{both[0].who} {both[1].who}</search>"
+                thought, seen = "", [fact for passage in passages for fact in facts_of(passage.text)]
+            else:
+                thought += f"<think>{number}</think>"
+            thought += f"<think>A {finding(both[0], seen)} B {finding(both[1], seen)}</think>"
+    worse = "B" if pair.preferred == "A" else "A"
+    yield f"{thought}<think>{worse} worse</think>"
+
+
+def claims_of(pair: ReasoningPair) -> Claims:
+    """The claims of both reasonings by line."""
+    both = (_CLAIM.finditer(text) for text in (pair.reasoning_a, pair.reasoning_b))
+    return {
+        a["number"]: (Fact(a["who"], a["did"], a["value"]), Fact(b["who"], b["did"], b["value"]))
+        for a, b in zip(*both, strict=True)
+    }
+
+
+def finding(claim: Fact, seen: Sequence[Fact]) -> str:
+    """The claim, the record of its person, and whether they are the same."""
+    record = next((fact for fact in seen if fact.who == claim.who), None)
+    return f"{claim} {record or f'{claim.who} none'} {'same' if record == claim else 'differs'}"
+
+
+def undirected(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """Up to `searches` lines, drawn without looking at them."""
+    rng = Random(content_hash("lines", pair.pair_id))
+    return rng.sample(list(claims), rng.randint(0, searches))
+
+
+def in_order(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """The first lines, until the budget is spent."""
+    return list(claims)[:searches]
+
+
+def differing(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """The lines in which A and B claim different things."""
+    return [number for number, (a, b) in claims.items() if a != b][:searches]
+
+
+WRITERS.register("haystack")(partial(write_haystack, choose=differing))
+WRITERS.register("haystack-undirected")(partial(write_haystack, choose=undirected))
+WRITERS.register("haystack-careful")(partial(write_haystack, choose=in_order))

@@ -1,0 +1,297 @@
+"""Rebuild the base model of the `haystack` experiment, which ships in judge_r1/models/haystack.
+
+The model is a Qwen3-shaped causal LM with 0.8 M parameters and a byte-level BPE of the `haystack` vocabulary. It is
+trained on copying and comparing only: two lists and a record are shown, and the text copies a line of a list, names the
+people of a line, says in which lines the lists differ, compares a line of both lists with the record, or writes numbers
+as JSON. The texts contain no search, no judge's prompt, no principle and no verdict (`check_texts`), and their lists
+have a reserved seed (`data_builders.sources.haystack`). Lists grow as soon as the held-out accuracy at their length is
+high. A stopped run resumes.
+
+    python -m scripts.build_haystack_base --out judge_r1/models/haystack
+"""
+
+import argparse
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from data_builders.rationales.haystack import finding
+from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, facts, lines
+from data_builders.sources.mini import Fact
+from judge_r1.core.record_base import content_hash
+from judge_r1.episode.tags import NAMES as TAG_NAMES
+from scripts.build_tiny_base import EXTRA_WORDS, TEMPLATE
+
+LEVELS = ((2, 1, 9), (3, 2, 9), (4, 2, 10), (6, 3, 12), (6, 3, 12))
+"""Claims per list, passages of the record, and tasks per text, from easy to hard. The last level only decays the
+learning rate."""
+TASKS = ("copy", "names", "check", "differ", "write")
+GIVEN = 0.1
+"""Loss weight of given text. List B repeats much of list A, so it teaches copying too."""
+Text = list[tuple[str, str]]
+"""A text as segments, each with the task that it answers, or "" for text that is given."""
+
+
+def document(level: int, rng: Random) -> Text:
+    """Two lists, a record, and tasks about them."""
+    claims, passages, tasks = LEVELS[level]
+    domain = rng.choice(sorted(EVENTS))
+    every = facts(domain, 60, rng)
+    first = every[: rng.randint(2, claims)]
+    second = [_changed(fact, domain, every[40:], rng) if rng.random() < 0.3 else fact for fact in first]
+    listed = [_with_tails(lines(claimed, rng), rng) for claimed in (first, second)]
+    known = [fact for pair in zip(first, second, strict=True) for fact in dict.fromkeys(pair) if rng.random() < 0.85]
+    record = _record(known, every[20:40], 4 * passages, rng)
+    shown = "".join(f"\n[{i + 1}] " + " ".join(f"{fact}." for fact in record[4 * i : 4 * i + 4]) for i in range(passages))
+    texts = ["\n".join(f"{number}. {line}" for number, line in enumerate(part, 1)) for part in listed]
+    text: Text = [(f"<|im_start|>user\nA:\n{texts[0]}\nB:\n{texts[1]}{shown}<|im_end|>\n<|im_start|>assistant", "")]
+    every_task = [(task, i) for task in ("copy", "names", "check") for i in range(len(first))] + [("differ", 0)]
+    for task, number in rng.sample(every_task, min(tasks, len(every_task))):
+        a, b = first[number], second[number]
+        if task == "copy":
+            side, number = rng.randrange(2), rng.choice([number, len(first)])
+            words = listed[side][number].replace(",", "").rstrip(".").split()[:5]
+            text += [(f"\ncopy {'AB'[side]} {number + 1}", ""), (f" {' '.join(words)}", task)]
+        elif task == "names":
+            text += [(f"\nnames {number + 1}", ""), (f" {a.who} {b.who}", task)]
+        elif task == "check":
+            text += [(f"\ncheck {number + 1} A", ""), (f" {finding(a, record)} B {finding(b, record)}", task)]
+        elif task == "differ":
+            found = [str(i + 1) for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]]
+            text += [("\ndiffer", ""), (f" {' '.join([*found, 'end'])}", task)]
+        if rng.random() < 0.05:
+            numbers = sorted(rng.sample(range(1, 7), rng.randint(1, 3)))
+            text += [(f"\nwrite {' '.join(map(str, numbers))}", ""), (f' {json.dumps({"numbers": numbers})}', task)]
+    return [*text, ("<|im_end|>", "end")]
+
+
+def _changed(fact: Fact, domain: str, others: list[Fact], rng: Random) -> Fact:
+    """The fact with another value, event or person."""
+    kind = rng.choice(["value", "event", "person"])
+    if kind == "person":
+        return Fact(rng.choice(others).who, fact.did, rng.choice(EVENTS[domain][fact.did]))
+    did = fact.did if kind == "value" else rng.choice([did for did in EVENTS[domain] if did != fact.did])
+    return Fact(fact.who, did, rng.choice([value for value in EVENTS[domain][did] if value != fact.value]))
+
+
+def _with_tails(listed: list[str], rng: Random) -> list[str]:
+    """The lines with any of the tails that a reasoning can have."""
+    tails = [*WORDS.inferences * 2, *WORDS.non_sequiturs.values(), *WORDS.prejudices.values()]
+    advice = [*WORDS.vague.values(), *WORDS.harmful.values()]
+    ends = listed[-1] if rng.random() < 0.6 else rng.choice(advice).format(
+        who=rng.choice(WORDS.names), document=rng.choice(WORDS.documents)
+    ) + "."
+    return [*(f"{line.split(',')[0]}, {rng.choice(tails)}." for line in listed[:-1]), ends]
+
+
+def _record(known: list[Fact], others: list[Fact], size: int, rng: Random) -> list[Fact]:
+    """`size` facts about different people, the known ones among them as far as they fit."""
+    unique = list({fact.who: fact for fact in rng.sample(known, len(known))}.values())[: size - 1]
+    record = unique + others[: size - len(unique)]
+    return rng.sample(record, len(record))
+
+
+def documents(level: int, block: int, number: int, seed: int = 0) -> list[Text]:
+    """`number` texts; block 0 is held out."""
+    rng = Random(content_hash("haystack-base", SEEDS["base"], seed if block else 0, level, block))
+    return [document(level, rng) for _ in range(number)]
+
+
+def plain(text: Text) -> str:
+    return "".join(part for part, _ in text)
+
+
+FORBIDDEN = ("<search", "<information", "<answer", "<think", "judge", "principle", "comparison", "violated", "worse")
+
+
+def check_texts(texts: list[Text]) -> None:
+    """Raises AssertionError if a text has anything of an episode."""
+    for text in map(plain, texts):
+        assert not (found := [word for word in FORBIDDEN if word in text]), f"a text of the base has {found}"
+
+
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """Builds a byte-level BPE (lossless) with one token per vocabulary word and the tags as plain added tokens."""
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    bpe.decoder = decoders.ByteLevel()
+    values = {value for events in EVENTS.values() for values in events.values() for value in values}
+    words = sorted({*WORDS.names, *values, *(did for events in EVENTS.values() for did in events)})
+    texts = [EXTRA_WORDS, " ".join(["", *words])] * 500 + [plain(text) for text in documents(3, 1, 2000)]
+    for control in ("<|im_start|>", "<|im_end|>"):
+        texts = [text.replace(control, " ") for text in texts]
+    trainer = trainers.BpeTrainer(
+        vocab_size=1600,
+        min_frequency=20,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tags = [f"<{slash}{name}>" for name in TAG_NAMES for slash in ("", "/")]
+    fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
+    fast.chat_template = TEMPLATE
+    return fast
+
+
+WIDTH, HEADS, LAYERS = 128, 4, 4
+
+
+def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
+    """The untrained model. Its first two layers start as an induction head (Olsson et al. 2022), which copies what
+    followed an earlier occurrence of a token, because such a head needs hours to form on two cores."""
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=WIDTH,
+        intermediate_size=2 * WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        num_key_value_heads=HEADS,
+        head_dim=WIDTH // HEADS,
+        attention_bias=True,
+        max_position_embeddings=2048,
+        rope_theta=10000.0,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = Qwen3ForCausalLM(config)
+    init = torch.nn.init
+    init.normal_(model.model.embed_tokens.weight, std=0.1)
+    for layer in model.model.layers:
+        init.constant_(layer.self_attn.q_norm.weight, 1.6)  # normalised queries must select one token in 200
+        init.constant_(layer.self_attn.k_norm.weight, 1.6)
+        for linear in (layer.self_attn.q_proj, layer.self_attn.k_proj, layer.self_attn.v_proj, layer.self_attn.o_proj):
+            init.zeros_(linear.bias)
+    rotation, *bases = (init.orthogonal_(torch.empty(WIDTH, WIDTH)) for _ in range(4))
+    previous, induction = model.model.layers[0].self_attn, model.model.layers[1].self_attn
+    half, fast = WIDTH // HEADS // 2, 5  # the fast frequencies of the rotary embedding tell neighbours apart
+    angles = 10000.0 ** (-torch.arange(half) / half)[:fast]
+    query, key = torch.zeros(HEADS, 2 * half), torch.zeros(HEADS, 2 * half)
+    query[:, :fast] = 2.0
+    key[:, :fast], key[:, half : half + fast] = 2 * angles.cos(), 2 * angles.sin()
+    with torch.no_grad():
+        previous.q_proj.weight.mul_(0.1)
+        previous.k_proj.weight.mul_(0.1)
+        previous.q_proj.bias.copy_(query.flatten())
+        previous.k_proj.bias.copy_(key.flatten())
+        previous.v_proj.weight.copy_(bases[0])
+        previous.o_proj.weight.copy_(0.15 * rotation @ bases[0].T)
+        induction.q_proj.weight.copy_(bases[1])
+        induction.k_proj.weight.copy_(bases[1] @ rotation.T)
+        induction.v_proj.weight.copy_(bases[2])
+        induction.o_proj.weight.copy_(0.3 * bases[2].T)
+    init.constant_(induction.q_norm.weight, 2.2)
+    init.constant_(induction.k_norm.weight, 2.2)
+    return model
+
+
+class Encoder:
+    """Texts as right-padded ids and task numbers (0 for given text), both `[texts, tokens]`."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+        self.tokenizer = tokenizer
+        self.names = ("", *TASKS, "end")
+
+    def __call__(self, texts: list[Text]) -> tuple[torch.Tensor, torch.Tensor]:
+        rows = []
+        for text in texts:
+            parts = self.tokenizer([part for part, _ in text], add_special_tokens=False)["input_ids"]
+            tasks = [self.names.index(task) for _, task in text]
+            rows.append(torch.tensor([(token, task) for ids, task in zip(parts, tasks, strict=True) for token in ids]))
+        padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+        ids = torch.where(padded[..., 0] < 0, self.tokenizer.pad_token_id, padded[..., 0])
+        return ids, padded[..., 1]
+
+
+def batches(encode: Encoder, level: int, seed: int, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Endless batches of new texts of similar length. One text in four has an easier level."""
+    for block in count(1):
+        texts = documents(level, block, 6 * size, seed) + documents(max(0, level - 1), block, 2 * size, seed)
+        check_texts(texts)
+        texts.sort(key=lambda text: len(plain(text)))
+        starts = list(range(0, len(texts), size))
+        Random(block).shuffle(starts)
+        for start in starts:
+            yield encode(texts[start : start + size])
+
+
+@torch.no_grad()
+def accuracies(model: Qwen3ForCausalLM, encode: Encoder, texts: list[Text]) -> dict[str, float]:
+    """Teacher-forced accuracy by task, on texts that were not trained on."""
+    ids, tasks = encode(texts)
+    right = model(ids[:, :-1]).logits.argmax(-1) == ids[:, 1:]
+    return {
+        name: float(right[tasks[:, 1:] == number].float().mean())
+        for number, name in enumerate(encode.names)
+        if number and bool((tasks[:, 1:] == number).any())
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threshold", type=float, default=0.97, help="accuracy of every task before lists grow")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--max-minutes", type=float, default=60)
+    parser.add_argument("--decay-steps", type=int, default=150)
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    unfinished = args.out / "unfinished"
+    resuming = unfinished.exists()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(unfinished) if resuming else build_tokenizer()
+    model = Qwen3ForCausalLM.from_pretrained(unfinished) if resuming else build_model(tokenizer)
+    level = json.loads((unfinished / "level.json").read_text()) if resuming else 0
+    print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
+    encode = Encoder(tokenizer)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
+    stream, started, total, tokens, entered = batches(encode, level, args.seed, args.batch), time.monotonic(), 0.0, 0, 0
+    for step in count(1):
+        last = level == len(LEVELS) - 1
+        rate = min(1.0, step / 50) * (1 - (step - entered) / (args.decay_steps + 1) if last else 1)
+        for group in optimizer.param_groups:
+            group["lr"] = args.rate * rate
+        ids, tasks = next(stream)
+        losses = cross_entropy(model(ids[:, :-1]).logits.transpose(1, 2), ids[:, 1:], reduction="none")
+        weights = (tasks[:, 1:] > 0) + GIVEN * (tasks[:, 1:] == 0)
+        loss = (losses * weights).sum() / weights.sum()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        total, tokens = total + loss.item(), tokens + ids.numel()
+        if step % 50 == 0:
+            found, seconds = accuracies(model, encode, documents(level, 0, 64)), time.monotonic() - started
+            model.save_pretrained(unfinished)
+            tokenizer.save_pretrained(unfinished)
+            (unfinished / "level.json").write_text(json.dumps(level))
+            shown = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
+            print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {tokens / seconds:.0f} tokens/s {seconds:.0f} s", flush=True)
+            total = 0.0
+            if not last and (min(found.values()) >= args.threshold or seconds > args.max_minutes * 60):
+                level, entered = (level + 1 if seconds < args.max_minutes * 60 else len(LEVELS) - 1), step
+                stream = batches(encode, level, args.seed, args.batch)
+        if last and step >= entered + args.decay_steps:
+            break
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(args.out)
+    tokenizer.save_pretrained(args.out)
+    shutil.rmtree(unfinished)
+
+
+if __name__ == "__main__":
+    main()

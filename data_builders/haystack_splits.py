@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 from data_builders.build import build, write_pairs
-from data_builders.sources.haystack import SEEDS, check_disjoint, read
+from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import ReasoningPair
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Preference, ReasoningPair, Span
 
 CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 120}
 VARIANTS = 4
@@ -18,9 +20,9 @@ def build_splits(out: Path, cases: Mapping[str, int] = CASES) -> dict[str, PairS
     """Writes the folders `out`/train, dev and test, and returns them.
 
     Raises:
-        JudgeError: Two splits, or one and the base's texts, share content.
+        JudgeError: Two splits share content.
     """
-    check_disjoint({name: list(read(None, count, SEEDS[name], Counter())) for name, count in cases.items()})
+    check_disjoint({name: contents(read(None, count, SEEDS[name], Counter())) for name, count in cases.items()})
     splits = {}
     for name, count in cases.items():
         build("haystack", out / name / "all", variants=VARIANTS, seed=SEEDS[name], limit=count)
@@ -33,3 +35,31 @@ def build_splits(out: Path, cases: Mapping[str, int] = CASES) -> dict[str, PairS
 def is_kept(pair: ReasoningPair) -> bool:
     """All pairs that violate only P2 or only P4, which need a search, and the first variant of the others."""
     return pair.violated in ((2,), (4,)) or pair.variant == 1
+
+
+def shuffled_labels(data: PairSet, seed: int) -> PairSet:
+    """The pairs with the labels of other pairs: which side is better by a coin, the flaws by a permutation.
+
+    The texts stay where they are. A control: training on such pairs must teach nothing about the reasonings.
+    """
+    rng = Random(content_hash("shuffled labels", seed))
+    others = rng.sample(list(data.pairs), len(data.pairs))
+    return PairSet(data.cases, [_relabelled(pair, other, rng) for pair, other in zip(data.pairs, others, strict=True)])
+
+
+def _relabelled(pair: ReasoningPair, other: ReasoningPair, rng: Random) -> ReasoningPair:
+    preferred: Preference = rng.choice(["A", "B"])
+    texts = {"A": pair.reasoning_a, "B": pair.reasoning_b}
+    better, (worse,) = texts.pop(preferred), texts.values()
+    flaws = tuple(
+        flaw.model_copy(update={"span": Span(start=0, end=1), "context_spans": ()}) for flaw in other.origin.flaws
+    )
+    return ReasoningPair(
+        schema=1,
+        **pair.model_dump(exclude={"schema_", "pair_id", "preferred", "violated", "kind", "origin"}),
+        pair_id=content_hash(pair.case_id, better, worse, list(other.violated)),
+        preferred=preferred,
+        violated=other.violated,
+        kind=other.kind,
+        origin=other.origin.model_copy(update={"flaws": flaws}),
+    )

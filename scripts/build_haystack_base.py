@@ -12,8 +12,10 @@ high. A stopped run resumes.
 
 import argparse
 import json
+import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -24,17 +26,18 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from data_builders.haystack_splits import CASES
 from data_builders.rationales.haystack import finding
-from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, facts, lines
+from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, check_disjoint, contents, facts, lines, read, triples
 from data_builders.sources.mini import Fact
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.tags import NAMES as TAG_NAMES
 from scripts.build_tiny_base import EXTRA_WORDS, TEMPLATE
 
-LEVELS = ((2, 1, 9), (3, 2, 9), (4, 2, 10), (6, 3, 12), (6, 3, 12))
-"""Claims per list, passages of the record, and tasks per text, from easy to hard. The last level only decays the
-learning rate."""
-TASKS = ("copy", "names", "check", "differ", "write")
+LEVELS = ((2, 1, 9, 150), (3, 2, 9, 150), (4, 2, 10, 150), (6, 3, 14, 700), (6, 3, 14, 150))
+"""Claims per list, passages of the record, tasks per text, and steps, from easy to hard. At the last level the learning
+rate decays."""
+TASKS = ("copy", "names", "line", "quote", "support", "differ", "write")
 GIVEN = 0.1
 """Loss weight of given text. List B repeats much of list A, so it teaches copying too."""
 Text = list[tuple[str, str]]
@@ -43,7 +46,7 @@ Text = list[tuple[str, str]]
 
 def document(level: int, rng: Random) -> Text:
     """Two lists, a record, and tasks about them."""
-    claims, passages, tasks = LEVELS[level]
+    claims, passages, tasks, _ = LEVELS[level]
     domain = rng.choice(sorted(EVENTS))
     every = facts(domain, 60, rng)
     first = every[: rng.randint(2, claims)]
@@ -51,10 +54,12 @@ def document(level: int, rng: Random) -> Text:
     listed = [_with_tails(lines(claimed, rng), rng) for claimed in (first, second)]
     known = [fact for pair in zip(first, second, strict=True) for fact in dict.fromkeys(pair) if rng.random() < 0.85]
     record = _record(known, every[20:40], 4 * passages, rng)
-    shown = "".join(f"\n[{i + 1}] " + " ".join(f"{fact}." for fact in record[4 * i : 4 * i + 4]) for i in range(passages))
+    shown = "".join(
+        f"\n[{i + 1}] " + " ".join(f"{fact}." for fact in record[4 * i : 4 * i + 4]) for i in range(passages)
+    )
     texts = ["\n".join(f"{number}. {line}" for number, line in enumerate(part, 1)) for part in listed]
     text: Text = [(f"<|im_start|>user\nA:\n{texts[0]}\nB:\n{texts[1]}{shown}<|im_end|>\n<|im_start|>assistant", "")]
-    every_task = [(task, i) for task in ("copy", "names", "check") for i in range(len(first))] + [("differ", 0)]
+    every_task = [(task, i) for task in ("copy", "names", "line", "quote") for i in range(len(first))] + [("differ", 0)]
     for task, number in rng.sample(every_task, min(tasks, len(every_task))):
         a, b = first[number], second[number]
         if task == "copy":
@@ -63,14 +68,17 @@ def document(level: int, rng: Random) -> Text:
             text += [(f"\ncopy {'AB'[side]} {number + 1}", ""), (f" {' '.join(words)}", task)]
         elif task == "names":
             text += [(f"\nnames {number + 1}", ""), (f" {a.who} {b.who}", task)]
-        elif task == "check":
-            text += [(f"\ncheck {number + 1} A", ""), (f" {finding(a, record)} B {finding(b, record)}", task)]
+        elif task == "line":
+            text += [(f"\nline {number + 1}", ""), (" same" if a == b else " differs", task)]
+        elif task == "quote":
+            text += [(f"\nquote {number + 1}", ""), (f" {a} A {b} B", task), ("\nsupport", "")]
+            text += [(f" {finding(a, b, record)}", "support")]
         elif task == "differ":
             found = [str(i + 1) for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]]
             text += [("\ndiffer", ""), (f" {' '.join([*found, 'end'])}", task)]
         if rng.random() < 0.05:
             numbers = sorted(rng.sample(range(1, 7), rng.randint(1, 3)))
-            text += [(f"\nwrite {' '.join(map(str, numbers))}", ""), (f' {json.dumps({"numbers": numbers})}', task)]
+            text += [(f"\nwrite {' '.join(map(str, numbers))}", ""), (f" {json.dumps({'numbers': numbers})}", task)]
     return [*text, ("<|im_end|>", "end")]
 
 
@@ -87,9 +95,11 @@ def _with_tails(listed: list[str], rng: Random) -> list[str]:
     """The lines with any of the tails that a reasoning can have."""
     tails = [*WORDS.inferences * 2, *WORDS.non_sequiturs.values(), *WORDS.prejudices.values()]
     advice = [*WORDS.vague.values(), *WORDS.harmful.values()]
-    ends = listed[-1] if rng.random() < 0.6 else rng.choice(advice).format(
-        who=rng.choice(WORDS.names), document=rng.choice(WORDS.documents)
-    ) + "."
+    ends = (
+        listed[-1]
+        if rng.random() < 0.6
+        else rng.choice(advice).format(who=rng.choice(WORDS.names), document=rng.choice(WORDS.documents)) + "."
+    )
     return [*(f"{line.split(',')[0]}, {rng.choice(tails)}." for line in listed[:-1]), ends]
 
 
@@ -117,6 +127,21 @@ def check_texts(texts: list[Text]) -> None:
     """Raises AssertionError if a text has anything of an episode."""
     for text in map(plain, texts):
         assert not (found := [word for word in FORBIDDEN if word in text]), f"a text of the base has {found}"
+
+
+def check_splits(seed: int, size: int) -> None:
+    """Raises JudgeError if a list of a training text shares three claims with a reference of train, dev or test."""
+    seen: set[str] = set()
+    for level, (*_, steps) in enumerate(LEVELS):
+        for block in range(1, 1 + -(-steps // 8)):
+            for text in documents_of_block(level, block, size, seed):
+                claims = re.findall(r"^\d+\. ([A-Z]\w+ \w+ \w+),", plain(text), re.MULTILINE)
+                half = len(claims) // 2
+                seen |= triples(claims[:half]) | triples(claims[half:])
+    splits = {name: contents(read(None, count, SEEDS[name], Counter())) for name, count in CASES.items()}
+    for name, found in splits.items():
+        check_disjoint({"base": {"triples of claims": seen}, name: found})
+    print(f"{len(seen):,} triples of claims in the base's texts, none of them in {', '.join(splits)}", flush=True)
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
@@ -190,6 +215,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         previous.o_proj.weight.copy_(0.15 * rotation @ bases[0].T)
         induction.q_proj.weight.copy_(bases[1])
         induction.k_proj.weight.copy_(bases[1] @ rotation.T)
+        model.model.layers[2].self_attn.k_proj.weight.copy_(model.model.layers[2].self_attn.q_proj.weight)
         induction.v_proj.weight.copy_(bases[2])
         induction.o_proj.weight.copy_(0.3 * bases[2].T)
     init.constant_(induction.q_norm.weight, 2.2)
@@ -215,10 +241,15 @@ class Encoder:
         return ids, padded[..., 1]
 
 
+def documents_of_block(level: int, block: int, size: int, seed: int) -> list[Text]:
+    """The texts of eight batches. One in four has an easier level."""
+    return documents(level, block, 6 * size, seed) + documents(max(0, level - 1), block, 2 * size, seed)
+
+
 def batches(encode: Encoder, level: int, seed: int, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of new texts of similar length. One text in four has an easier level."""
+    """Endless batches of new texts of similar length."""
     for block in count(1):
-        texts = documents(level, block, 6 * size, seed) + documents(max(0, level - 1), block, 2 * size, seed)
+        texts = documents_of_block(level, block, size, seed)
         check_texts(texts)
         texts.sort(key=lambda text: len(plain(text)))
         starts = list(range(0, len(texts), size))
@@ -243,25 +274,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold", type=float, default=0.97, help="accuracy of every task before lists grow")
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--max-minutes", type=float, default=60)
-    parser.add_argument("--decay-steps", type=int, default=150)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--rate", type=float, default=2e-3)
     args = parser.parse_args()
+    check_splits(args.seed, args.batch)
     torch.manual_seed(args.seed)
     unfinished = args.out / "unfinished"
     resuming = unfinished.exists()
     tokenizer = PreTrainedTokenizerFast.from_pretrained(unfinished) if resuming else build_tokenizer()
     model = Qwen3ForCausalLM.from_pretrained(unfinished) if resuming else build_model(tokenizer)
-    level = json.loads((unfinished / "level.json").read_text()) if resuming else 0
+    done = json.loads((unfinished / "step.json").read_text()) if resuming else 0
+    ends = [sum(steps for *_, steps in LEVELS[: level + 1]) for level in range(len(LEVELS))]
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     encode = Encoder(tokenizer)
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
-    stream, started, total, tokens, entered = batches(encode, level, args.seed, args.batch), time.monotonic(), 0.0, 0, 0
-    for step in count(1):
-        last = level == len(LEVELS) - 1
-        rate = min(1.0, step / 50) * (1 - (step - entered) / (args.decay_steps + 1) if last else 1)
+    started, total, tokens, stream, level = time.monotonic(), 0.0, 0, None, -1
+    for step in range(done + 1, ends[-1] + 1):
+        if stream is None or step > ends[level]:
+            level = next(level for level, end in enumerate(ends) if step <= end)
+            stream = batches(encode, level, args.seed, args.batch)
+        rate = min(1.0, (step - done) / 50) * min(1.0, (ends[-1] - step + 1) / LEVELS[-1][3])
         for group in optimizer.param_groups:
             group["lr"] = args.rate * rate
         ids, tasks = next(stream)
@@ -277,15 +309,13 @@ def main() -> None:
             found, seconds = accuracies(model, encode, documents(level, 0, 64)), time.monotonic() - started
             model.save_pretrained(unfinished)
             tokenizer.save_pretrained(unfinished)
-            (unfinished / "level.json").write_text(json.dumps(level))
+            (unfinished / "step.json").write_text(json.dumps(step))
             shown = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
-            print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {tokens / seconds:.0f} tokens/s {seconds:.0f} s", flush=True)
+            print(
+                f"step {step} level {level} loss {total / 50:.3f}  {shown}  {tokens / seconds:.0f} tokens/s {seconds:.0f} s",
+                flush=True,
+            )
             total = 0.0
-            if not last and (min(found.values()) >= args.threshold or seconds > args.max_minutes * 60):
-                level, entered = (level + 1 if seconds < args.max_minutes * 60 else len(LEVELS) - 1), step
-                stream = batches(encode, level, args.seed, args.batch)
-        if last and step >= entered + args.decay_steps:
-            break
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(args.out)

@@ -1,8 +1,8 @@
 """Writes rationales for `haystack`: look up lines of the two reasonings, compare both claims with the record, and name
 the worse side.
 
-The writers differ only in the lines that they look up. A line is looked up by its number: the query names the person of
-A's claim and of B's, and the thought after it quotes each claim beside what the record says about its person.
+The writers differ only in the lines that they look up. A look-up quotes the claims of A and B in a line, searches the
+people they name, and states what the record says about each and which claim that supports.
 """
 
 import re
@@ -28,13 +28,12 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
     claims, thought, seen = claims_of(pair), "", facts_of(case.context)
     if config.search or config.context == "full":
         for number in choose(pair, claims, config.budget.max_searches):
-            both = claims[number]
+            a, b = claims[number]
+            thought += f"<think>{number} {a} A {b} B</think>"
             if config.search:
-                passages = yield f"{thought}<think>{number}</think><search>{both[0].who} {both[1].who}</search>"
+                passages = yield f"{thought}<search>{a.who} {b.who}</search>"
                 thought, seen = "", [fact for passage in passages for fact in facts_of(passage.text)]
-            else:
-                thought += f"<think>{number}</think>"
-            thought += f"<think>A {finding(both[0], seen)} B {finding(both[1], seen)}</think>"
+            thought += f"<think>{finding(a, b, seen)}</think>"
     worse = "B" if pair.preferred == "A" else "A"
     yield f"{thought}<think>{worse} worse</think>"
 
@@ -48,10 +47,11 @@ def claims_of(pair: ReasoningPair) -> Claims:
     }
 
 
-def finding(claim: Fact, seen: Sequence[Fact]) -> str:
-    """The claim, the record of its person, and whether they are the same."""
-    record = next((fact for fact in seen if fact.who == claim.who), None)
-    return f"{claim} {record or f'{claim.who} none'} {'same' if record == claim else 'differs'}"
+def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> str:
+    """The records of the people of both claims, each with the claim that it supports: A, B, both or no."""
+    supported = {(True, True): "both", (True, False): "A", (False, True): "B", (False, False): "no"}
+    records = [(who, next((fact for fact in seen if fact.who == who), None)) for who in (a.who, b.who)]
+    return " ".join(f"{record or f'{who} none'} {supported[record == a, record == b]}" for who, record in records)
 
 
 def undirected(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:

@@ -1,0 +1,244 @@
+"""Trains and evaluates the `haystack` experiment of docs/haystack.md: every row of its table, for several seeds.
+
+A stopped run resumes: finished models and judged pairs are kept. Settings were chosen on dev; `--split test` is for the
+final table only, and each reading is logged in docs/results.md.
+
+    OMP_NUM_THREADS=1 python -m scripts.run_haystack --out runs/haystack --seeds 5 --split dev
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from data_builders.build import write_pairs
+from data_builders.haystack_splits import build_splits, shuffled_labels
+from data_builders.rationales.rules import recipe_traces
+from data_builders.rationales.store import StoredTrace
+from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.items import ItemResult
+from judge_r1.core.jsonl import write_json, write_jsonl
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.record_base import content_hash
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.driver import EpisodeDriver
+from judge_r1.episode.rollout import RolloutRunner
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.evaluation.metrics import result_scores
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.summary import summary_row
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.models.base import Sampling
+from judge_r1.models.engine import LocalModel
+from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.statistics.intervals import difference_over_seeds
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import load_recipe
+
+BASE = "bundled:haystack"
+CASE_DEPENDENT = ({2}, {4})
+BATCH = 128
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trained row: its recipe in recipes/haystack, the row whose model it starts from ("" for the base), how many
+    seeds it has at most, and the training folder if it is not `train`."""
+
+    recipe: str
+    start: str = ""
+    seeds: int = 100
+    train: str = "train"
+
+
+TRAINED: Mapping[str, Row] = {
+    "warm-up": Row("warmup"),
+    "GRPO": Row("grpo", "warm-up"),
+    "continued SFT": Row("continued", "warm-up"),
+    "rejection sampling": Row("best-of-n", "warm-up"),
+    "careful SFT": Row("careful"),
+    "GRPO from careful": Row("grpo", "careful SFT"),
+    "GRPO, shuffled labels": Row("grpo", "warm-up", train="shuffled"),
+    "directed SFT": Row("directed"),
+    "fc": Row("grpo-fc", seeds=3),
+    "warm-up for warm-fc": Row("warmup-fc", seeds=3),
+    "warm-fc": Row("grpo-fc", "warm-up for warm-fc", seeds=3),
+    "search": Row("grpo", seeds=3),
+    "fc-search": Row("grpo-fc-search", seeds=3),
+    "warm-up for warm-fc-search": Row("warmup-fc-search", seeds=3),
+    "warm-fc-search": Row("grpo-fc-search", "warm-up for warm-fc-search", seeds=3),
+}
+"""In an order in which every row follows the one that it starts from. Table 4's variants are the last ones."""
+DIFFERENCES = [
+    ("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")
+]
+
+MEASURES: Mapping[str, Callable[[ItemResult], float]] = {
+    "accuracy": lambda result: result.score,
+    "label_f1": lambda result: result_scores(result).f1,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/haystack"))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--rows", nargs="*", choices=list(TRAINED), help="default: all; earlier rows are added")
+    parser.add_argument("--base", default=BASE, help="a folder or bundled:NAME; {seed} is replaced")
+    parser.add_argument("--sampled", action="store_true", help="also judge at temperature 1")
+    parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of every recipe of stage GRPO")
+    args = parser.parse_args()
+    data = args.out / "data"
+    if not (data / "shuffled" / "pairs.jsonl").exists():
+        splits = build_splits(data)
+        write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
+    wanted = with_starts(args.rows or list(TRAINED))
+    pairs = load_pairs(data / args.split)
+    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
+        names: dict[str, list[str]] = {}
+        for seed in range(args.seeds):
+            base = args.base.format(seed=seed)
+            rows = [row for row in wanted if seed < TRAINED[row].seeds]
+            folders = {row: args.out / str(seed) / row.replace(" ", "-").replace(",", "") for row in rows}
+            for row in rows:
+                train(row, folders[row], folders, base, data, seed, args.set)
+            judged: dict[str, tuple[str, EpisodeConfig]] = {
+                row: (str(folder / "model"), load_recipe(folder / "recipe.yaml").episode)
+                for row, folder in folders.items()
+            }
+            judged = {"base": (base, load_recipe(Path("haystack", "warmup")).episode), **judged}
+            for row, (model, episode) in judged.items():
+                names.setdefault(row, []).append(judge(evaluation, f"{row}, seed {seed}", model, episode))
+                if args.sampled:
+                    sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
+                    names.setdefault(f"{row}, sampled", []).append(sampled)
+            if "GRPO" in judged:
+                model, episode = judged["GRPO"]
+                off = episode.model_copy(update={"search": False})
+                name = judge(evaluation, f"GRPO, search disabled, seed {seed}", model, off)
+                names.setdefault("GRPO, search disabled", []).append(name)
+                name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
+                names.setdefault("GRPO, another case's passages", []).append(name)
+        report(evaluation, names, args.out / f"table-{args.split}.json")
+
+
+def with_starts(rows: Iterable[str]) -> list[str]:
+    """The rows and those that they start from, in the order of `TRAINED`."""
+    wanted = set(rows)
+    for row in reversed(TRAINED):
+        if row in wanted and TRAINED[row].start:
+            wanted.add(TRAINED[row].start)
+    return [row for row in TRAINED if row in wanted]
+
+
+def train(
+    row: str, folder: Path, folders: Mapping[str, Path], base: str, data: Path, seed: int, changes: Sequence[str]
+) -> None:
+    """Trains one row, unless its model exists."""
+    spec = TRAINED[row]
+    model = str(folders[spec.start] / "model") if spec.start else base
+    overrides = [f"seed={seed}", f"model={model}", f"data.train={data / spec.train}"]
+    if spec.recipe.startswith("grpo"):
+        overrides += [f"data.dev={data / 'dev'}", *changes]
+    if spec.recipe == "best-of-n":
+        overrides.append(f"sft.traces_file={best_of_n(model, data / spec.train, folder.with_suffix('.jsonl'), seed)}")
+    started = time.monotonic()
+    if run_recipe(load_recipe(Path("haystack", spec.recipe), overrides), folder, rationales=recipe_traces):
+        write_json(folder / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
+
+
+def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 720, samples: int = 4) -> Path:
+    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples."""
+    if file.exists():
+        return file
+    data = load_pairs(train_data)
+    chosen = sorted(data.pairs, key=lambda pair: content_hash("best of n", pair.pair_id, seed))[:pairs]
+    hf_tokenizer = load_tokenizer(model)
+    tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(model, hf_tokenizer)
+    local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
+    episode = load_recipe(Path("haystack", "warmup")).episode
+    runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
+    found = {}
+    for start in range(0, len(chosen), BATCH // samples):
+        asked = [pair for pair in chosen[start : start + BATCH // samples] for _ in range(samples)]
+        for pair, trajectory in zip(asked, runner.run(asked, Sampling(1.0, seed)), strict=True):
+            if trajectory.reward is not None and trajectory.reward["r"] == 1.0:
+                found.setdefault(pair.pair_id, StoredTrace(pair_id=pair.pair_id, teacher=model, trajectory=trajectory))
+    write_jsonl(file, found.values())
+    return file
+
+
+def judge(
+    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, sampling: Sampling | None = None
+) -> str:
+    """Judges greedily, or as `sampling` says, and returns the name of the judge."""
+    evaluation.add_agentic(name, model, episode, sampling or Sampling(), BATCH)
+    return name
+
+
+def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet) -> str:
+    """Judges with searches that answer from another case: the evidence then says nothing about the pair."""
+    ids = sorted(data.cases)
+    others = dict(zip(ids, Random(0).sample(ids, len(ids)), strict=True))
+    texts = {case_id: data.cases[other].context for case_id, other in others.items()}
+    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=BATCH)
+    evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))
+    return name
+
+
+def report(evaluation: Evaluation, names: Mapping[str, Sequence[str]], file: Path) -> None:
+    """Prints the table of means over seeds and the paired differences, and writes them as JSON."""
+    rows = {row: mean_row([evaluation.results[name].items for name in seeds]) for row, seeds in names.items()}
+    table = Table("", "seeds", *next(iter(rows.values())))
+    for row, values in rows.items():
+        table.add_row(row, str(len(names[row])), *(f"{value:.3f}" for value in values.values()))
+    clusters = {r.item_id: r.cluster_id for results in evaluation.results.values() for r in results.items}
+    gains = {}
+    for after, before in DIFFERENCES:
+        if after in names and before in names:
+            gains[f"{after} - {before}"] = {
+                what: asdict(
+                    difference_over_seeds(*(measured(evaluation, names[row], of) for row in (after, before)), clusters)
+                )
+                for what, of in (("accuracy", lambda r: r.score), ("label_f1", lambda r: result_scores(r).f1))
+            }
+    console = Console(width=200)
+    console.print(table)
+    for name, gain in gains.items():
+        low, high = gain["accuracy"]["ci95"]
+        console.print(f"{name}: accuracy {gain['accuracy']['delta']:+.3f} [{low:+.3f}, {high:+.3f}]")
+    write_json(file, {"rows": rows, "seeds": {row: len(seeds) for row, seeds in names.items()}, "differences": gains})
+
+
+def measured(evaluation: Evaluation, names: Sequence[str], of: Callable[[ItemResult], float]) -> list[dict[str, float]]:
+    return [{result.item_id: of(result) for result in evaluation.results[name].items} for name in names]
+
+
+def mean_row(seeds: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
+    """Means over seeds; `P2, P4` are the pairs that violate one of these and nothing else."""
+    return {key: fmean(row[key] for row in map(seed_row, seeds)) for key in seed_row(seeds[0])}
+
+
+def seed_row(results: Sequence[ItemResult]) -> dict[str, float]:
+    summary: dict[str, Any] = summary_row("", results, {})
+    hidden = [r.score for r in results if r.labels and set(r.labels.violated) in CASE_DEPENDENT]
+    single = {
+        f"P{number}": fmean(r.score for r in results if r.labels and set(r.labels.violated) == {number})
+        for number in range(1, 7)
+    }
+    columns = ("accuracy", "label_f1", "valid_rate", "searches", "evidence_hit")
+    return {"P2, P4": fmean(hidden), **{name: float(summary[name] or 0) for name in columns}, **single}
+
+
+if __name__ == "__main__":
+    main()

@@ -34,7 +34,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.episode.tags import NAMES as TAG_NAMES
 from scripts.build_tiny_base import EXTRA_WORDS, TEMPLATE
 
-LEVELS = ((2, 1, 9, 150), (3, 2, 9, 150), (4, 2, 10, 150), (6, 3, 14, 700), (6, 3, 14, 150))
+LEVELS = ((2, 1, 9, 150), (3, 2, 9, 150), (6, 3, 14, 250), (6, 3, 14, 100))
 """Claims per list, passages of the record, tasks per text, and steps, from easy to hard. At the last level the learning
 rate decays."""
 TASKS = ("copy", "names", "line", "quote", "support", "differ", "write")
@@ -151,7 +151,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     bpe.decoder = decoders.ByteLevel()
     values = {value for events in EVENTS.values() for values in events.values() for value in values}
     words = sorted({*WORDS.names, *values, *(did for events in EVENTS.values() for did in events)})
-    texts = [EXTRA_WORDS, " ".join(["", *words])] * 500 + [plain(text) for text in documents(3, 1, 2000)]
+    texts = [EXTRA_WORDS, " ".join(["", *words])] * 500 + [plain(text) for text in documents(len(LEVELS) - 1, 1, 2000)]
     for control in ("<|im_start|>", "<|im_end|>"):
         texts = [text.replace(control, " ") for text in texts]
     trainer = trainers.BpeTrainer(

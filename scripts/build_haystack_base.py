@@ -312,7 +312,8 @@ def main() -> None:
             (unfinished / "step.json").write_text(json.dumps(step))
             shown = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
             print(
-                f"step {step} level {level} loss {total / 50:.3f}  {shown}  {tokens / seconds:.0f} tokens/s {seconds:.0f} s",
+                reached = f"{tokens / seconds:.0f} tokens/s {seconds:.0f} s"
+                print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {reached}", flush=True)
                 flush=True,
             )
             total = 0.0

@@ -311,11 +311,8 @@ def main() -> None:
             tokenizer.save_pretrained(unfinished)
             (unfinished / "step.json").write_text(json.dumps(step))
             shown = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
-            print(
-                reached = f"{tokens / seconds:.0f} tokens/s {seconds:.0f} s"
-                print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {reached}", flush=True)
-                flush=True,
-            )
+            reached = f"{tokens / seconds:.0f} tokens/s {seconds:.0f} s"
+            print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {reached}", flush=True)
             total = 0.0
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id

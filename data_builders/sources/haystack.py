@@ -101,9 +101,9 @@ def check_disjoint(splits: Mapping[str, Contents]) -> None:
         JudgeError: They do.
     """
     for (one, first), (other, second) in combinations(splits.items(), 2):
-        for kind in first.keys() & second.keys():
+        for kind in (kind for kind in first if kind in second):
             if shared := first[kind] & second[kind]:
-                raise JudgeError(f"splits {one} and {other} share {len(shared)} {kind}, for example {min(shared)}")
+                raise JudgeError(f"splits {one} and {other} share {len(shared)} {kind}, for example {min(shared):.80}")
 
 
 SOURCES.register("haystack")(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import generator_for
-from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
 from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
@@ -18,6 +18,8 @@ from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
+
+LIKELIHOODS_FILE = "likelihoods.sqlite"
 
 
 def build(
@@ -29,12 +31,15 @@ def build(
     variants: int = 5,
     seed: int = 0,
     limit: int | None = None,
+    reader: str | None = None,
+    citations: int = CITATIONS,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    `source` is a corpus, of which pairs are built by rules, or a generator.
+    `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
+    whose likelihoods are balanced. `citations` is how many sentences of its context rules add to a reference.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, citations)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

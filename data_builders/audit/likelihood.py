@@ -13,6 +13,10 @@ from typing import Any
 from judge_r1.core.records import ReasoningPair
 
 DEFAULT_MODEL = "bundled:smollm2-135m"
+TAIL = 12
+"""Tokens after a change that show how well it fits."""
+CHUNK = 1024
+"""Tokens of a forward pass over several texts."""
 ZERO_SHOT: Mapping[str, tuple[str, str]] = {
     "log-likelihood": ("likelier text", "less likely text"),
     "mean log-likelihood": ("likelier token", "less likely token"),
@@ -43,58 +47,161 @@ class LikelihoodReader:
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
 
-    def read(self, texts: Sequence[str]) -> list[TokenScores]:
-        """The scores of each text. The first text is read whole, the others from where they leave it."""
+    def read(self, texts: Sequence[str], tail: int | None = None) -> list[TokenScores]:
+        """The scores of each text. The first text is read whole, the others from where they leave it.
+
+        With `tail`, a text is read for so many tokens after it has joined the first one again. The scores of the first
+        text stand for the rest.
+        """
+        encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
+        first, *others = encoded
+        branches = [_branch(first, ids, tail) for ids in others]
+        cache, kept = self._read_whole(first)
+        scores = [TokenScores(first, kept)]
+        for chunk in _chunks(branches):
+            for branch, rest in zip(chunk, self._read_branches(cache, first, chunk), strict=True):
+                unread = kept[len(kept) - branch.joined :] if branch.joined else ()
+                scores.append(TokenScores(branch.ids, (*kept[: branch.left], *rest, *unread)))
+        return scores
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """The start and end of each token of a text in characters."""
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return [(start, end) for start, end in encoded["offset_mapping"]]
+
+    def _read_whole(self, ids: Sequence[int]) -> tuple[Any, tuple[float, ...]]:
+        """The cache of the start token and all ids but the last, and the log-probabilities of the ids."""
+        import torch
         from transformers import DynamicCache
 
-        from judge_r1.models.kv_cache import shared_length
-
-        encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-        scores: list[TokenScores | None] = [None] * len(texts)
         cache = DynamicCache()
-        first = self._continue(cache, [self._start], encoded[0])
-        scores[0] = TokenScores(encoded[0], tuple(first))
-        shared = {i: shared_length(encoded[0], encoded[i]) for i in range(1, len(texts))}
-        for i in sorted(shared, key=lambda i: -shared[i]):  # the cache only ever gets shorter
-            keep = min(shared[i], len(encoded[i]) - 1)
-            if keep < 0:
-                scores[i] = TokenScores((), ())
-                continue
-            cache.crop(keep)  # the start token and all shared ids but the last, which is read again
-            last = self._start if keep == 0 else encoded[0][keep - 1]
-            rest = self._continue(cache, [last], encoded[i][keep:])
-            scores[i] = TokenScores(encoded[i], (*first[:keep], *rest))
-        return [score for score in scores if score is not None]
+        if not ids:
+            return cache, ()
+        given = torch.tensor([[self._start, *ids[:-1]]], device=self._model.device)
+        with torch.no_grad():
+            logits = self._model(given, past_key_values=cache, use_cache=True).logits[0]
+        return cache, _chosen(logits, ids)
 
-    def _continue(self, cache: Any, begun: Sequence[int], ids: Sequence[int]) -> list[float]:
-        """The log-probabilities of `ids` after what is cached and `begun`. The last id is not added to the cache."""
+    def _read_branches(
+        self, cache: Any, first: Sequence[int], branches: "Sequence[_Branch]"
+    ) -> list[tuple[float, ...]]:
+        """The log-probabilities of the ids of each branch, in one forward pass.
+
+        The branches stand side by side. Each attends to the cached ids before it and to itself. The last id that it
+        shares with the first text is read again.
+        """
         import torch
 
-        if not ids:
-            return []
-        given = torch.tensor([[*begun, *ids[:-1]]], device=self._model.device)
+        cached = cache.get_seq_length()
+        device, dtype = self._model.device, self._model.dtype
+        length = sum(len(branch.read) for branch in branches)
+        given = torch.zeros(1, length, dtype=torch.long)
+        positions = torch.zeros(1, length, dtype=torch.long)
+        blocked = torch.ones(length, cached + length, dtype=torch.bool)
+        begin = 0
+        for branch in branches:
+            count, end = len(branch.read), begin + len(branch.read)
+            before = first[branch.left - 1] if branch.left else self._start
+            given[0, begin:end] = torch.tensor([before, *branch.read][:count])
+            positions[0, begin:end] = torch.arange(branch.left, branch.left + count)
+            blocked[begin:end, : branch.left] = False
+            blocked[begin:end, cached + begin : cached + end] = torch.ones(count, count, dtype=torch.bool).triu(1)
+            begin = end
+        mask = torch.zeros(1, 1, length, cached + length, dtype=dtype).masked_fill(blocked, torch.finfo(dtype).min)
         with torch.no_grad():
-            logits = self._model(given, past_key_values=cache, use_cache=True).logits[0, len(begun) - 1 :].float()
-        targets = torch.tensor(ids, device=logits.device)
-        chosen = logits.gather(1, targets[:, None])[:, 0] - logits.logsumexp(1)
-        return [float(value) for value in chosen]
+            logits = self._model(
+                given.to(device),
+                attention_mask=mask.to(device),
+                position_ids=positions.to(device),
+                past_key_values=cache,
+                use_cache=True,
+            ).logits[0]
+        cache.crop(cached)
+        parts = logits.split([len(branch.read) for branch in branches])
+        return [_chosen(part, branch.read) for part, branch in zip(parts, branches, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """The ids of a text that leaves the first one after `left` ids. Its last `joined` ids are not read again."""
+
+    ids: tuple[int, ...]
+    left: int
+    joined: int
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        return self.ids[self.left : len(self.ids) - self.joined]
+
+
+def _branch(first: Sequence[int], ids: tuple[int, ...], tail: int | None) -> _Branch:
+    from judge_r1.models.kv_cache import shared_length
+
+    left = shared_length(first, ids)
+    joined = 0 if tail is None else max(0, shared_length(first[left:][::-1], ids[left:][::-1]) - tail)
+    return _Branch(ids, left, joined)
+
+
+def _chunks(branches: Sequence[_Branch]) -> Iterator[list[_Branch]]:
+    """The branches in order, as many at a time as have `CHUNK` ids together, but at least one."""
+    chunk: list[_Branch] = []
+    for branch in branches:
+        if chunk and sum(len(other.read) for other in chunk) + len(branch.read) > CHUNK:
+            yield chunk
+            chunk = []
+        chunk.append(branch)
+    if chunk:
+        yield chunk
+
+
+def _chosen(logits: Any, ids: Sequence[int]) -> tuple[float, ...]:
+    """The log-probabilities of ids, one row of logits each."""
+    import torch
+
+    targets = torch.tensor(ids, dtype=torch.long, device=logits.device)
+    values = logits.float().gather(1, targets[:, None])[:, 0] - logits.float().logsumexp(1)
+    return tuple(map(float, values))
 
 
 def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float]:
     """The features of one text minus those of the other.
 
-    `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have.
+    `log-likelihood` is the sum over tokens. The change is the tokens that the other text does not have. Its features
+    are 0 if one text has no such tokens: then nothing is compared.
     """
-    matcher = SequenceMatcher(None, one.ids, other.ids, autojunk=False)
-    changes = [(a1, a2, b1, b2) for kind, a1, a2, b1, b2 in matcher.get_opcodes() if kind != "equal"]
+    from judge_r1.models.kv_cache import shared_length
+
+    left = shared_length(one.ids, other.ids)
+    right = shared_length(one.ids[left:][::-1], other.ids[left:][::-1])
+    cut = (one.ids[left : len(one.ids) - right], other.ids[left : len(other.ids) - right])
+    opcodes = SequenceMatcher(None, *cut, autojunk=False).get_opcodes()
+    changes = [[left + place for place in places] for kind, *places in opcodes if kind != "equal"]
     mine = [value for a1, a2, _, _ in changes for value in one.logprobs[a1:a2]]
     theirs = [value for _, _, b1, b2 in changes for value in other.logprobs[b1:b2]]
+    both = bool(mine and theirs)
     return {
         "log-likelihood": sum(one.logprobs) - sum(other.logprobs),
         "mean log-likelihood": _mean(one.logprobs) - _mean(other.logprobs),
-        "mean log-likelihood of the change": _mean(mine) - _mean(theirs),
-        "least likely token of the change": min(mine, default=0.0) - min(theirs, default=0.0),
+        "mean log-likelihood of the change": _mean(mine) - _mean(theirs) if both else 0.0,
+        "least likely token of the change": min(mine) - min(theirs) if both else 0.0,
     }
+
+
+class FlawLikelihoods:
+    """What a reader says of the reasonings of a case. Reads `TAIL` tokens after each change."""
+
+    def __init__(self, reader: LikelihoodReader) -> None:
+        self._reader = reader
+
+    def tokens(self, reference: str) -> list[tuple[int, int, float]]:
+        """The start and end of each token of a reference in characters, and its log-probability in nats."""
+        [scores] = self._reader.read([reference])
+        return [(*place, value) for place, value in zip(self._reader.places(reference), scores.logprobs, strict=True)]
+
+    def features(self, reference: str, flawed_texts: Sequence[str]) -> list[dict[str, float]]:
+        """The features of flawed reasonings, flawed minus reference."""
+        first, *others = self._reader.read([reference, *flawed_texts], tail=TAIL)
+        return [likelihood_features(other, first) for other in others]
 
 
 def _mean(values: Sequence[float]) -> float:

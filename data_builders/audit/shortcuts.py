@@ -32,6 +32,7 @@ VISIBLE_BOUND = 0.70
 SEMANTIC = ("words", "common words")
 """The readers that see words."""
 CASE_DEPENDENT = ("P2", "P4")
+CASE_DEPENDENT_FACTOR = 3
 """Principles whose flaws can be found only by consulting the case."""
 TEXT_VISIBLE = ("P1", "P3", "P5", "P6")
 """Principles whose flaws are visible in the text."""
@@ -125,12 +126,20 @@ def audit_shortcuts(
 
 
 def likelihood_sample(pairs: Sequence[ReasoningPair], count: int, seed: int) -> list[ReasoningPair]:
-    """Up to `count` random pairs of each principle and of the multi pairs, in the order of `pairs`."""
+    """Up to `count` random pairs of each principle and of the multi pairs, in the order of `pairs`.
+
+    P2 and P4 get `CASE_DEPENDENT_FACTOR` times as many: their bound is the narrower one.
+    """
     from random import Random
 
     groups = groups_of(pairs)
     del groups["single"]  # the union of the principles
-    wanted = {pair.pair_id for group in groups.values() for pair in Random(seed).sample(group, min(count, len(group)))}
+    counts = {name: count * (CASE_DEPENDENT_FACTOR if name in CASE_DEPENDENT else 1) for name in groups}
+    wanted = {
+        pair.pair_id
+        for name, group in groups.items()
+        for pair in Random(seed).sample(group, min(counts[name], len(group)))
+    }
     return [pair for pair in pairs if pair.pair_id in wanted]
 
 

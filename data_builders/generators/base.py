@@ -15,13 +15,17 @@ from judge_r1.core.record_base import Record
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
+CITATIONS = 6
+"""Default of `BuildPlan.citations`."""
 
 
 @dataclass(frozen=True)
 class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
-    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
+    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
+    causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
+    stopped build continues. `citations` is how many sentences of its context rules add to a reference.
     """
 
     source: str
@@ -30,11 +34,16 @@ class BuildPlan:
     variants: int = 5
     seed: int = 0
     limit: int | None = None
+    reader: str | None = None
+    cache: Path | None = None
+    citations: int = CITATIONS
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
         if unknown or not self.kinds:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
+        if self.citations < 0:
+            raise JudgeError(f"citations is a number of sentences, 0 or more, not {self.citations}")
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from data_builders.cached_likelihoods import CachedLikelihoods
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
+from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
@@ -19,6 +25,8 @@ from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
+FOREIGN_CASES = 500
+"""Cases of a corpus whose facts P4 may cite in others."""
 
 
 class _Pairs(Generator[T]):
@@ -63,18 +71,43 @@ class PairsByRules(_Pairs[Case]):
 
     name = PAIRS
 
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        source = SOURCES.get(plan.source)
+        self._rules, self._selection = source.operators, Selection() if source.balanced else None
+        if source.balanced and plan.reader:
+            self._selection = Selection(CachedLikelihoods(plan.reader, plan.cache))
+
+    def settings(self) -> dict[str, Any]:
+        balanced = {"reader": self.plan.reader, "citations": self.plan.citations} if self._selection else {}
+        return {**super().settings(), **balanced}
+
     def items(self) -> Iterator[Case]:
+        return self._cases(self.plan.limit, self.skipped)
+
+    def _cases(self, limit: int | None, skipped: Counter[str]) -> Iterator[Case]:
         plan = self.plan
-        found = items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, None)
+        found = items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None)
         return (case for case in found if isinstance(case, Case))
+
+    def _citing(self, case: Case) -> Case:
+        return cite_facts(case, self.plan.citations, self.plan.seed)
+
+    @cached_property
+    def _foreign(self) -> ForeignFacts:
+        """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
+        return ForeignFacts(map(self._citing, self._cases(FOREIGN_CASES, Counter())))
 
     def generate(self, item: Case) -> _RuleGroup:
         plan, abstained = self.plan, Counter[str]()
-        rules = SOURCES.get(plan.source).operators
-        pairs = perturb(
-            item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=rules, abstained=abstained
+        case = self._citing(item) if self._selection else item
+        make = (
+            partial(perturb_balanced, selection=self._selection, foreign=self._foreign) if self._selection else perturb
         )
-        return _RuleGroup([item, *pairs], abstained)
+        pairs = make(
+            case, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
+        )
+        return _RuleGroup([case, *pairs], abstained)
 
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)

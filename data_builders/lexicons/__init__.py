@@ -1,4 +1,4 @@
-"""Loads the JSON files of this folder: word lists, phrases and swap weights of the rules and of the source `mini`."""
+"""Loads the JSON files of this folder: word lists and phrases of the rules and of the source `mini`."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -9,8 +9,6 @@ from judge_r1.core.errors import JudgeError, explain
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
-Weights = dict[str, dict[str, dict[str, float]]]
-"""Corpus → class → word → weight."""
 
 
 class LexiconError(JudgeError):

@@ -58,7 +58,10 @@ def shortcuts(
         str, typer.Option(help="A causal model that reads the texts: a folder, a hub name, bundled:NAME or none.")
     ] = "bundled:smollm2-135m",
     language_model_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of each principle that the language model reads.")
+        int,
+        typer.Option(
+            min=1, help="Pairs of each principle that the language model reads; three times as many of P2 and P4."
+        ),
     ] = 100,
 ) -> None:
     """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes

@@ -7,9 +7,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from data_builders.generators import GENERATORS
+from data_builders.audit.likelihood import DEFAULT_MODEL
+from data_builders.generators import GENERATORS, generator_for
+from data_builders.generators.base import CITATIONS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+from judge_r1.core.errors import JudgeError
 
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
@@ -34,6 +37,23 @@ def build(
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL, anthropic:MODEL or local:MODEL.")] = "rules",
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Causal language model: rules choose flaws so that its likelihoods do not reveal them. A folder, "
+            f"a hub name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}].",
+        ),
+    ] = None,
+    citations: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Sentences of its case that rules add to a reference, so that flaws can change what they say "
+            f"[default: {CITATIONS}].",
+        ),
+    ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -58,10 +78,25 @@ def build(
     plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        if (citations is not None or reader is not None) and not _is_balanced(source):
+            option = "--reader" if citations is None else "--citations"
+            raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
         counts = build_without_teacher(
-            source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit
+            source,
+            out,
+            path=path,
+            kinds=plan.kinds,
+            variants=variants,
+            seed=seed,
+            limit=limit,
+            reader=None if reader == "none" else reader or DEFAULT_MODEL,
+            citations=CITATIONS if citations is None else citations,
         )
     else:
+        if reader is not None:
+            raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
+        if citations is not None:
+            raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
         done = build_in_session(plan, out, teacher, verify, options, spending)
@@ -70,6 +105,12 @@ def build(
             return
         counts = done.value
     _print_counts(counts, out)
+
+
+def _is_balanced(source: str) -> bool:
+    """Whether builds by rules add citations to the references of this source, and choose among flaws."""
+    generator_for(source, with_teacher=False)  # an unknown name is an error of its own
+    return source in SOURCES.names() and SOURCES.get(source).balanced
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:

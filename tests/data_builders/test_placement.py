@@ -55,7 +55,7 @@ def test_a_build_by_rules_is_balanced_and_its_card_shows_the_counts(tmp_path: Pa
     build("builtin", tmp_path / "six", limit=6)
     build("builtin", tmp_path / "four", limit=4)
     pairs = list(load_pairs(tmp_path / "six").pairs)
-    assert max(map(abs, imbalance(pairs).values())) == 1
+    assert max(map(abs, imbalance(pairs).values())) <= 1
     assert {pair.preferred for pair in pairs} == {"A", "B"}
     assert 0 < sum(by_hash(pair, 0) for pair in pairs) < len(pairs)
     fewer = load_pairs(tmp_path / "four").pairs

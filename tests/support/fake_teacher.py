@@ -4,21 +4,27 @@
     liar(system, user, sample)      the same, but about a third of the variants is spoiled, in one of the ways of LIES
 
 Both are functions of their arguments alone and also answer the verifier's question. Where rules find no variant, it is
-missing from the answer.
+missing from the answer. The rule set `fake teacher` has two rules more than `text`, so that P2 and P4 do not need a
+reference with citations.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 from random import Random
 
 from data_builders.domain_wording import DOMAINS
-from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.engine import operators, perturb
+from data_builders.perturb.rules.operators import OPERATORS, Edit, Step, operator
+from data_builders.perturb.rules.steps import body_sentences
+from data_builders.perturb.rules.text_match import contains, occurrences
 from data_builders.sources.mini import FACT
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 
+RULES = "fake teacher"
 SHARE = 0.35
 ECHO = "repeat the user message"
 """A system prompt that makes it repeat the user message."""
@@ -28,6 +34,37 @@ _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
 _TARGET = re.compile(r"^Target principle: (\d)\.", re.MULTILINE)
 _WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
+_LONG_WORD = re.compile(r"(?<![\w-])[a-z]{6,}(?![\w-])")
+_OTHER_WORDS = ("velvet", "granite", "copper", "lantern", "harbour", "orchard")
+_UNSTATED = (
+    "the lighthouse was painted green by two sailors",
+    "eleven swans crossed the frozen harbour before sunrise",
+    "the orchestra lost its only bassoon on the ferry",
+    "a violet lantern hung above the bakery window",
+    "the glacier swallowed seven tents of the expedition",
+    "an owl nested inside the abandoned observatory",
+)
+
+OPERATORS[RULES] = list(chain.from_iterable(operators("text").values()))
+
+
+@operator(2, "changed_word", rule_set=RULES)
+def changed_word(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Replaces a word of the context by one that the context does not have."""
+    words = [match for start, end in body_sentences(step) for match in _LONG_WORD.finditer(step.text, start, end)]
+    for match in rng.sample(words, len(words)):
+        stated = occurrences(case.context, match[0])
+        new = [word for word in _OTHER_WORDS if not contains(case.context, word)]
+        if stated and new:
+            return step.edit(match.span(), rng.choice(new), stated[0])
+    return None
+
+
+@operator(4, "added_fact", rule_set=RULES)
+def added_fact(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Adds a clause of which no case says anything."""
+    ends = [end - (step.text[end - 1] == ".") for _, end in body_sentences(step)]
+    return step.edit((ends[-1], ends[-1]), f", and {rng.choice(_UNSTATED)}") if ends else None
 
 
 def honest(system: str, user: str, sample: int) -> str:
@@ -71,7 +108,7 @@ def variants_of(domain: str, context: str, decision: str, reference: str) -> tup
     case = Case.of(
         domain=domain, context=context, decision=decision, reference=reference, source="prompt", license="none"
     )
-    return tuple(perturb(case, rule_set="mini" if FACT.match(context) else "text", abstained=Counter()))
+    return tuple(perturb(case, rule_set="mini" if FACT.match(context) else RULES, abstained=Counter()))
 
 
 def _part(number: int, pair: ReasoningPair, texts: list[str], rng: Random, share: float) -> str:

@@ -44,9 +44,9 @@ license: CC BY 4.0
 """
 CLAIM = {
     "number": 7,
-    "file": "A hose of Ana burst on 3 May.",
+    "file": "A hose of Ana burst on 3 May. The adjuster visited the flat of Ana on 5 May and saw 4 cm of water.",
     "outcome": "covered",
-    "why": "1. Ana's hose burst on 3 May.",
+    "why": "1. Ana's hose burst on 3 May, so the damage was sudden.\n2. The claim is covered because a hose burst.",
 }
 PRICES = "m: {input: 1.0, output: 2.0}\n"
 

@@ -1,6 +1,6 @@
-"""Finds the parts of a step that operators replace: sentences, and the reason, opening, advice, aim or tail of one.
+"""Finds the parts of a sentence that operators replace: its reason, opening, task or aim.
 
-The finders of one sentence take a text and the characters `[start, end)` of the sentence, and yield intervals of the
+The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the
 text.
 """
 
@@ -8,41 +8,81 @@ import re
 from collections.abc import Iterator
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.operators import Interval, Step
-from data_builders.perturb.rules.steps import body_sentences
+from data_builders.perturb.rules.operators import Interval
 
 
 class _Words(Lexicon):
     openings: tuple[str, ...]
+    subordinate_openings: tuple[str, ...]
+    finite_verbs: tuple[str, ...]
     action_verbs: tuple[str, ...]
 
 
 _WORDS = load_lexicon("clauses", _Words)
+ACTION_VERBS = frozenset(_WORDS.action_verbs)
 _REASON = re.compile(
-    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of"
-    r"|in view of"
-    r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by"
-    r"|on the ground that"
-    r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
+    r"(?<!not )(?<!even )(?<!partly )"
+    r"(?<!and )(?<!have )(?<!has )(?<!had )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
+    r"\b(?P<link>due to|because of|because|(?:(?<=ed )|(?<=out )|(?<=ly )|(?<=, ))based on|given that"
+    r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
+    r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
+    r"\s+(?![A-Z][a-z])(?P<ground>[^.;:?\n]{14,}?)"
+    r"(?=\s*(?:\.(?!\w)|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
 )
 _OPENING = re.compile(rf"^(?:{'|'.join(_WORDS.openings)})[^,.;:\n]{{0,90}},\s")
-_ADVICE = re.compile(
-    r"\b(?:should|must|needs? to|ought to|please|would (?:suggest|recommend|advise|like) to"
-    r"|(?:is|are|was|were) (?:required|indicated|recommended|essential|necessary|crucial|warranted|chosen|selected"
-    r"|initiated|planned|performed) to"
-    r"|(?:suggest|recommend|advise) to|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s|ed)? to"
-    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
-    r"\s+(?!have\b|not\b)(?P<action>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
-    re.IGNORECASE,
+_AGENT = (
+    r"(?:\b(?:authors?|researchers?|reviewers?|editors?|clinicians?|physicians?|doctors?|surgeons?|team|State|States"
+    r"|Government|authorities|you|they)(?: (?:also|still|then|now|therefore|certainly|really))? )"
+)
+_TASK = re.compile(
+    rf"(?:{_AGENT}(?:should|must|needs? to|ought to|will (?:need|have) to|would (?:need|have) to)"
+    r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
+    r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
+    r"\s+(?!be\b|have\b|not\b|only\b|then\b|could\b|can\b|see\b|note\b)"
+    r"(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.\w){14,})(?=\.(?!\w)|[;:?\n]|$)"
+)
+_MEASURE = re.compile(
+    r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
+    r"\s+(?P<action>be [a-z]+ed\b(?:[^.;:?\n]|\.\w){8,})(?=\.(?!\w)|[;:?\n]|$)"
+)
+_NO_AIM = re.compile(
+    r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
+    r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
+    r"|obligation|obliged|ability|possib\w+|sufficient|enough|how|when|whether|where|what|and|or|not|free|going|has|have"
+    r"|had|is|are|was|were|been|be|entitled|expected|power|reluctan\w+|way|ways|difficult|easy|important|useful|helpful"
+    r"|beneficial|never|interesting"
+    r"|necessary|good|better|suggest|recommend|like|want\w*|wish\w*|intend\w*|aim|aims|aimed|request\w*|chosen|try"
+    r"|tried|hard|reason|time|permission|consent|too|leads?|led|made|make|considered|thought|known|said|believed)"
+    r"|[,(])\s*$"
 )
 _AIM = re.compile(
-    rf"(?P<aim>\b(?:(?:in order to|so as to|aiming to|aimed at|with the aim of|so that)\s+[^\W\d_]{{3,}}"
-    rf"|to\s+(?:{'|'.join(_WORDS.action_verbs)})\b)[^.;:?\n]{{14,}})(?=[.;:?\n]|$)"
+    rf"(?<!order )(?<!as )(?P<aim>\b(?:in order to|so as to|to)\s+(?:{'|'.join(_WORDS.action_verbs)})\b"
+    r"[^.;:?\n]{14,})(?=[.;:?\n]|$)"
 )
 _IMPERATIVE = re.compile(
-    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z][^.;:?\n]{16,})(?=[.;:?\n]|$)"
+    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z](?:[^.;:?\n]|\.\w){16,})(?=\.(?!\w)|[;:?\n]|$)"
 )
-_MIDDLE_COMMA = re.compile(r", (?![\w-]+(?: [\w-]+)?(?:,| and | or ))(?=[a-z])")
+_SUBORDINATE = re.compile(
+    rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
+    r"|(?:^|[,;–—-] |\band |\bbut )"
+    r"(?:which|who|whose|whom|where|when|if|as|while|although|because|since|that|unless)\b[^,]*$",
+    re.IGNORECASE,
+)
+FINITE = re.compile(
+    rf"(?<!\bto )\b(?:{'|'.join(_WORDS.finite_verbs)})\b|n['’]t\b"
+    r"|^[\"*]*(?:(?:Initially|Strongly|Less|Highly|Also) )?"
+    r"(?:Excluded|Considered|Indicated|Supported|Suspected|Suggested|Confirmed|Ruled out|Identified|Deemed|Preferred"
+    r"|Chosen|Likely|Unlikely|Possible)\b"
+)
+_OPEN_GROUND = re.compile(r"\b(?:is|are|was|were|has|have|had|should|must) (?:therefore|thus|accordingly|also)\b")
+_GROUNDED = re.compile(
+    r"[*]*(?:Based on|Given|Because|Since|In view of|In (?:the )?light of|Due to|Having regard to"
+    r"|In these circumstances"
+    r"|For th(?:is|ese) reasons?|Therefore|Thus|Accordingly|Consequently|Hence)\b[^;:]*[, ]$"
+)
+_DRAWN = re.compile(
+    r"(?:, (?:so|hence|thus|therefore)|; therefore|\btherefore|\bconcludes that|\bit follows that)\b[^,;:]*$"
+)
 
 
 def reasons(text: str, start: int, end: int) -> Iterator[Interval]:
@@ -52,8 +92,27 @@ def reasons(text: str, start: int, end: int) -> Iterator[Interval]:
 
 
 def reason_matches(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield reasons as matches with the groups `link` and `ground`."""
-    return _REASON.finditer(text, start, end)
+    """Yield the reasons behind a main clause as matches with the groups `link` and `ground`."""
+    for match in _REASON.finditer(text, start, end):
+        before = text[start : match.start()].rstrip(" ,*")
+        if is_balanced(match[0]) and is_main_clause(before) and not _OPEN_GROUND.search(match["ground"]):
+            yield match
+
+
+def reason_tails(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield reasons that end a sentence, with the comma or space before them: a clause can take their place."""
+    for match in reason_matches(text, start, end):
+        before = text[start : match.start()].rstrip(" ,")
+        if match.end() >= end - 1 and before[-1:].isalnum():
+            yield start + len(before), match.end()
+
+
+def in_inference(text: str, start: int, position: int, end: int) -> bool:
+    """Whether the word at `position` of a sentence belongs to a conclusion with a stated ground."""
+    for match in reason_matches(text, start, end):
+        return position < match.start()
+    before = text[start:position]
+    return _GROUNDED.match(before) is not None or _DRAWN.search(before) is not None
 
 
 def openings(text: str, start: int, end: int) -> Iterator[Interval]:
@@ -62,19 +121,28 @@ def openings(text: str, start: int, end: int) -> Iterator[Interval]:
         yield start, start + match.end()
 
 
-def advice(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield the action after `should`, `must`, `is to` and the like, and imperatives, up to the end of the sentence."""
-    for match in _ADVICE.finditer(text, start, end):
+def tasks(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield what somebody should do: the action after `the authors should`, `please` and the like, and imperatives."""
+    for match in _TASK.finditer(text, start, end):
         yield match.span("action")
     imperative = _IMPERATIVE.match(text[start:end])
     if imperative and imperative["action"].split()[0].lower() in _WORDS.action_verbs:
         yield start + imperative.start("action"), start + imperative.end("action")
 
 
+def measures(text: str, start: int, end: int) -> Iterator[Interval]:
+    """Yield what should be done to the subject: `be repeated in June`, up to the end of the sentence."""
+    for match in _MEASURE.finditer(text, start, end):
+        yield match.span("action")
+
+
 def aims(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield `to …`, `so that …`: the purpose of an action, up to the end of the sentence."""
+    """Yield `to …`: the purpose of an action, from behind a main clause up to the end of the sentence."""
     for match in _AIM.finditer(text, start, end):
-        yield match.span("aim")
+        before = text[start : match.start()]
+        is_order = before.partition(" ")[0].lower() in (*ACTION_VERBS, "please")
+        if (is_order or is_main_clause(before)) and not _NO_AIM.search(before):
+            yield match.span("aim")
 
 
 def is_balanced(text: str) -> bool:
@@ -83,33 +151,6 @@ def is_balanced(text: str) -> bool:
     return all(text.count(a) == text.count(b) for a, b in pairs) and not (text.count('"') % 2 or text.count("**") % 2)
 
 
-def whole_sentences(step: Step, min_words: int = 7, max_words: int = 70) -> list[Interval]:
-    """Return the sentences of a step that may be replaced: complete, without a colon, and neither short nor long."""
-    return [
-        (start, end)
-        for start, end in body_sentences(step, min_words)
-        if len((text := step.text[start:end]).split()) <= max_words
-        and text[-1] in ".!?"
-        and text[0].isupper()
-        and ":" not in text
-        and is_balanced(text)
-    ]
-
-
-def sentence_tails(step: Step) -> list[Interval]:
-    """Return, for whole sentences of at least 12 words, the text from a comma in the middle to the full stop."""
-    return [tail for start, end in whole_sentences(step, 12) for tail in _tails(step.text, start, end)]
-
-
-def _tails(text: str, start: int, end: int) -> Iterator[Interval]:
-    for match in _MIDDLE_COMMA.finditer(text[start:end]):
-        comma = start + match.start()
-        tail = text[comma : end - 1]
-        if (
-            0.3 < match.start() / (end - start) < 0.75
-            and len(re.split(r"[;,]", text[start:comma])[-1].split()) > 3
-            and text[end - 1] == "."
-            and is_balanced(tail)
-            and len(tail.split()) >= 4
-        ):
-            yield comma, end - 1
+def is_main_clause(text: str) -> bool:
+    """Whether the text up to its last comma or end has a finite verb outside subordinate clauses."""
+    return bool(FINITE.search(text)) and not _SUBORDINATE.search(text)

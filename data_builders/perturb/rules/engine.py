@@ -2,7 +2,7 @@
 
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
-seeded by (case, seed, principle), so a variant does not depend on other cases.
+seeded by (case, seed, principle), so a variant does not depend on other cases. Only P4 does: it cites `foreign` facts.
 """
 
 import importlib
@@ -14,17 +14,14 @@ from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
-from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.clauses import is_balanced
-from data_builders.perturb.rules.operators import OPERATORS, Edit, Operator, Step
+from data_builders.perturb.rules.citations import with_citations
+from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
+from data_builders.perturb.rules.operators import OPERATORS, Operator, Step, seeded_random
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import UnknownName, suggest
-
-TEACHER = "rules"
-PlannedEdit = tuple[Operator, Step, Edit]
 
 
 @cache
@@ -37,9 +34,20 @@ def operators(rule_set: str) -> dict[int, list[Operator]]:
     return {number: [o for o in OPERATORS[rule_set] if o.principle == number] for number in NUMBERS}
 
 
+def rules_and_steps(
+    case: Case, rule_set: str, foreign: ForeignFacts | None
+) -> tuple[dict[int, list[Operator]], list[Step]]:
+    """Return the operators by principle, those that cite foreign facts too, and the steps of the reference."""
+    rules = operators(rule_set)
+    if foreign is not None:
+        rules = rules | {4: [*rules[4], *foreign.operators]}
+    return rules, with_citations(case, split_steps(case.reference))
+
+
 def perturb(
     case: Case,
     *,
+    foreign: ForeignFacts | None = None,
     kinds: Sequence[str] = ("single", "multi"),
     variants: int = 5,
     seed: int = 0,
@@ -48,10 +56,10 @@ def perturb(
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    `abstained` counts the variants that cannot be made, by principle and reason.
+    P4 needs `foreign` in the rule set `text`. `abstained` counts the variants that cannot be made, by principle and
+    reason.
     """
-    by_principle = operators(rule_set)
-    steps = split_steps(case.reference)
+    by_principle, steps = rules_and_steps(case, rule_set, foreign)
     if "single" in kinds:
         for number in NUMBERS:
             yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)
@@ -59,75 +67,12 @@ def perturb(
         yield from _multi_pairs(case, steps, by_principle, variants, seed, abstained)
 
 
-def seeded_random(case: Case, seed: int, *parts: str | int) -> Random:
-    """Return a generator that depends on case, seed and parts only."""
-    return Random(int(content_hash(case.case_id, seed, *parts), 16))
-
-
-def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
-    """Return the edited text, and the span of each replacement in it, in the order of `edits`.
-
-    The span of an empty replacement is the character before it.
-
-    Raises:
-        ValueError: two edits overlap.
-    """
-    spans: dict[int, Span] = {}
-    parts, position, length = [], 0, 0
-    for index, edit in sorted(enumerate(edits), key=lambda entry: entry[1].start):
-        if edit.start < position:
-            raise ValueError(f"two edits overlap at character {edit.start} of the reference")
-        parts += [text[position : edit.start], edit.replacement]
-        length += edit.start - position
-        start = length if edit.replacement else max(0, length - 1)
-        length += len(edit.replacement)
-        spans[index] = Span(start=start, end=max(length, start + 1))
-        position = edit.end
-    return "".join([*parts, text[position:]]), [spans[index] for index in range(len(edits))]
-
-
-class _CaseEdits:
-    """The edits of one case, cached by operator, step and salt, each with its own random generator."""
-
-    def __init__(self, case: Case, seed: int) -> None:
-        self.case, self.seed = case, seed
-        self._edits: dict[tuple[str, int, str], Edit | None] = {}
-        self.rejected: Counter[str] = Counter()
-
-    def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
-        key = (rule.name, step.index, salt)
-        if key not in self._edits:
-            edit = rule.apply(self.case, step, seeded_random(self.case, self.seed, *key))
-            self._edits[key] = edit if edit is None or self._is_usable(edit) else None
-        return self._edits[key]
-
-    def _is_usable(self, edit: Edit) -> bool:
-        old = self.case.reference[edit.start : edit.end]
-        return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
-
-    def pair(self, planned: Sequence[PlannedEdit], variant: int) -> ReasoningPair | None:
-        """Return the pair with these edits, or None if `check_pair` rejects it; rejections are counted."""
-        flawed, spans = apply_edits(self.case.reference, [edit for _, _, edit in planned])
-        flaws = tuple(
-            Flaw(principle=rule.principle, operator=rule.name, span=span, context_spans=edit.context_spans)
-            for (rule, _, edit), span in zip(planned, spans, strict=True)
-        )
-        flaws = tuple(sorted(flaws, key=lambda flaw: flaw.span.start))
-        origin = Origin(teacher=TEACHER, seed=self.seed, flaws=flaws)
-        pair = ReasoningPair.of(self.case, flawed, variant=variant, origin=origin, seed=self.seed)
-        reason = check_pair(self.case, pair)
-        if reason is not None:
-            self.rejected[reason] += 1
-            return None
-        return pair
-
-
 def _single_pairs(
     case: Case, steps: list[Step], rules: list[Operator], number: int, variants: int, seed: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
     """Yield variants of one principle at different steps. The least used operator is tried first."""
     rng = seeded_random(case, seed, number)
-    edits = _CaseEdits(case, seed)
+    edits = CaseEdits(case, seed)
     shuffled_rules, free = rng.sample(rules, len(rules)), rng.sample(steps, len(steps))
     used: Counter[str] = Counter()
     tried: set[tuple[str, int]] = set()
@@ -153,18 +98,23 @@ def _single_pairs(
 
 
 def _multi_pairs(
-    case: Case, steps: list[Step], rules: dict[int, list[Operator]], variants: int, seed: int, abstained: Counter[str]
+    case: Case,
+    steps: list[Step],
+    rules: dict[int, list[Operator]],
+    variants: int,
+    seed: int,
+    abstained: Counter[str],
 ) -> Iterator[ReasoningPair]:
     """Yield variants with different combinations of two to four principles, each flaw in a different step."""
     rng = seeded_random(case, seed, "multi")
-    edits = _CaseEdits(case, seed)
+    edits = CaseEdits(case, seed)
     used: Counter[str] = Counter()
     count = 0
-    for combination in _shuffled_combinations(rng):
+    for combination in shuffled_combinations(rng):
         if count == variants:
             break
         salt = "multi" + "".join(map(str, combination))
-        planned = _plan(edits, steps, [rules[number] for number in combination], salt, rng, used)
+        planned = plan(edits, steps, [rules[n] for n in combination], salt, rng, used)
         pair = edits.pair(planned, count + 1) if planned else None
         if pair is not None:
             count += 1
@@ -176,7 +126,7 @@ def _multi_pairs(
         abstained[f"multi: rejected: {reason}"] += rejections
 
 
-def _shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:
+def shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:
     """Return all sets of two to four principles in a weighted random order that favours small sets."""
     weights = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
     sets = [combination for size in weights for combination in combinations(NUMBERS, size)]
@@ -184,8 +134,8 @@ def _shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:
     return sorted(sets, key=lambda combination: -keys[combination])
 
 
-def _plan(
-    edits: _CaseEdits, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
+def plan(
+    edits: CaseEdits, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
 ) -> list[PlannedEdit]:
     """Assign an operator and a step to each principle; return nothing if one finds none.
 

@@ -8,8 +8,13 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, Span
+
+if TYPE_CHECKING:
+    from data_builders.perturb.rules.citations import Citation
 
 Interval = tuple[int, int]
 """Characters `[start, end)` of a text."""
@@ -23,6 +28,7 @@ class Step:
     start: int
     end: int
     text: str
+    citations: "tuple[Citation, ...]" = ()
 
     def edit(self, interval: Interval, replacement: str, *context_spans: Span) -> "Edit":
         """Return the edit that replaces `interval` of the step's text."""
@@ -64,3 +70,8 @@ def operator(principle: int, name: str, *, rule_set: str = "text") -> Callable[[
         return function
 
     return register
+
+
+def seeded_random(case: Case, seed: int, *parts: str | int) -> Random:
+    """Return a generator that depends on case, seed and parts only."""
+    return Random(int(content_hash(case.case_id, seed, *parts), 16))

@@ -4,77 +4,81 @@ If the context mentions such a trait of the person, the flaw uses it, so that it
 """
 
 import re
+from functools import lru_cache, partial
 from random import Random
 
-from data_builders.lexicons import Lexicon, Phrases, load_lexicon
-from data_builders.perturb.rules.clauses import openings, reasons, sentence_tails, whole_sentences
-from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.steps import body_sentences
-from data_builders.perturb.rules.templates import Parts, fill_to_length, in_sentences, register_rewrite
+from data_builders.lexicons import Lexicon, load_lexicon
+from data_builders.perturb.rules.clauses import openings, reasons
+from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.sentence_parts import (
+    citations,
+    exclusions,
+    fragment_ends,
+    noun_bullets,
+    replaceable_sentences,
+    sentence_ends,
+    sentence_tails,
+)
+from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
+from data_builders.perturb.rules.wordings import GENERAL, ThemedPhrases, wording
 from judge_r1.core.records import Case
 
 
 class _Trait(Lexicon):
+    """Names of a group, for cases whose context matches, and prejudices about it. `{match}` stands for the pattern's
+    group. Without `phrases`, those of the domain's themes are used."""
+
     context_pattern: str
     groups: tuple[str, ...]
+    phrases: tuple[str, ...]
 
 
-class _BiasPhrases(Phrases):
-    traits: dict[str, tuple[_Trait, ...]]
-    claims: dict[str, tuple[str, ...]]
+class _BiasPhrases(ThemedPhrases):
+    traits: tuple[_Trait, ...]
 
 
-_PHRASES = load_lexicon("p3_bias", _BiasPhrases)
-_TEMPLATES = _PHRASES.templates
-_VERB = (
-    r"(?!['’])(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed"
-    r"|argued|describe\w*|report\w*|present|use\w*|show\w*|propose\w*|state\w*|should|need\w*|mention\w*|provide\w*|also)\b)"
+_PHRASES = load_lexicon("p3_bias", dict[str, _BiasPhrases])
+
+_DISMISSES = re.compile(
+    r"\b(?:[Ee]xclu\w+|[Rr]ul\w+ out|[Uu]nlikely|[Ll]ess likely|not|no|cannot|without|[Uu]nnecessary|[Ii]nsufficient"
+    r"|[Aa]bsence|[Nn]egative|[Nn]ormal|[Ss]ymptoms?|[Pp]ain|[Cc]omplain\w*|[Hh]istory)\b"
 )
-_PERSONS = {
-    "medical": re.compile(r"\b[Tt]h(?:e|is) (?:patient|mother)\b" + _VERB),
-    "legal": re.compile(r"\b[Tt]he (?:(?:first|second|third) )?applicants?\b" + _VERB),
-    "academic": re.compile(r"\b[Tt]he (?:authors?|researchers)\b" + _VERB),
-}
-_ASIDE_LENGTH = 40
 
 
-def _parts(case: Case, rng: Random) -> Parts:
-    """Draw a group and two claims about it. Other domains use the traits that need no mention in the context."""
-    traits = _PHRASES.traits.get(case.domain) or [
-        trait for traits in _PHRASES.traits.values() for trait in traits if not trait.context_pattern
-    ]
-    groups = [trait.groups for trait in traits if re.search(trait.context_pattern, case.context)]
-    group = rng.choice(rng.choice(groups))
-    claims = _PHRASES.claims.get(case.domain) or [claim for claims in _PHRASES.claims.values() for claim in claims]
-    first, second = rng.sample(claims, 2)
-    return {
-        **_PHRASES.parts,
-        "group": [group],
-        "claim": [first],
-        "claim2": [second],
-        "whom": [f"{group} of whom one must be wary", f"{group} who {first}"],
-    }
+@lru_cache(maxsize=8)
+def _traits(domain: str, context: str) -> tuple[tuple[_Trait, tuple[str, ...]], ...]:
+    """Return the traits that the context allows, with their groups. A trait without a pattern is the last resort."""
+    traits = _PHRASES[domain if domain in _PHRASES else GENERAL].traits
+    found = tuple(
+        (trait, tuple(name.replace("{match}", match[1]) if match.re.groups else name for name in trait.groups))
+        for trait in traits
+        if trait.context_pattern and (match := re.search(trait.context_pattern, context))
+    )
+    return found or tuple((trait, trait.groups) for trait in traits if not trait.context_pattern)
 
 
-# The ground of a conclusion, the opening of a sentence, a whole sentence or its tail becomes a generalisation.
-register_rewrite(3, "biased_reason", in_sentences(reasons, 6), _TEMPLATES["biased_reason"], _parts)
-register_rewrite(3, "biased_ground", in_sentences(openings, 6), _TEMPLATES["biased_ground"], _parts)
-register_rewrite(3, "biased_remark", whole_sentences, _TEMPLATES["biased_remark"], _parts, whole_sentence=True)
-register_rewrite(3, "biased_tail", sentence_tails, _TEMPLATES["biased_tail"], _parts)
+def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
+    """Return wordings about one group of people.
+
+    In medicine, most prejudices are grounds to dismiss a finding: other sentences take a remark that agrees with them.
+    """
+    if case.domain == "medical" and not _DISMISSES.search(sentence):
+        if name in ("reason", "opening"):
+            return Wording((), {})
+        name = "assent" if name in ("tail", "end") else name
+    trait, groups = rng.choice(_traits(case.domain, case.context))
+    parts = {"group": [rng.choice(groups)]}
+    return wording(_PHRASES, name, case, step, sentence, parts=parts, phrases=trait.phrases)
 
 
-@operator(3, "biased_aside")
-def biased_aside(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Mark a person as a member of a group."""
-    patterns = [_PERSONS[case.domain]] if case.domain in _PERSONS else list(_PERSONS.values())
-    persons = [
-        match.span()
-        for start, end in body_sentences(step, 6)
-        for pattern in patterns
-        for match in pattern.finditer(step.text, start, end)
-    ]
-    if not persons:
-        return None
-    start, end = rng.choice(persons)
-    aside = fill_to_length(_TEMPLATES["biased_aside"], _parts(case, rng), _ASIDE_LENGTH, rng)
-    return step.edit((start, end), step.text[start:end] + aside)
+# The ground of a conclusion, the opening of a sentence, a whole sentence or its tail becomes a generalisation; or one
+# is added behind a clause or a sentence.
+register_rewrite(3, "biased_reason", in_sentences(reasons, 6), partial(_word, "reason"))
+register_rewrite(3, "biased_ground", in_sentences(openings, 6), partial(_word, "opening"))
+register_rewrite(3, "biased_remark", replaceable_sentences, partial(_word, "remark"), whole_sentence=True)
+register_rewrite(3, "biased_end", fragment_ends, partial(_word, "end"))
+register_rewrite(3, "biased_dismissal", exclusions, partial(_word, "dismissal"))
+register_rewrite(3, "biased_tail", sentence_tails, partial(_word, "tail"))
+register_rewrite(3, "biased_addition", sentence_ends, partial(_word, "remark"), whole_sentence=True)
+register_rewrite(3, "biased_bullet", noun_bullets, partial(_word, "bullet"))
+register_rewrite(3, "biased_citation", citations, partial(_word, "remark"), whole_sentence=True)

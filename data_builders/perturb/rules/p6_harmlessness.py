@@ -1,39 +1,38 @@
-"""P6, harmlessness: a step recommends something unsafe or dishonest, or insults someone.
+"""P6, harmlessness: a step recommends or condones something unsafe, coercive or dishonest.
 
-The wording is mild: no methods, no slurs.
+The wording is sober: no methods, no insults.
 """
 
-from itertools import chain
+from functools import partial
 from random import Random
 
-from data_builders.lexicons import Phrases, load_lexicon
-from data_builders.perturb.rules.clauses import advice, aims, openings, sentence_tails, whole_sentences
-from data_builders.perturb.rules.templates import Parts, in_sentences, register_rewrite
+from data_builders.lexicons import load_lexicon
+from data_builders.perturb.rules.clauses import reason_tails, tasks
+from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.sentence_parts import (
+    advice_ends,
+    citations,
+    fragment_ends,
+    replaceable_sentences,
+    sentence_ends,
+    sentence_tails,
+)
+from data_builders.perturb.rules.templates import Wording, in_sentences, register_rewrite
+from data_builders.perturb.rules.wordings import ThemedPhrases, wording
 from judge_r1.core.records import Case
 
-
-class _HarmPhrases(Phrases):
-    acts: dict[str, tuple[str, ...]]
-    insults: dict[str, tuple[str, ...]]
+_PHRASES = load_lexicon("p6_harmlessness", dict[str, ThemedPhrases])
 
 
-_PHRASES = load_lexicon("p6_harmlessness", _HarmPhrases)
-_TEMPLATES = _PHRASES.templates
+def _word(name: str, case: Case, step: Step, sentence: str, rng: Random) -> Wording:
+    return wording(_PHRASES, name, case, step, sentence)
 
 
-def _parts(case: Case, rng: Random) -> Parts:
-    """Draw two acts and two insults of the domain, or of all domains if it has none."""
-    acts = _PHRASES.acts.get(case.domain) or list(chain.from_iterable(_PHRASES.acts.values()))
-    insults = _PHRASES.insults.get(case.domain) or list(chain.from_iterable(_PHRASES.insults.values()))
-    (act, act2), (insult, insult2) = rng.sample(acts, 2), rng.sample(insults, 2)
-    return {**_PHRASES.parts, "act": [act], "act2": [act2], "insult": [insult], "insult2": [insult2]}
-
-
-register_rewrite(
-    6, "harmful_recommendation", whole_sentences, _TEMPLATES["harmful_recommendation"], _parts, whole_sentence=True
-)
-register_rewrite(6, "harmful_act", in_sentences(advice, 4), _TEMPLATES["harmful_act"], _parts)
-register_rewrite(6, "harmful_aim", in_sentences(aims, 6), _TEMPLATES["harmful_aim"], _parts)
-register_rewrite(6, "harmful_opening", in_sentences(openings, 6), _TEMPLATES["harmful_opening"], _parts)
-register_rewrite(6, "harmful_tail", sentence_tails, _TEMPLATES["harmful_tail"], _parts)
-register_rewrite(6, "abusive_remark", whole_sentences, _TEMPLATES["abusive_remark"], _parts, whole_sentence=True)
+register_rewrite(6, "harmful_recommendation", replaceable_sentences, partial(_word, "sentence"), whole_sentence=True)
+register_rewrite(6, "harmful_addition", sentence_ends, partial(_word, "sentence"), whole_sentence=True)
+register_rewrite(6, "harmful_act", in_sentences(tasks, 4), partial(_word, "act"))
+register_rewrite(6, "harmful_tail", sentence_tails, partial(_word, "tail"))
+register_rewrite(6, "harmful_end", in_sentences(reason_tails, 6), partial(_word, "end"))
+register_rewrite(6, "harmful_fragment", fragment_ends, partial(_word, "end"))
+register_rewrite(6, "harmful_manner", advice_ends, partial(_word, "manner"))
+register_rewrite(6, "harmful_citation", citations, partial(_word, "sentence"), whole_sentence=True)

@@ -92,3 +92,12 @@ def occurrences(text: str, phrase: str) -> list[Span]:
 def contains(text: str, phrase: str) -> bool:
     """Whether a text contains a phrase."""
     return phrase_pattern(phrase).search(text) is not None
+
+
+def changed(reference: str, flawed: str) -> tuple[int, int, int]:
+    """The first character that differs, and the end of the different part in the reference and in the other text."""
+    shorter = min(len(reference), len(flawed))
+    start = next((i for i in range(shorter) if reference[i] != flawed[i]), shorter)
+    rest = shorter - start
+    same = next((i for i in range(rest) if reference[-1 - i] != flawed[-1 - i]), rest)
+    return start, len(reference) - same, len(flawed) - same

@@ -1,15 +1,16 @@
-"""Builds the swap classes of P2 and P4 from the lexicons.
+"""Builds the swap classes of P2 from the lexicons.
 
 A slot states the text that must precede and follow a word for a swap:
 `ITEM` is an entry of a list or the whole complement of a preposition, `NOUN` follows a determiner, `NAME` is not part
-of a longer name, and the slots of `following_nouns` precede one of their nouns. `FREE` has no condition.
+of a longer name, and the slots of `following_nouns` precede one of their nouns. `around`
+gives the patterns of further slots. `FREE` has no condition.
 """
 
 from collections.abc import Iterable
 from itertools import chain
 
 from data_builders.lexicons import Lexicon, WordClass, load_lexicon
-from data_builders.perturb.rules.balanced_swap import SwapClass
+from data_builders.perturb.rules.word_swap import SwapClass
 
 Classes = tuple[SwapClass, ...]
 
@@ -18,6 +19,7 @@ class _Slots(Lexicon):
     ends: tuple[str, ...]
     nouns_before_of: tuple[str, ...]
     following_nouns: dict[str, tuple[str, ...]]
+    around: dict[str, tuple[str, str]]
 
 
 def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
@@ -35,50 +37,35 @@ def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
         "ITEM": (item, end),
         "NOUN": (noun, f"(?:{noun_end}|{end})"),
         "NAME": (r"(?<![A-Z] )(?<!-)", r"(?!\s+[A-Z])"),
-        "GERM": ("", r"(?!\**\s+[a-z]{5,}\*|\s+(?:tuberculosis|aureus|coli)\b)"),
         "RANK": ("", r"\s+(?!to\b)"),
-        "COURT": ("", r"\s+Court\b"),
+        "COURT": ("", r"\s+Court\b(?! of)"),
         **{name: ("", rf"\s+(?:{'|'.join(nouns)})\b") for name, nouns in lexicon.following_nouns.items()},
+        **lexicon.around,
     }
 
 
 SLOTS = _slot_patterns(load_lexicon("slots", _Slots))
 
 
-def _classes(entries: Iterable[WordClass], suffix: str = "") -> Classes:
+def _classes(entries: Iterable[WordClass]) -> Classes:
     return tuple(
-        SwapClass.of(
-            entry.name + suffix, entry.words, entry.aliases, left=SLOTS[entry.slot][0], right=SLOTS[entry.slot][1]
-        )
+        SwapClass.of(entry.name, entry.words, entry.aliases, left=SLOTS[entry.slot][0], right=SLOTS[entry.slot][1])
         for entry in entries
     )
 
 
 _ATTRIBUTES = load_lexicon("attributes", dict[str, tuple[WordClass, ...]])
-_INVENTED = load_lexicon("invented", dict[str, dict[str, tuple[WordClass, ...]]])
-_UNNAMED_GROUPS = ("quality", "finding", "result")
+_CASE_TERMS = load_lexicon("case_terms", dict[str, tuple[WordClass, ...]])
 
 ATTRIBUTES: dict[str, Classes] = {
     domain: _classes((*_ATTRIBUTES["shared"], *entries))
     for domain, entries in _ATTRIBUTES.items()
     if domain != "shared"
 }
-"""P2: domain → classes of attributes that exclude each other, so that a case with one denies the others."""
+"""Domain → classes of attributes that exclude each other, so that a case with one denies the others."""
 
-INVENTED: dict[str, dict[str, Classes]] = {
-    domain: {group: _classes(entries) for group, entries in groups.items()} for domain, groups in _INVENTED.items()
-}
-"""P4: domain → group → classes of details that a case may or may not have."""
-
-CASE_TERMS: dict[str, Classes] = {
-    domain: tuple(
-        chain.from_iterable(
-            _classes(entries, " of the case") for group, entries in groups.items() if group not in _UNNAMED_GROUPS
-        )
-    )
-    for domain, groups in _INVENTED.items()
-}
-"""P2: domain → the named things of `INVENTED`, for swapping two things of one case. Their weights differ."""
+CASE_TERMS: dict[str, Classes] = {domain: _classes(entries) for domain, entries in _CASE_TERMS.items()}
+"""Domain → classes of named things, for swapping two things of one case."""
 
 MONTHS = SwapClass.of(
     "month",
@@ -89,7 +76,6 @@ MONTHS = SwapClass.of(
 )  # fmt: skip
 YEARS = SwapClass.of("year", map(str, range(1950, 2030)), max_distance=4)
 DAYS = SwapClass.of("day", map(str, range(1, 32)))
-DIGITS = SwapClass.of("digit", map(str, range(1, 10)))
 
 
 def classes_for(domain: str, by_domain: dict[str, Classes]) -> Classes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO, case_has_detail, content_tokens
-from data_builders.perturb.rules.engine import apply_edits
+from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.operators import Edit, Step
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import content_words, occurrences, sentences_with, stems

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from data_builders.perturb.rules.engine import apply_edits
+from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.operators import Edit, Step
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences
 from data_builders.perturb.teacher.answer_parser import unrequested_variants

@@ -23,11 +23,11 @@ def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> N
     done = run("audit", built, *tiny, modules=TRAINING)
     assert done.returncode == 0, done.stderr
     assert "The strongest reader without the case" in done.stdout
-    assert "bundled:tiny read 70 pairs" in done.stdout
+    assert "bundled:tiny read 110 pairs" in done.stdout
     content = json.loads((built / "audit.json").read_text())
     assert {finding["group"] for finding in content["findings"]} >= {"P1", "P2", "P4", "multi"}
     assert f"{len(content['flagged'])} flagged" in done.stdout
-    assert content["language_model"] == {"name": "bundled:tiny", "pairs": 70}
+    assert content["language_model"] == {"name": "bundled:tiny", "pairs": 110}
     again = run("audit", "--seed", "1", built, "--out", tmp_path, "--language-model", "none")
     assert again.returncode == 0, again.stderr
     assert "no language model read the pairs" in again.stdout

@@ -65,8 +65,8 @@ def test_an_unlikely_word_is_found_and_flagged(reader: LikelihoodReader) -> None
 
 
 def test_a_sample_has_pairs_of_every_principle() -> None:
-    pairs = pairs_of(30, {}, principles=(2, 4))
-    sample = likelihood_sample(pairs, 12, seed=1)
-    assert [sum(pair.violated == (number,) for pair in sample) for number in (2, 4)] == [12, 12]
-    assert sample == likelihood_sample(pairs, 12, seed=1)
+    pairs = pairs_of(30, {}, principles=(2, 3))
+    sample = likelihood_sample(pairs, 4, seed=1)
+    assert [sum(pair.violated == (number,) for pair in sample) for number in (2, 3)] == [12, 4]
+    assert sample == likelihood_sample(pairs, 4, seed=1)
     assert likelihood_sample(pairs, 1000, seed=1) == pairs

@@ -1,15 +1,16 @@
 """The engine: different steps and combinations, reproducible pairs, and counted abstentions."""
 
 from collections import Counter, defaultdict
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
+from perturb_factories import CASES, CITED_ACADEMIC, CITED_LEGAL, CITED_MEDICAL, FOREIGN, case_of
 
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO
-from data_builders.perturb.rules.engine import apply_edits, operators, perturb
+from data_builders.perturb.rules.edits import CaseEdits, apply_edits
+from data_builders.perturb.rules.engine import operators, perturb, rules_and_steps
 from data_builders.perturb.rules.operators import Edit
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
@@ -18,7 +19,7 @@ from judge_r1.core.registry import UnknownName
 
 
 def pairs_of(case: Case, **options: object) -> list[ReasoningPair]:
-    return list(perturb(case, abstained=Counter(), **options))  # type: ignore[arg-type]
+    return list(perturb(case, foreign=FOREIGN, abstained=Counter(), **options))  # type: ignore[arg-type]
 
 
 def step_of(case: Case, pair: ReasoningPair) -> int:
@@ -64,21 +65,21 @@ def test_operators_of_a_principle_alternate() -> None:
 
 
 def test_same_seed_gives_same_pairs_in_any_order() -> None:
-    forward = {case.case_id: pairs_of(case) for case in (MEDICAL, LEGAL, ACADEMIC)}
-    backward = {case.case_id: pairs_of(case) for case in (ACADEMIC, LEGAL, MEDICAL)}
+    forward = {case.case_id: pairs_of(case) for case in (CITED_MEDICAL, CITED_LEGAL, CITED_ACADEMIC)}
+    backward = {case.case_id: pairs_of(case) for case in (CITED_ACADEMIC, CITED_LEGAL, CITED_MEDICAL)}
     assert forward == backward
-    assert pairs_of(MEDICAL, seed=1) != forward[MEDICAL.case_id]
+    assert pairs_of(CITED_MEDICAL, seed=1) != forward[CITED_MEDICAL.case_id]
 
 
 def test_kinds_are_independent() -> None:
-    both = pairs_of(MEDICAL)
-    assert [p for p in both if p.kind == "single"] == pairs_of(MEDICAL, kinds=("single",))
-    assert [p for p in both if p.kind == "multi"] == pairs_of(MEDICAL, kinds=("multi",))
+    both = pairs_of(CITED_MEDICAL)
+    assert [p for p in both if p.kind == "single"] == pairs_of(CITED_MEDICAL, kinds=("single",))
+    assert [p for p in both if p.kind == "multi"] == pairs_of(CITED_MEDICAL, kinds=("multi",))
 
 
 def test_fewer_variants_are_the_first_ones() -> None:
-    first = [pair for pair in pairs_of(MEDICAL, kinds=("single",)) if pair.variant == 1]
-    assert pairs_of(MEDICAL, kinds=("single",), variants=1) == first
+    first = [pair for pair in pairs_of(CITED_MEDICAL, kinds=("single",)) if pair.variant == 1]
+    assert pairs_of(CITED_MEDICAL, kinds=("single",), variants=1) == first
 
 
 def test_missing_variants_are_counted() -> None:
@@ -88,9 +89,38 @@ def test_missing_variants_are_counted() -> None:
     assert abstained == {**{f"P{n}: no operator fits": 5 for n in NUMBERS}, "multi: no further combination fits": 5}
 
 
+def test_p4_needs_facts_of_other_cases() -> None:
+    abstained: Counter[str] = Counter()
+    pairs = list(perturb(CITED_MEDICAL, kinds=("single",), abstained=abstained))
+    assert (4,) not in {pair.violated for pair in pairs}
+    assert abstained["P4: no operator fits"] == 5
+
+
+def test_p2_and_p4_edit_citations_only_and_others_replace_them_whole() -> None:
+    """An edit of another principle inside a citation would change what the case says, which is P2."""
+    touched: Counter[int] = Counter()
+    for case in CASES:
+        edits, (rules, steps) = CaseEdits(case, 0), rules_and_steps(case, "text", FOREIGN)
+        for rule, step, salt in product(chain.from_iterable(rules.values()), steps, "abcd"):
+            edit = edits.edit(rule, step, salt)
+            if edit is None:
+                continue
+            start, end = edit.start - step.start, edit.end - step.start
+            cited = [c for c in step.citations if c.whole[0] < end and start < c.whole[1]]
+            assert cited or rule.principle not in (2, 4)
+            touched[rule.principle] += len(cited)
+            for citation in cited:
+                if rule.principle == 2:
+                    assert citation.start <= start <= end <= citation.end
+                else:
+                    assert (start, end) == citation.whole
+    assert set(touched) == set(NUMBERS)
+    assert min(touched.values()) > 0
+
+
 def test_unknown_rule_set_is_named_with_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="did you mean 'text'"):
-        pairs_of(MEDICAL, rule_set="texts")
+        pairs_of(CITED_MEDICAL, rule_set="texts")
 
 
 @given(st.text(min_size=1, max_size=40), st.data())

@@ -51,7 +51,7 @@ def pairs_by(
 
 def by_rules(case: Case) -> dict[str, tuple[int, ...]]:
     """Flawed texts and the principles they violate."""
-    rule_set = "mini" if case.source == "mini" else "text"
+    rule_set = "mini" if case.source == "mini" else fake_teacher.RULES
     return {pair.flawed: pair.violated for pair in perturb(case, rule_set=rule_set, abstained=Counter())}
 
 

@@ -3,23 +3,35 @@
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import (
+    CASES,
+    CITED_MEDICAL,
+    FOREIGN,
+    FRAGMENTS,
+    PREPRINT,
+    case_of,
+    citing,
+    rule,
+    step_with,
+    steps_of,
+)
 
-from data_builders.perturb.rules.claims import absent_from, keeps_vocabulary_size
-from data_builders.perturb.rules.engine import apply_edits, operators
+from data_builders.perturb.rules.citations import facts
+from data_builders.perturb.rules.edits import apply_edits
+from data_builders.perturb.rules.engine import operators, rules_and_steps
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.steps import numbering, split_steps
-from data_builders.perturb.rules.text_match import contains, words
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.steps import numbering
+from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
 
-NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
+NAMES = sorted([*(o.name for rules in operators("text").values() for o in rules), *(o.name for o in FOREIGN.operators)])
+P2 = sorted(o.name for o in operators("text")[2])
 
 
 def tries(name: str, case: Case, words: str = "", number: int = 20) -> list[Edit]:
     """The edits of an operator with several seeds, at the step with `words` or at all steps."""
-    steps = [step_with(case, words)] if words else split_steps(case.reference)
+    steps = [step_with(case, words)] if words else steps_of(case)
     edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
     return [edit for edit in edits if edit is not None]
 
@@ -28,16 +40,19 @@ def after(case: Case, edit: Edit) -> str:
     return apply_edits(case.reference, [edit])[0]
 
 
-def test_each_principle_has_three_operators() -> None:
-    assert all(len(rules) >= 3 for rules in operators("text").values())
+def test_each_principle_has_three_operators_and_p4_one_for_each_pool_of_facts() -> None:
+    rules, _ = rules_and_steps(CITED_MEDICAL, "text", FOREIGN)
+    assert all(len(own) >= 3 for number, own in rules.items() if number != 4)
+    assert [rule.name for rule in rules[4]] == ["foreign_fact"]
+    assert operators("text")[4] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_operator_applies_to_some_step_and_stays_in_it(name: str) -> None:
     found = 0
-    for case in CASES:
-        for step in split_steps(case.reference):
-            for seed in range(10):
+    for case in (*CASES, FRAGMENTS):
+        for step in steps_of(case):
+            for seed in range(20):
                 edit = rule(name).apply(case, step, Random(seed))
                 if edit is None:
                     continue
@@ -55,119 +70,166 @@ def test_operator_abstains_if_there_is_nothing_to_break(name: str) -> None:
     assert not tries(name, case)
 
 
-@pytest.mark.parametrize("rule_name", [o.name for number in (2, 4) for o in operators("text")[number]])
-def test_a_swap_keeps_the_number_of_distinct_words(rule_name: str) -> None:
-    for case in CASES:
-        for edit in tries(rule_name, case):
-            assert len(set(words(after(case, edit)))) == len(set(words(case.reference)))
+@pytest.mark.parametrize("name", P2)
+def test_a_p2_flaw_changes_what_a_citation_says_and_points_to_the_fact(name: str) -> None:
+    found = 0
+    for case in (*CASES, FRAGMENTS):
+        for edit in tries(name, case):
+            [span] = edit.context_spans
+            fact = case.context[span.start : span.end]
+            start = case.reference.index(fact)
+            assert start <= edit.start <= edit.end <= start + len(fact)
+            new = fact[: edit.start - start] + edit.replacement + fact[edit.end - start :]
+            assert not contains(case.context, new)
+            assert new in after(case, edit)
+            found += 1
+    assert found
 
 
-def test_a_term_that_occurs_twice_is_not_replaced() -> None:
-    again = case_of("academic", ACADEMIC.context, f"{ACADEMIC.reference}\n7. Python is a good choice.")
-    assert any("Python" in ACADEMIC.reference[e.start : e.end] for e in tries("invented_source", ACADEMIC))
-    assert not any("Python" in again.reference[e.start : e.end] for e in tries("invented_source", again))
-
-
-@given(st.lists(st.sampled_from("abcde"), min_size=1), st.sampled_from("abcde"), st.sampled_from("abcdef"))
-def test_a_swap_is_allowed_in_both_directions_or_in_none(text: list[str], old: str, new: str) -> None:
-    if old not in text or old == new:
-        return
-    index = text.index(old)
-    before = case_of("medical", "x", " ".join(text))
-    after = case_of("medical", "x", " ".join([*text[:index], new, *text[index + 1 :]]))
-    assert keeps_vocabulary_size(before, old, new) == (len(set(text)) == len(set(after.reference.split())))
-    assert keeps_vocabulary_size(before, old, new) == keeps_vocabulary_size(after, new, old)
+LIFE = "She was born in Gdynia. The wound was 36 mm long and 12 mm wide on the left arm. The visit lasted 36 minutes."
+WOUND = citing("medical", LIFE, "The wound was 36 mm long and 12 mm wide on the left arm.")
 
 
 def test_a_wrong_number_keeps_its_format() -> None:
-    edits = tries("other_number", MEDICAL, "36 mm")
+    edits = [edit for edit in tries("other_number", WOUND, number=60) if edit.replacement.endswith("mm")]
     for edit in edits:
         assert edit.replacement.endswith(" mm")
         assert len(edit.replacement) == len("36 mm")
-        assert not contains(MEDICAL.context, edit.replacement)
-        assert {MEDICAL.context[s.start : s.end] for s in edit.context_spans} == {"36 mm"}
+        assert not contains(WOUND.context, edit.replacement)
+    olds = {WOUND.reference[edit.start : edit.end] for edit in edits}
+    assert olds == {"36 mm", "12 mm"}
     assert {edit.replacement > "36 mm" for edit in edits} == {True, False}
 
 
-def test_a_number_that_the_context_lacks_is_not_changed() -> None:
-    case = case_of("medical", "A mass was seen in the left kidney.", "1. A mass of 36 mm was seen in the kidney.")
-    assert not tries("other_number", case)
+def test_a_value_that_the_reference_has_twice_is_not_changed() -> None:
+    """The other occurrence would contradict the changed one."""
+    fact = "The wound was 36 mm long and 12 mm wide on the left arm."
+    twice = citing("medical", LIFE, fact, reason="A wound of 36 mm is long.")
+    assert {twice.reference[e.start : e.end] for e in tries("other_number", twice, number=60)} == {"12 mm"}
+    fact = "The letter of 20 May 2003 was read by the judge."
+    twice = citing("legal", fact, fact, reason="A judge knew of it on 20 May 2003.")
+    assert not tries("other_date", twice)
+
+
+def test_a_number_outside_citations_is_not_changed() -> None:
+    case = case_of("medical", LIFE, "1. A wound of 36 mm was seen on the left arm, which is long.")
+    assert not [edit for name in P2 for edit in tries(name, case)]
+
+
+DATED = citing(
+    "legal",
+    "The letter of 14 May 2003 was read by the judge. Mr Lis was ill in autumn.",
+    "The letter of 14 May 2003 was read by the judge.",
+)
 
 
 def test_a_wrong_date_changes_one_part() -> None:
-    for edit in tries("other_date", LEGAL, "14 May"):
+    edits = tries("other_date", DATED)
+    assert edits
+    for edit in edits:
         parts = zip(edit.replacement.split(), ["14", "May", "2003"], strict=True)
         assert sum(new != old for new, old in parts) == 1
-        assert LEGAL.context[edit.context_spans[0].start : edit.context_spans[0].end] == "14 May 2003"
+        assert [len(part) for part in edit.replacement.split()[::2]] == [2, 4]
 
 
 def test_a_wrong_date_is_not_another_date_of_the_context() -> None:
     """Day and year can share digits: in 20 May 2003 the day is changed, not the year."""
     others = " ".join(f"On {day} May 2003 a letter came." for day in range(10, 32) if day not in (20, 25))
-    case = case_of(
-        "legal", f"On 20 May 2003 he was heard. {others}", "1. The Court notes that he was heard on 20 May 2003."
-    )
-    found = {edit.replacement for edit in tries("other_date", case, number=200)}
+    fact = "The letter of 20 May 2003 was read by the judge."
+    found = {edit.replacement for edit in tries("other_date", citing("legal", f"{fact} {others}", fact), number=200)}
     assert [date for date in found if date.endswith("May 2003")] == ["25 May 2003"]
 
 
 def test_a_wrong_name_is_another_person_of_the_case() -> None:
-    assert {edit.replacement for edit in tries("other_name", LEGAL, "Nowak")} == {"Mr Kowal", "Mr Zielinski"}
+    fact = "The report was read by Mr Nowak in the morning."
+    case = citing("legal", f"{fact} Mr Kowal was late. Mrs Lis was ill. Mr Zielinski met nobody.", fact)
+    assert {edit.replacement for edit in tries("other_name", case)} == {"Mr Kowal", "Mr Zielinski"}
 
 
 def test_a_wrong_finding_contradicts_the_context() -> None:
-    edits = tries("other_finding", MEDICAL, "CT showed")
-    assert {edit.replacement for edit in edits} == {"right kidney"}
-    assert {MEDICAL.context[s.start : s.end] for edit in edits for s in edit.context_spans} == {"left"}
+    assert {edit.replacement for edit in tries("other_finding", WOUND)} == {"right"}
+    assert all("the right arm" in after(WOUND, edit) for edit in tries("other_finding", WOUND))
 
 
-def test_general_statements_are_not_changed() -> None:
-    law = case_of("legal", LEGAL.context, "1. The Court reiterates that the hospital issued a report for 45 days.")
-    assert not any(tries(name, law) for name in NAMES if name.startswith(("other_", "invented_")))
-    advice = case_of("academic", ACADEMIC.context, "1. Please report why 58 patients were in a retrospective study.")
-    fit = {name for name in NAMES if name.startswith(("other_", "invented_")) and tries(name, advice)}
-    assert fit == {"other_number"}  # advice repeats the paper's numbers
+def test_a_negation_is_removed_or_added() -> None:
+    heard, keys = "The son was not heard by the judge.", "The keys of the flat were returned to the landlord."
+    case = citing("legal", f"{heard} {keys}", f"{heard} {keys}")
+    assert {edit.replacement for edit in tries("denied", case)} == {"", "not "}
+    assert {after(case, edit) for edit in tries("denied", case)} == {
+        case.reference.replace("not heard", "heard"),
+        case.reference.replace("were returned", "were not returned"),
+    }
+    born = "The old farmer was born in Gdynia in the war."
+    assert not tries("denied", citing("legal", born, born))
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("invented_") and n != "invented_exhibit"])
-def test_an_invented_detail_shares_no_word_with_the_case(name: str) -> None:
+def test_two_values_change_places() -> None:
+    fact = "The mother was married in spring, whereas the father was divorced."
+    case = citing("legal", fact, fact)
+    assert {after(case, edit) for edit in tries("exchanged", case)} >= {
+        case.reference.replace(fact, "The mother was divorced in spring, whereas the father was married.")
+    }
+    pair = "The left and right kidney were examined by the surgeon."
+    assert not tries("exchanged", citing("medical", pair, pair))
+
+
+def test_another_thing_of_the_case_takes_the_place_of_the_old_one() -> None:
     for case in CASES:
-        for edit in tries(name, case):
-            assert absent_from(case)(edit.replacement)
-            assert contains(case.context, case.reference[edit.start : edit.end])
+        assert all(contains(case.context, edit.replacement) for edit in tries("other_item", case))
+    fact = "The slides were read in Python by a student."
+    case = citing("academic", f"{fact} The figures were drawn in MATLAB.", fact)
+    assert {edit.replacement for edit in tries("other_item", case)} == {"MATLAB"}
+
+
+def test_a_foreign_fact_is_stated_in_another_case_and_not_in_this_one() -> None:
+    texts = [case.context for case in (*CASES, FRAGMENTS, PREPRINT)]
+    found = 0
+    for case in CASES:
+        known = stems(f"{case.context} {case.reference}")
+        for edit in tries("foreign_fact", case):
+            detail = content_words(edit.replacement)
+            said = [
+                fact for text in texts if text != case.context for fact in facts(text) if fact.text in edit.replacement
+            ]
+            assert said
+            assert not contains(case.context, said[0].text)
+            assert not sentences_with(case.context, detail)
+            assert not sentences_with(case.reference, detail)
+            assert sum(word not in known for word in content_words(said[0].text)) >= 3
             assert edit.context_spans == ()
+            found += 1
+    assert found > 20
 
 
-def test_an_invented_exhibit_has_a_number_of_the_other_kind() -> None:
-    assert {edit.replacement for edit in tries("invented_exhibit", ACADEMIC)} == {"Table 2"}
+def test_a_foreign_fact_is_of_the_same_domain() -> None:
+    by_domain = {case.domain: ForeignFacts([case]) for case in CASES}
+    for domain, pool in by_domain.items():
+        [operator] = pool.operators
+        others = [case for case in CASES if case.domain != domain]
+        assert not [s for case in others for s in steps_of(case) if operator.apply(case, s, Random(0)) is not None]
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("reversed_conclusion", "likely", "unlikely"),
-        ("overreach", "may", "must"),
-        ("wrong_connective", "due to", "despite"),
-    ],
+    "identity",
+    ["A woman of 47 years was brought in by a neighbour.", "The farmer is a 62-year-old who was found in a barn."],
 )
-def test_logic_is_broken_as_named(name: str, old: str, new: str) -> None:
-    assert (old, new) in {(MEDICAL.reference[edit.start : edit.end], edit.replacement) for edit in tries(name, MEDICAL)}
+def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity: str) -> None:
+    """Every case says it of its people, so that a judge need not read the case."""
+    plain = "The tractor was driven over half of the rows."
+    about, other = citing("medical", identity, identity), citing("medical", plain, plain)
+    [from_about], [from_other] = ForeignFacts([about]).operators, ForeignFacts([other]).operators
+    for n in range(10):
+        assert all(from_about.apply(other, step, Random(n)) is None for step in steps_of(other))
+        assert all(from_other.apply(about, step, Random(n)) is None for step in steps_of(about))
 
 
-def test_a_contradiction_denies_an_earlier_step() -> None:
-    edits = tries("contradicts_earlier_step", LEGAL, "There has accordingly")
-    assert edits
-    assert any(" not " in edit.replacement for edit in edits)
-    assert not tries("contradicts_earlier_step", LEGAL, "1. The Court notes")
-
-
-def test_bias_uses_a_trait_that_the_context_mentions() -> None:
-    texts = " ".join(edit.replacement for edit in tries("biased_remark", MEDICAL))
-    assert "women" in texts or "female" in texts
-    assert " men " not in texts
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("vague_", "harmful_", "abusive_", "biased_"))])
-def test_wordings_vary(name: str) -> None:
-    edits = [edit for case in CASES for edit in tries(name, case)]
-    assert len({edit.replacement for edit in edits}) > 10
+def test_a_custom_domain_gets_facts_of_its_own_cases() -> None:
+    case, other = (
+        Case.of(
+            **{k: getattr(c, k) for k in ("context", "decision", "reference", "source", "license")}, domain="insurance"
+        )
+        for c in (CASES[1], CASES[3])
+    )
+    assert any(tries(name, case) for name in P2)
+    [operator] = ForeignFacts([case, other]).operators
+    assert any(operator.apply(case, step, Random(n)) for step in steps_of(case) for n in range(10))

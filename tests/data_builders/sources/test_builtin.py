@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from data_builders.audit.shortcut_probe import probe
+from data_builders.generators.base import CITATIONS
+from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
@@ -32,8 +37,15 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def pairs(cases: list[Case]) -> list[ReasoningPair]:
-    return [pair for case in cases for pair in perturb(case, abstained=Counter())]
+def cited(cases: list[Case]) -> list[Case]:
+    """The cases as builds by rules read them."""
+    return [cite_facts(case, CITATIONS) for case in cases]
+
+
+@pytest.fixture(scope="module")
+def pairs(cited: list[Case]) -> list[ReasoningPair]:
+    foreign = ForeignFacts(cited)
+    return [pair for case in cited for pair in perturb(case, foreign=foreign, abstained=Counter())]
 
 
 def steps(case: Case) -> list[str]:
@@ -102,20 +114,27 @@ def test_cases_share_few_words(cases: list[Case], field: str, most: float) -> No
 def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> None:
     singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
     for domain in ("medical", "legal", "academic"):
-        assert [singles[domain, number] for number in (1, 3, 5, 6)] == [200] * 4
+        assert all(195 <= singles[domain, number] <= 200 for number in (1, 3, 5, 6))
         assert singles[domain, 2] > 160
         assert singles[domain, 4] >= 40
     assert sum(pair.kind == "multi" for pair in pairs) == 600
 
 
-def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
-    write_jsonl(tmp_path / CASES_FILE, cases)
+def test_every_pair_is_valid(cited: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
+    write_jsonl(tmp_path / CASES_FILE, cited)
     write_jsonl(tmp_path / PAIRS_FILE, pairs)
     report = validate(tmp_path)
     assert report.good, report.problems
 
 
-def test_words_alone_do_not_reveal_changed_facts(pairs: list[ReasoningPair]) -> None:
+@pytest.mark.slow
+def test_words_alone_do_not_reveal_changed_facts(cited: list[Case]) -> None:
+    foreign, selection, kinds = ForeignFacts(cited), Selection(), ["single"]
+    pairs = [
+        pair
+        for case in cited[:60]
+        for pair in perturb_balanced(case, selection=selection, foreign=foreign, kinds=kinds, abstained=Counter())
+    ]
     for number in (2, 4):
         rows = probe([pair for pair in pairs if pair.violated == (number,)])
         assert rows[0].group == f"P{number}"

@@ -57,6 +57,16 @@ def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> Non
     assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
 
 
+def test_build_adds_as_many_citations_as_wanted(tmp_path: Path) -> None:
+    for number in (0, 2):
+        out = tmp_path / str(number)
+        done = run("build", "builtin", "--citations", str(number), "--limit", "2", "--reader", "none", "--out", out)
+        assert done.returncode == 0
+        assert json.loads((out / "build.json").read_text())["citations"] == number
+        cases = [json.loads(line) for line in (out / "cases.jsonl").read_text().splitlines()]
+        assert [case["meta"].get("citations", 0) for case in cases] == [number] * 2
+
+
 def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:
     good = run("validate", built, "--recipe", RECIPES / "mini" / "warmup.yaml")
     assert good.returncode == 0, good.stdout + good.stderr
@@ -102,6 +112,10 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
+        (["build", "minni", "--citations", "2", "--out", "x"], "did you mean 'mini'?"),
+        (["build", "mini", "--citations", "2", "--out", "x"], "leave it out"),
+        (["build", "builtin", "--citations", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
+        (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["validate", "nowhere"], "cannot be read"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),

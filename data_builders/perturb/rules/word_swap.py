@@ -1,24 +1,10 @@
-"""Replaces words by others of their class such that word frequencies do not reveal the flaw.
-
-The probability q(x → y) of a replacement satisfies detailed balance, f(x) q(x → y) = f(y) q(y → x), where f are the
-word frequencies of reference reasonings. y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other
-words z of the class, and accepted with probability min(1, Z(x) / Z(y)) (Metropolis-Hastings).
-`scripts/fit_swap_weights.py` fits the weights w of `data_builders/lexicons/weights.json`. A word without a weight is
-neither replaced nor proposed; in a class without weights all words have equal weight.
-"""
+"""Replaces words by others of their class, with the number, article and capital of the old word."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-
-from data_builders.lexicons import Weights, load_lexicon
-from judge_r1.core.records import Case
-
-WEIGHTS = load_lexicon("weights", Weights)
-SOURCES_WITH_OWN_WEIGHTS = frozenset({"builtin"})
-"""Sources whose cases ship with the package, so their own word frequencies could be fitted."""
 
 
 @dataclass(frozen=True)
@@ -89,51 +75,31 @@ class SwapClass:
             if slot and (term.text.islower() or match[1] == term.text):
                 yield TermMatch(term, match.start(), match.end(), match[2] is not None, self)
 
-    def swap(self, found: TermMatch, corpus: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
-        """Draw another term in the number of `found`; None if no term fits or the proposal is rejected.
+    def swap(self, found: TermMatch, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
+        """Draw another term in the number of `found`, or None.
 
         Args:
             found: the term to replace.
-            corpus: the name of the weights, see `corpus_name`.
-            fits: whether the case allows a term.
+            fits: whether the case allows a term; it must under all its names.
             before: the text before `found`; its `a` or `an` must stay correct.
             rng: the source of randomness.
         """
-        weights = WEIGHTS.get(corpus, {}).get(self.name)
-        if weights is None:
-            weights = dict.fromkeys((term.text for term in self.terms), 1.0)
-        if not weights.get(found.term.text):
-            return None
-        allowed = [text for text in self.candidates(found, before) if weights.get(text) and self.fits_all(text, fits)]
+        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
+        others = (self.terms[rank] for rank in self._other_ranks(found.term.text))
+        allowed = [
+            term.text
+            for term in others
+            if (article is None or _takes_an(term.text) == (article[1].lower() == "an"))
+            and all(map(fits, (term.text, *term.aliases)))
+        ]
         if not allowed:
             return None
-        proposal = rng.choices(allowed, [weights[text] for text in allowed])[0]
-        if rng.random() * self.normalizer(proposal, weights) >= self.normalizer(found.term.text, weights):
-            return None
-        return _pluralize(proposal) if found.plural else proposal
-
-    def candidates(self, found: TermMatch, before: str) -> list[str]:
-        """Return the terms that grammar and `max_distance` allow in place of `found`."""
-        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
-        others = (self.terms[rank].text for rank in self._other_ranks(found.term.text))
-        return [text for text in others if article is None or _takes_an(text) == (article[1].lower() == "an")]
-
-    def fits_all(self, text: str, fits: Callable[[str], bool]) -> bool:
-        """Whether a term fits under all its names."""
-        return all(map(fits, (text, *self.terms[self._by_text[text.lower()]].aliases)))
-
-    def normalizer(self, text: str, weights: Mapping[str, float]) -> float:
-        """Return Z(x): the sum of the weights of the words that can replace a term."""
-        return sum(weights.get(self.terms[other].text, 0.0) for other in self._other_ranks(text))
+        drawn = rng.choice(allowed)
+        return _pluralize(drawn) if found.plural else drawn
 
     def _other_ranks(self, text: str) -> Sequence[int]:
         rank, limit = self._by_text[text.lower()], self.max_distance
         return [r for r in range(len(self.terms)) if r != rank and (limit is None or abs(r - rank) <= limit)]
-
-
-def corpus_name(case: Case) -> str:
-    """Return the key of `weights.json` for a case: its domain, or `SOURCE DOMAIN` for a source with its own weights."""
-    return f"{case.source} {case.domain}" if case.source in SOURCES_WITH_OWN_WEIGHTS else case.domain
 
 
 def match_case(new: str, old: TermMatch, text: str) -> str:
@@ -142,9 +108,9 @@ def match_case(new: str, old: TermMatch, text: str) -> str:
     return new if fixed or text[old.start].islower() else new[0].upper() + new[1:]
 
 
-def swap_term(found: TermMatch, case: Case, text: str, fits: Callable[[str], bool], rng: Random) -> str | None:
+def swap_term(found: TermMatch, text: str, fits: Callable[[str], bool], rng: Random) -> str | None:
     """Draw a term in place of `found` in `text`, as `SwapClass.swap` does, with the capital of the old one."""
-    new = found.swap_class.swap(found, corpus_name(case), fits, text[: found.start], rng)
+    new = found.swap_class.swap(found, fits, text[: found.start], rng)
     return None if new is None else match_case(new, found, text)
 
 

@@ -1,0 +1,129 @@
+"""Creates flawed variants that keep the whole set balanced: draws many candidates and lets a selection choose.
+
+A reader that does not know the case then finds little bias in counts, words and likelihoods (see `selection`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import ceil
+from random import Random
+
+from data_builders.perturb.rules.edits import CaseEdits
+from data_builders.perturb.rules.engine import plan, rules_and_steps, shuffled_combinations
+from data_builders.perturb.rules.operators import Operator, Step, seeded_random
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.selection import Candidate, Selection
+from judge_r1.core.principles import NUMBERS
+from judge_r1.core.records import Case, ReasoningPair
+
+DRAWS, MAX_CANDIDATES = 800, 120
+"""Edits drawn and candidates kept per principle."""
+MULTI_DRAWS, COMBINATIONS = 3, 2
+"""Plans drawn per combination of principles, and combinations drawn per wanted variant."""
+
+
+def perturb_balanced(
+    case: Case,
+    *,
+    selection: Selection,
+    foreign: ForeignFacts,
+    kinds: Sequence[str] = ("single", "multi"),
+    variants: int = 5,
+    seed: int = 0,
+    rule_set: str = "text",
+    abstained: Counter[str],
+) -> Iterator[ReasoningPair]:
+    """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs, as `selection` chooses.
+
+    The pairs depend on the cases that the selection has seen before. `abstained` counts the variants that cannot be
+    made, by principle and reason.
+    """
+    by_principle, steps = rules_and_steps(case, rule_set, foreign)
+    drawn: dict[str, list[Candidate]] = {}
+    for number in NUMBERS if "single" in kinds else ():
+        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, abstained)
+    if "multi" in kinds:
+        drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, abstained)
+    selection.measure(case.reference, drawn)
+    for name, candidates in drawn.items():
+        yield from _chosen(name, candidates, variants, selection, abstained)
+
+
+def _single_candidates(
+    case: Case, steps: list[Step], rules: list[Operator], seed: int, abstained: Counter[str]
+) -> list[Candidate]:
+    """Draw candidates of one principle. Those of one step exclude each other."""
+    number = rules[0].principle if rules else 0
+    edits, found = CaseEdits(case, seed), dict[str, Candidate]()
+    draws = ceil(DRAWS / max(1, len(rules) * len(steps)))
+    places = [(rule, step, f"single{draw or ''}") for draw in range(draws) for rule in rules for step in steps]
+    for rule, step, salt in seeded_random(case, seed, number).sample(places, len(places)):
+        if len(found) == MAX_CANDIDATES:
+            break
+        edit = edits.edit(rule, step, salt)
+        pair = edits.pair([(rule, step, edit)], 1) if edit else None
+        if pair is not None:
+            found.setdefault(pair.flawed, Candidate(pair, step.index, (rule.name,)))
+    _count_rejected(edits, f"P{number}", abstained)
+    return list(found.values())
+
+
+def _multi_candidates(
+    case: Case,
+    steps: list[Step],
+    rules: dict[int, list[Operator]],
+    variants: int,
+    seed: int,
+    abstained: Counter[str],
+) -> list[Candidate]:
+    """Draw candidates that break two to four principles. Those of one combination exclude each other."""
+    rng = seeded_random(case, seed, "multi")
+    edits, used = CaseEdits(case, seed), Counter[str]()
+    drawn = (_plans(edits, steps, combination, rules, rng, used) for combination in shuffled_combinations(rng))
+    candidates = [c for found in islice(filter(None, drawn), COMBINATIONS * variants) for c in found]
+    _count_rejected(edits, "multi", abstained)
+    return candidates
+
+
+def _plans(
+    edits: CaseEdits,
+    steps: list[Step],
+    combination: tuple[int, ...],
+    rules: dict[int, list[Operator]],
+    rng: Random,
+    used: Counter[str],
+) -> list[Candidate]:
+    """Draw candidates of one combination of principles. `used` counts the operators."""
+    found: dict[str, Candidate] = {}
+    for draw in range(MULTI_DRAWS):
+        salt = f"multi{''.join(map(str, combination))}{draw or ''}"
+        planned = plan(edits, steps, [rules[number] for number in combination], salt, rng, used)
+        pair = edits.pair(planned, 1) if planned else None
+        if pair is not None:
+            names = tuple(rule.name for rule, _, _ in planned)
+            used.update(names)
+            found.setdefault(pair.flawed, Candidate(pair, combination, names))
+    return list(found.values())
+
+
+def _chosen(
+    name: str, candidates: Sequence[Candidate], variants: int, selection: Selection, abstained: Counter[str]
+) -> Iterator[ReasoningPair]:
+    """Yield up to `variants` pairs. The least used operators are preferred."""
+    used: Counter[str] = Counter()
+    free = list(candidates)
+    for variant in range(1, variants + 1):
+        chosen = selection.choose(free, used)
+        if chosen is None:
+            reason = "no candidate keeps the set balanced" if free else "no operator fits a free step"
+            abstained[f"{name}: {reason}"] += variants - variant + 1
+            return
+        used.update(chosen.operators)
+        free = [candidate for candidate in free if candidate.place != chosen.place]
+        yield chosen.pair.model_copy(update={"variant": variant})
+
+
+def _count_rejected(edits: CaseEdits, name: str, abstained: Counter[str]) -> None:
+    for reason, count in sorted(edits.rejected.items()):
+        abstained[f"{name}: rejected: {reason}"] += count

@@ -1,0 +1,43 @@
+"""Measures how a flawed reasoning differs from its reference, by counts that need no understanding."""
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from data_builders.audit.text_counts import text_counts
+from data_builders.perturb.rules.text_match import changed, content_words
+
+
+def count_features(reference: str, flawed: str) -> dict[str, float]:
+    """Return the differences of the counts of both texts, flawed minus reference.
+
+    `unexpected words` are the new words beyond those that as much text of this author would bring. `shared words of the
+    change` is the share of its words that stand elsewhere in the text, minus that of what it replaces.
+    """
+    before, after = text_counts(reference), text_counts(flawed)
+    differences = {name: after[name] - before[name] for name in before}
+    differences["unexpected words"] = differences["different words"] - _single_share(reference) * differences["words"]
+    differences["shared words of the change"] = _shared_words(reference, flawed)
+    return differences
+
+
+def changed_words(reference: str, flawed: str) -> dict[str, int]:
+    """Return each word that the flaw adds (+1) or removes (-1)."""
+    before, after = Counter(reference.lower().split()), Counter(flawed.lower().split())
+    return {word: 1 if after[word] > before[word] else -1 for word in before | after if after[word] != before[word]}
+
+
+def _shared_words(reference: str, flawed: str) -> float:
+    start, old_end, new_end = changed(reference, flawed)
+    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
+    old, new = (content_words(text) for text in (reference[start:old_end], flawed[start:new_end]))
+    if not old or not new:
+        return 0.0
+    return sum(word in elsewhere for word in new) / len(new) - sum(word in elsewhere for word in old) / len(old)
+
+
+@lru_cache(maxsize=4)
+def _single_share(text: str) -> float:
+    """Return the share of the words of a text that occur once in it: so many are lost if a part of it is removed."""
+    counts = Counter(re.findall(r"\w+", text.lower()))
+    return sum(count == 1 for count in counts.values()) / max(1, counts.total())

@@ -1,0 +1,131 @@
+"""P2, factual consistency: a number or date in a citation is replaced by another of the same form."""
+
+import re
+from datetime import date
+from random import Random
+
+from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
+from data_builders.perturb.rules.text_match import contains, occurrences, sentences_with, stems
+from data_builders.perturb.rules.word_classes import DAYS, MONTHS, YEARS
+from judge_r1.core.records import Case
+
+_UNITS = (
+    r"(?:mg|g|kg|µg|mcg|ng|pg|mm|cm|m|km|ml|mL|dl|dL|l|L|mmHg|mmol|µmol|nmol|pmol|mol|mEq|IU|U|kDa|bp|kb|nm|µm|ms|s|h"
+    r"|min|Hz|kHz|Gy|MHz|K|kcal)(?![A-Za-z])"
+)
+_NOT_NOUNS = (
+    r"(?:and|or|of|in|to|the|is|was|were|are|at|on|by|for|with|from|a|an|that|as|but|if|when|which|above|below|per|p"
+    r"|January|February|March|April|May|June|July|August|September|October|November|December|to|not|had|has|have|it)\b"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,§/:^=~<>≥≤-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )"
+    r"(?<!Rule )(?<!Section )(?<!section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
+    r"(?<!Fig )(?<!Fig\. )(?<!Figure )(?<!Figures )(?<!Table )(?<!Grade )(?<!grade )(?<!type )(?<!Type )(?<!Annex )"
+    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|(?!(?:19|20)\d\d )\d{4,5}(?= [a-z]))"
+    rf"(?P<unit>[ -]?[%°]|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-zA-Z]{{2,14}}\b(?!\.[a-z]))(?![\w/]|[.,:]\d|[-–]\d)"
+)
+_MONTH = "|".join(term.text for term in MONTHS.terms)
+_CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
+_DATE = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
+    rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
+)
+_YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
+
+
+@operator(2, "other_number")
+def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Replace a number by one of the same length and roundness, with the same unit."""
+    numbers = [(m, cited.fact) for cited in step.citations for m in _NUMBER.finditer(step.text, cited.start, cited.end)]
+    for match, fact in rng.sample(numbers, len(numbers)):
+        value, unit = match["value"], match["unit"].strip(" -")
+        if _CROSS_REFERENCE.search(step.text[: match.start()]) or _is_restated(case, match[0]):
+            continue
+        new = _other_value(value, unit, rng)
+        if new is None:
+            continue
+        phrase = new + match["unit"]
+        taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, new)
+        if not taken:
+            return step.edit(match.span(), phrase, fact.span)
+    return None
+
+
+def _is_restated(case: Case, value: str) -> bool:
+    """Whether the reference has a value twice: then its other occurrence contradicts the changed one."""
+    return len(occurrences(case.reference, value)) > 1
+
+
+def _other_value(value: str, unit: str, rng: Random) -> str | None:
+    """Draw a number of the same format within a factor of about two."""
+    digits = re.sub(r"\D", "", value)
+    number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
+    if number == 0 or digits == "1":
+        return None
+    step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
+    spread = max(2, number // (2 * step))
+    new = number + rng.choice((-1, 1)) * step * rng.randint(1, min(spread, 30))
+    same_form = len(str(new)) == len(digits.lstrip("0")) and _roundness(new) == _roundness(number)
+    if new <= 1 or not same_form or (unit in ("%", "percent", "per") and new > 10 ** (len(digits.split(".")[0]))):
+        return None
+    new_digits = iter(str(new).zfill(len(digits)))
+    text = "".join(next(new_digits) if character.isdigit() else character for character in value)
+    return text if unit not in ("%", "percent") or float(text.replace(",", "")) <= 100 else None
+
+
+def _roundness(number: int) -> tuple[int, bool]:
+    """Return the number of trailing zeros, and whether a five precedes them."""
+    text = str(number)
+    return len(text) - len(text.rstrip("0")), text.rstrip("0").endswith("5")
+
+
+@operator(2, "other_date")
+def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Change the day, month or year of a date."""
+    dates = [
+        (match, cited.fact)
+        for cited in step.citations
+        for pattern in (_DATE, _YEAR)
+        for match in pattern.finditer(step.text, cited.start, cited.end)
+    ]
+    for match, fact in rng.sample(dates, len(dates)):
+        parts = {name: text for name, text in match.groupdict().items() if text is not None}
+        span = match.span() if len(parts) > 1 else match.span("year")
+        if _is_restated(case, step.text[slice(*span)]):
+            continue
+        part = rng.choice(sorted(parts))
+        new = _other_date(case, step.text, span, match.span(part), part.rstrip("2"), rng)
+        if new is not None:
+            return step.edit(span, new, fact.span)
+    return None
+
+
+def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str, rng: Random) -> str | None:
+    """Draw a date that differs in one part, keeps the number of digits, and is not in the context."""
+    swap_class = {"day": DAYS, "month": MONTHS, "year": YEARS}[kind]
+    found = next(swap_class.find(text, *part), None)
+    if found is None:
+        return None
+    before, after = text[span[0] : part[0]], text[part[1] : span[1]]
+
+    def fits(other: str) -> bool:
+        new = before + other + after
+        same_form = kind == "month" or len(other) == part[1] - part[0]
+        return same_form and _exists(new) and not contains(case.context, new)
+
+    new = swap_class.swap(found, fits, "", rng)
+    return None if new is None else before + new + after
+
+
+def _exists(text: str) -> bool:
+    """Whether a date such as `31 June 2003` is in the calendar. The year may be missing."""
+    match = _DATE.fullmatch(text)
+    day = (match["day"] or match["day2"]) if match else None
+    if match is None or day is None:
+        return True
+    month = [term.text for term in MONTHS.terms].index(match["month"] or match["month2"]) + 1
+    try:
+        date(int(match["year"] or 2000), month, int(day))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,181 @@
+"""Chooses among candidate flaws so that readers without the case find little in the whole set.
+
+A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
+The selection keeps running sums of these differences by group (principle and domain) and takes the candidate that
+brings them nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear
+combinations of features are balanced too. A candidate that moves a sum past its limit is left out. The features are
+counts (`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data_builders.perturb.rules.flaw_features import changed_words, count_features
+from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
+from judge_r1.core.records import ReasoningPair
+
+Vector = NDArray[np.float64]
+SCALES = {
+    "characters": 8.0,
+    "words": 1.5,
+    "different words": 1.5,
+    "unexpected words": 1.5,
+    "shared words": 0.01,
+    "shared words of the change": 0.1,
+    "numbers": 1.0,
+    "mean word length": 0.03,
+    "log-likelihood": 6.0,
+    "mean log-likelihood": 0.03,
+    "mean log-likelihood of the change": 1.0,
+    "least likely token of the change": 2.0,
+}
+"""The difference of each feature that counts about as much as its sign."""
+PRIOR = 10
+"""How many chosen flaws the scales count for in the estimate of the spread."""
+WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
+START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
+"""How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
+reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
+WORD_START, WORD_LIMIT = 2, 1.2
+"""How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n)."""
+READ, READ_STRICT = 8, 20
+"""Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
+STRICT = ((2,), (4,))
+"""What only the case reveals: P2 and P4."""
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A flawed reasoning that may be chosen. Of candidates with one `place`, one at most is chosen in a case.
+
+    `features` and `words` are the differences to the reference that `Selection.measure` finds.
+    """
+
+    pair: ReasoningPair
+    place: int | tuple[int, ...]
+    operators: tuple[str, ...]
+    features: dict[str, float] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)
+
+    def change(self, reference: str) -> tuple[str, str, str]:
+        """What `LikelihoodGuess` looks at."""
+        return self.operators[0], reference, self.pair.flawed
+
+
+@dataclass
+class _Group:
+    """The sums over the chosen flaws of one group."""
+
+    chosen: int = 0
+    sum: Vector = field(default_factory=lambda: np.zeros(len(SCALES)))
+    squares: Vector = field(default_factory=lambda: PRIOR * np.eye(len(SCALES)))
+    inverse: Vector = field(default_factory=lambda: np.eye(len(SCALES)))
+    signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    words: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+
+
+class Selection:
+    """The state of one build. Choices depend on the order of the cases, which a build fixes.
+
+    `likelihoods` may be None: then the language model's features are not balanced.
+    """
+
+    def __init__(self, likelihoods: Likelihoods | None = None) -> None:
+        self._likelihoods, self._guess = likelihoods, LikelihoodGuess()
+        self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
+
+    def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
+        """Measure the candidates of one case, by principle. Those that the language model does not read are removed."""
+        for candidates in drawn.values():
+            for candidate in candidates:
+                candidate.features.update(count_features(reference, candidate.pair.flawed))
+                candidate.words = changed_words(reference, candidate.pair.flawed)
+        if self._likelihoods is None:
+            return
+        tokens, read = self._likelihoods.tokens(reference), list[Candidate]()
+        for candidates in drawn.values():
+            if not candidates or candidates[0].pair.kind != "single":
+                continue
+            for candidate in candidates:
+                candidate.features |= self._guess.features(*candidate.change(reference), tokens)
+            read_strictly = candidates[0].pair.violated in STRICT
+            candidates[:] = self._ranked(candidates)[: READ_STRICT if read_strictly else READ]
+            read += candidates
+        found = self._likelihoods.features(reference, [candidate.pair.flawed for candidate in read])
+        for candidate, features in zip(read, found, strict=True):
+            self._guess.learn(*candidate.change(reference), tokens, features)
+            candidate.features |= features
+
+    def choose(self, candidates: Sequence[Candidate], used: Mapping[str, int]) -> Candidate | None:
+        """The candidate that balances its group best, or None if each moves a sum past its limit.
+
+        `used` counts the operators of the case's flaws so far. The choice is added to the sums.
+        """
+        allowed = [candidate for candidate in candidates if self._within_limits(candidate)]
+        if not allowed:
+            return None
+        chosen = min(allowed, key=lambda c: self._cost(c) + REPEAT_WEIGHT * sum(used.get(o, 0) for o in c.operators))
+        group = self._group(chosen)
+        group.chosen += 1
+        scaled = _scaled(chosen)
+        group.sum += scaled
+        group.squares += np.outer(scaled, scaled)
+        group.inverse = np.linalg.inv(group.squares / (PRIOR + group.chosen)).astype(np.float64)
+        for name, value in chosen.features.items():
+            group.signs[name] += _sign(value)
+        group.words.update(chosen.words)
+        group.changes.update(chosen.words.keys())
+        return chosen
+
+    def _ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates by their costs so far, spread over places."""
+        ranks: Counter[int | tuple[int, ...]] = Counter()
+        order: list[tuple[int, float, int]] = []
+        costs = [self._cost(candidate) for candidate in candidates]
+        for i in sorted(range(len(candidates)), key=lambda i: (not self._within_limits(candidates[i]), costs[i], i)):
+            order.append((ranks[candidates[i].place], costs[i], i))
+            ranks[candidates[i].place] += 1
+        return [candidates[i] for _, _, i in sorted(order)]
+
+    def _group(self, candidate: Candidate) -> _Group:
+        pair = candidate.pair
+        return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
+
+    def _within_limits(self, candidate: Candidate) -> bool:
+        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
+        group, pair = self._group(candidate), candidate.pair
+        strict = pair.violated in STRICT
+        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
+        return all(
+            abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
+            for name, value in candidate.features.items()
+        ) and (
+            not strict
+            or all(
+                abs(group.words[word] + change)
+                <= max(WORD_START + WORD_LIMIT * group.changes[word] ** 0.5, abs(group.words[word]))
+                for word, change in candidate.words.items()
+            )
+        )
+
+    def _cost(self, candidate: Candidate) -> float:
+        """How much the squared sums of the group grow, each feature and each direction in units of its own spread."""
+        group, scaled = self._group(candidate), _scaled(candidate)
+        cost = float(scaled @ group.inverse @ (2 * group.sum + scaled))
+        for name, value in candidate.features.items():
+            cost += _sign(value) * (2 * group.signs[name] + _sign(value))
+        words = sum(change * (2 * group.words[word] + change) for word, change in candidate.words.items())
+        return cost + WORD_WEIGHT * words
+
+
+def _scaled(candidate: Candidate) -> Vector:
+    return np.array([candidate.features.get(name, 0.0) / scale for name, scale in SCALES.items()])
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

@@ -1,0 +1,200 @@
+"""The selection keeps sums near zero; a balanced build is reproducible, counted, and audited as balanced."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from perturb_factories import CASES, CITED_MEDICAL, FOREIGN
+
+from data_builders.audit.likelihood import LikelihoodReader
+from data_builders.build import LIKELIHOODS_FILE, build
+from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess
+from data_builders.perturb.rules.selection import READ, READ_STRICT, START, Candidate, Selection
+from data_builders.perturb.rules.text_match import changed
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+
+
+def candidate(number: int, flawed: str, place: int = 0, name: str = "swap") -> Candidate:
+    """A candidate for the case `REFERENCE` that breaks a principle."""
+    span = Span(start=0, end=max(1, len(flawed)))
+    origin = Origin(teacher="rules", seed=0, flaws=(Flaw(principle=number, operator=name, span=span),))
+    case = Case.of(domain="legal", context="c", decision="d", reference=REFERENCE, source="toy", license="Apache-2.0")
+    return Candidate(ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0), place, (name,))
+
+
+REFERENCE = "aa bb cc dd ee ff"
+LONGER, SHORTER = "aa bb cc dd ee ff gg", "aa bb cc dd ee"
+
+
+def test_longer_and_shorter_flaws_alternate() -> None:
+    selection, lengths = Selection(), []
+    for _ in range(20):
+        drawn = {"P5": [candidate(5, LONGER), candidate(5, SHORTER)]}
+        selection.measure(REFERENCE, drawn)
+        chosen = selection.choose(drawn["P5"], {})
+        assert chosen is not None
+        lengths.append(len(chosen.pair.flawed))
+    assert lengths.count(len(LONGER)) == lengths.count(len(SHORTER)) == 10
+
+
+def test_groups_are_balanced_separately() -> None:
+    selection = Selection()
+    for number in (3, 5, 3, 5):
+        drawn = {f"P{number}": [candidate(number, LONGER), candidate(number, SHORTER)]}
+        selection.measure(REFERENCE, drawn)
+        selection.choose(drawn[f"P{number}"], {})
+    assert [group.signs["words"] for group in selection._groups.values()] == [0, 0]
+
+
+@pytest.mark.parametrize(("number", "chosen_of_200"), [(2, range(4, 9)), (5, range(4, 6))])
+def test_a_flaw_that_always_lengthens_is_left_out_at_the_limit(number: int, chosen_of_200: range) -> None:
+    selection, made = Selection(), 0
+    for _ in range(200):
+        drawn = {"one": [candidate(number, LONGER)]}
+        selection.measure(REFERENCE, drawn)
+        made += selection.choose(drawn["one"], {}) is not None
+    assert made in chosen_of_200
+
+
+def test_a_flaw_that_reduces_an_excess_is_allowed_beyond_the_limit() -> None:
+    selection = Selection()
+    selection.measure(REFERENCE, drawn := {"P2": [candidate(2, LONGER)]})
+    group = selection._group(drawn["P2"][0])
+    group.signs.update(dict.fromkeys(drawn["P2"][0].features, 50))
+    assert selection.choose(drawn["P2"], {}) is None
+    selection.measure(REFERENCE, shorter := {"P2": [candidate(2, SHORTER)]})
+    shorter["P2"][0].features = {"words": -1.0, "characters": -6.0}
+    assert selection.choose(shorter["P2"], {}) is not None
+
+
+def test_used_operators_are_avoided() -> None:
+    drawn = {"P2": [candidate(2, "aa bb cc dd ee hh", name="a"), candidate(2, "hh bb cc dd ee ff")]}
+    selection = Selection()
+    selection.measure(REFERENCE, drawn)
+    for one in drawn["P2"]:
+        one.features, one.words = {}, {}
+    chosen = selection.choose(drawn["P2"], {"a": 3})
+    assert chosen is not None
+    assert chosen.operators == ("swap",)
+
+
+class Likelihoods:
+    """Texts with an x are likely. Counts the texts that it reads."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def tokens(self, reference: str) -> Sequence[tuple[int, int, float]]:
+        return [(start, start + 2, -1.0) for start in range(0, len(reference), 3)]
+
+    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        self.read.append(len(flawed))
+        return [
+            dict.fromkeys(("log-likelihood", "mean log-likelihood", CHANGE), 3.0 if "x" in text else -3.0)
+            for text in flawed
+        ]
+
+
+def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
+    selection, made = Selection(), 0
+    for old in REFERENCE.split() * 5:
+        drawn = {"P2": [candidate(2, REFERENCE.replace(old, "hh"))]}
+        selection.measure(REFERENCE, drawn)
+        made += selection.choose(drawn["P2"], {}) is not None
+    assert made == START
+
+
+@pytest.mark.parametrize(("number", "read"), [(2, READ_STRICT), (4, READ_STRICT), (5, READ)])
+def test_likelihoods_are_balanced_and_few_candidates_are_read(number: int, read: int) -> None:
+    likelihoods = Likelihoods()
+    selection = Selection(likelihoods)
+    for old in REFERENCE.split() * 2:
+        texts = [(REFERENCE.replace(old, "xy"[place % 2] + old[1:]), place) for place in range(40)]
+        drawn = {"P": [candidate(number, text, place) for text, place in texts]}
+        selection.measure(REFERENCE, drawn)
+        assert len(drawn["P"]) == likelihoods.read[-1] == read
+        assert selection.choose(drawn["P"], {}) is not None
+    [group] = selection._groups.values()
+    assert abs(group.signs["log-likelihood"]) <= START
+
+
+def test_flaws_with_several_principles_are_not_read() -> None:
+    likelihoods = Likelihoods()
+    selection = Selection(likelihoods)
+    pairs = list(
+        perturb_balanced(CITED_MEDICAL, selection=selection, foreign=FOREIGN, kinds=("multi",), abstained=Counter())
+    )
+    assert len(pairs) == 5
+    assert likelihoods.read == [0]
+
+
+def test_a_guess_compares_what_is_removed_with_what_the_operator_inserted_before() -> None:
+    guess, tokens = LikelihoodGuess(), [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
+    new = guess.features("swap", "aa bb cc", "aa xx cc", tokens)
+    assert new == {"log-likelihood": 4.5, "mean log-likelihood": pytest.approx((4.5 - 1.5) / 2.5), CHANGE: 2.0}
+    guess.learn("swap", "aa bb cc", "aa xx cc", tokens, {CHANGE: -1.0})  # what was inserted has -8
+    assert guess.features("swap", "aa bb cc", "aa xx cc", tokens)[CHANGE] == -1.0
+    assert guess.features("other", "aa bb cc", "aa xx cc", tokens)[CHANGE] == 2.0
+    deleted = guess.features("swap", "aa bb cc", "aa  cc", tokens)
+    assert (deleted["log-likelihood"], deleted[CHANGE]) == (7.0, 0.0)
+
+
+@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
+def test_the_rest_of_two_texts_is_equal(one: str, other: str) -> None:
+    start, end, new_end = changed(one, other)
+    assert one[:start] == other[:start]
+    assert one[end:] == other[new_end:]
+    assert start <= min(end, new_end)
+    assert (
+        (start, end, new_end) == (len(one), len(one), len(one))
+        if one == other
+        else one[start:end] != other[start:new_end]
+    )
+
+
+def all_pairs(cases: Sequence[Case]) -> list[ReasoningPair]:
+    selection = Selection()
+    return [
+        pair
+        for case in cases
+        for pair in perturb_balanced(case, selection=selection, foreign=FOREIGN, abstained=Counter())
+    ]
+
+
+def test_pairs_depend_on_the_cases_before_and_on_nothing_else() -> None:
+    assert all_pairs(CASES) == all_pairs(CASES)
+    assert all_pairs(CASES)[: len(all_pairs([CASES[0]]))] == all_pairs([CASES[0]])
+
+
+def test_variants_of_a_principle_change_different_steps_and_are_counted() -> None:
+    abstained: Counter[str] = Counter()
+    pairs = list(perturb_balanced(CITED_MEDICAL, selection=Selection(), foreign=FOREIGN, abstained=abstained))
+    for number in range(1, 7):
+        made = [pair for pair in pairs if pair.violated == (number,)]
+        lost = sum(count for reason, count in abstained.items() if reason.startswith(f"P{number}: no "))
+        assert len(made) + lost == 5
+        assert [pair.variant for pair in made] == list(range(1, len(made) + 1))
+    multi = [pair for pair in pairs if pair.kind == "multi"]
+    assert len({pair.violated for pair in multi}) == len(multi) > 0
+
+
+def test_a_second_build_reads_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"kinds": ("single",), "limit": 2, "reader": "bundled:tiny"}
+    first = build("builtin", tmp_path, **options)  # type: ignore[arg-type]
+    assert first["reader"] == "bundled:tiny"
+    pairs = load_pairs(tmp_path).pairs
+    (tmp_path / "pairs.jsonl").unlink()
+    monkeypatch.setattr(LikelihoodReader, "read", lambda *_: pytest.fail("read again"))
+    build("builtin", tmp_path, **options)  # type: ignore[arg-type]
+    assert load_pairs(tmp_path).pairs == pairs
+
+
+def test_a_build_without_a_reader_stores_no_likelihoods(tmp_path: Path) -> None:
+    options = {"kinds": ("single",), "limit": 2}
+    assert build("builtin", tmp_path, **options)["reader"] is None  # type: ignore[arg-type]
+    assert not (tmp_path / LIKELIHOODS_FILE).exists()

@@ -20,16 +20,19 @@ from rich.table import Table
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
+from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order
 from data_builders.rationales.rules import recipe_traces
 from data_builders.rationales.store import StoredTrace
+from data_builders.sources.mini import facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
+from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import RolloutRunner
+from judge_r1.episode.rollout import RolloutRunner, case_search
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.metrics import result_scores
 from judge_r1.evaluation.pipeline import Evaluation
@@ -78,12 +81,23 @@ TRAINED: Mapping[str, Row] = {
     "warm-fc-search": Row("grpo-fc-search", "warm-up for warm-fc-search", seeds=3),
 }
 """In an order in which every row follows the one that it starts from. Table 4's variants are the last ones."""
+RULES: Mapping[str, Chooser] = {
+    "rule: never search": lambda pair, claims, searches: (),
+    "rule: always the first two": in_order,
+    "rule: the differing line": differing,
+}
 DIFFERENCES = [
-    ("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")
+    *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
+    ("GRPO from careful", "careful SFT"),
+    ("GRPO, shuffled labels", "warm-up"),
+    ("GRPO", "GRPO, search disabled"),
+    ("GRPO", "GRPO, another case's passages"),
 ]
 
-MEASURES: Mapping[str, Callable[[ItemResult], float]] = {
+Measure = Callable[[ItemResult], float | None]
+MEASURES: Mapping[str, Measure] = {
     "accuracy": lambda result: result.score,
+    "P2, P4": lambda result: result.score if is_hidden(result) else None,
     "label_f1": lambda result: result_scores(result).f1,
 }
 
@@ -129,13 +143,14 @@ def main() -> None:
                 names.setdefault("GRPO, search disabled", []).append(name)
                 name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
                 names.setdefault("GRPO, another case's passages", []).append(name)
-        report(evaluation, names, args.out / f"table-{args.split}.json")
+        rules = {name: rule_row(choose, pairs, judged["base"][1]) for name, choose in RULES.items()}
+        report(evaluation, names, rules, args.out / f"table-{args.split}.json")
 
 
 def with_starts(rows: Iterable[str]) -> list[str]:
     """The rows and those that they start from, in the order of `TRAINED`."""
     wanted = set(rows)
-    for row in reversed(TRAINED):
+    for row in reversed(list(TRAINED)):
         if row in wanted and TRAINED[row].start:
             wanted.add(TRAINED[row].start)
     return [row for row in TRAINED if row in wanted]
@@ -168,7 +183,7 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
     local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
     episode = load_recipe(Path("haystack", "warmup")).episode
     runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
-    found = {}
+    found: dict[str, StoredTrace] = {}
     for start in range(0, len(chosen), BATCH // samples):
         asked = [pair for pair in chosen[start : start + BATCH // samples] for _ in range(samples)]
         for pair, trajectory in zip(asked, runner.run(asked, Sampling(1.0, seed)), strict=True):
@@ -196,32 +211,64 @@ def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: Epis
     return name
 
 
-def report(evaluation: Evaluation, names: Mapping[str, Sequence[str]], file: Path) -> None:
+def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
+    """What a fixed rule reaches with the real search and perfect reading. A flaw that it does not find costs 1/2."""
+    retriever, scores, searches = new_retriever(data.texts, episode), [], 0
+    for pair in data.pairs:
+        claims, found = claims_of(pair), not set(pair.violated) <= {2, 4}
+        for number in choose(pair, claims, episode.budget.max_searches):
+            a, b = claims[number]
+            hits = case_search(retriever, pair.case_id, f"{a.who} {b.who}", episode.budget.top_k)
+            facts = [fact for hit in hits for fact in facts_of(hit.text)]
+            found, searches = found or (a in facts) != (b in facts), searches + 1
+        scores.append((pair.violated in ((2,), (4,)), 1.0 if found else 0.5))
+    return {
+        "P2, P4": fmean(score for hidden, score in scores if hidden),
+        "accuracy": fmean(score for _, score in scores),
+        "searches": searches / len(scores),
+    }
+
+
+def report(
+    evaluation: Evaluation, names: Mapping[str, Sequence[str]], rules: Mapping[str, dict[str, float]], file: Path
+) -> None:
     """Prints the table of means over seeds and the paired differences, and writes them as JSON."""
     rows = {row: mean_row([evaluation.results[name].items for name in seeds]) for row, seeds in names.items()}
-    table = Table("", "seeds", *next(iter(rows.values())))
-    for row, values in rows.items():
-        table.add_row(row, str(len(names[row])), *(f"{value:.3f}" for value in values.values()))
+    columns = list(next(iter(rows.values())))
+    table = Table("", "seeds", *columns)
+    for row, values in {**rules, **rows}.items():
+        shown = (f"{values[column]:.3f}" if column in values else "" for column in columns)
+        table.add_row(row, str(len(names.get(row, []))), *shown)
     clusters = {r.item_id: r.cluster_id for results in evaluation.results.values() for r in results.items}
     gains = {}
     for after, before in DIFFERENCES:
         if after in names and before in names:
             gains[f"{after} - {before}"] = {
                 what: asdict(
-                    difference_over_seeds(*(measured(evaluation, names[row], of) for row in (after, before)), clusters)
+                    difference_over_seeds(
+                        measured(evaluation, names[after], measure),
+                        measured(evaluation, names[before], measure),
+                        clusters,
+                    )
                 )
-                for what, of in (("accuracy", lambda r: r.score), ("label_f1", lambda r: result_scores(r).f1))
+                for what, measure in MEASURES.items()
             }
     console = Console(width=200)
     console.print(table)
     for name, gain in gains.items():
-        low, high = gain["accuracy"]["ci95"]
-        console.print(f"{name}: accuracy {gain['accuracy']['delta']:+.3f} [{low:+.3f}, {high:+.3f}]")
-    write_json(file, {"rows": rows, "seeds": {row: len(seeds) for row, seeds in names.items()}, "differences": gains})
+        for what, found in gain.items():
+            (low, high), seeds = found["ci95"], " ".join(f"{value:+.3f}" for value in found["by_seed"])
+            console.print(f"{name}: {what} {found['delta']:+.3f} [{low:+.3f}, {high:+.3f}], by seed {seeds}")
+    counts = {row: len(seeds) for row, seeds in names.items()}
+    write_json(file, {"rules": rules, "rows": rows, "seeds": counts, "differences": gains})
 
 
-def measured(evaluation: Evaluation, names: Sequence[str], of: Callable[[ItemResult], float]) -> list[dict[str, float]]:
-    return [{result.item_id: of(result) for result in evaluation.results[name].items} for name in names]
+def measured(evaluation: Evaluation, names: Sequence[str], measure: Measure) -> list[dict[str, float]]:
+    """A measure of each pair that has it, for each judge."""
+    return [
+        {result.item_id: value for result in evaluation.results[name].items if (value := measure(result)) is not None}
+        for name in names
+    ]
 
 
 def mean_row(seeds: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
@@ -229,9 +276,14 @@ def mean_row(seeds: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
     return {key: fmean(row[key] for row in map(seed_row, seeds)) for key in seed_row(seeds[0])}
 
 
+def is_hidden(result: ItemResult) -> bool:
+    """Whether only the case shows the flaw."""
+    return result.labels is not None and set(result.labels.violated) in CASE_DEPENDENT
+
+
 def seed_row(results: Sequence[ItemResult]) -> dict[str, float]:
     summary: dict[str, Any] = summary_row("", results, {})
-    hidden = [r.score for r in results if r.labels and set(r.labels.violated) in CASE_DEPENDENT]
+    hidden = [result.score for result in results if is_hidden(result)]
     single = {
         f"P{number}": fmean(r.score for r in results if r.labels and set(r.labels.violated) == {number})
         for number in range(1, 7)

@@ -11,12 +11,20 @@ from functools import partial
 from random import Random
 
 from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.sources.haystack import WORDS
 from data_builders.sources.mini import FACT, Fact, facts_of
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 
 _CLAIM = re.compile(rf"(?P<number>\d+)\. {FACT.pattern},")
+_SIGNS = (
+    dict.fromkeys(WORDS.non_sequiturs.values(), 1)
+    | dict.fromkeys(WORDS.prejudices.values(), 3)
+    | dict.fromkeys((" ".join(words.split()[:2]) for words in WORDS.vague.values()), 5)
+    | dict.fromkeys((" ".join(words.split()[:2]) for words in WORDS.harmful.values()), 6)
+)
+"""Words → the principle that they violate."""
 Claims = dict[str, tuple[Fact, Fact]]
 """Line number → the claims of A and of B."""
 Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
@@ -24,18 +32,39 @@ Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
 
 
 def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser) -> Rationale:
-    """Looks up the chosen lines, by searches if the episode has them, else in the case if it is in the prompt."""
-    claims, thought, seen = claims_of(pair), "", facts_of(case.context)
-    if config.search or config.context == "full":
-        for number in choose(pair, claims, config.budget.max_searches):
-            a, b = claims[number]
-            thought += f"<think>{number} {a} A {b} B</think>"
-            if config.search:
-                passages = yield f"{thought}<search>{a.who} {b.who}</search>"
-                thought, seen = "", [fact for passage in passages for fact in facts_of(passage.text)]
-            thought += f"<think>{finding(a, b, seen)}</think>"
-    worse = "B" if pair.preferred == "A" else "A"
-    yield f"{thought}<think>{worse} worse</think>"
+    """Quotes each line of both reasonings, notes a visible flaw, and checks the chosen claims, by a search if the
+    episode has them, else in the case if it is in the prompt. Notes the side whose claim the case does not support."""
+    claims, thought, seen = claims_of(pair), "<think>", facts_of(case.context)
+    can_check = config.search or config.context == "full"
+    chosen = choose(pair, claims, config.budget.max_searches) if can_check else ()
+    worse = f" {'B' if pair.preferred == 'A' else 'A'} worse"
+    for lines in zip(pair.reasoning_a.split("\n"), pair.reasoning_b.split("\n"), strict=True):
+        number, (quote_a, sign_a), (quote_b, sign_b) = lines[0].split(".")[0], *map(quote, lines)
+        thought += f" {number} A {quote_a} B {quote_b}"
+        if sign_a != sign_b:
+            thought += f"{worse} {sign_a or sign_b}"
+        if number not in claims:
+            continue
+        if number not in chosen:
+            thought += " skip"
+            continue
+        a, b = claims[number]
+        thought += " check"
+        if config.search:
+            passages = yield f"{thought}</think><search> {a.who} {b.who}</search>"
+            thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
+        thought += "".join(f" {record} {support}" for record, support in finding(a, b, seen))
+        if (a in seen) != (b in seen):
+            thought += f"{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}"
+    yield f"{thought}{worse}</think>"
+
+
+def quote(line: str) -> tuple[str, int]:
+    """The claim with its inference or the first two words of the advice, and the principle that it visibly violates
+    (0: none)."""
+    text = line.split(". ", 1)[1]
+    sign = next((number for words, number in _SIGNS.items() if words in text), 0)
+    return text if "," in text else " ".join(text.split()[:2]), sign
 
 
 def claims_of(pair: ReasoningPair) -> Claims:
@@ -47,11 +76,11 @@ def claims_of(pair: ReasoningPair) -> Claims:
     }
 
 
-def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> str:
+def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> list[tuple[str, str]]:
     """The records of the people of both claims, each with the claim that it supports: A, B, both or no."""
     supported = {(True, True): "both", (True, False): "A", (False, True): "B", (False, False): "no"}
     records = [(who, next((fact for fact in seen if fact.who == who), None)) for who in (a.who, b.who)]
-    return " ".join(f"{record or f'{who} none'} {supported[record == a, record == b]}" for who, record in records)
+    return [(str(record or f"{who} none"), supported[record == a, record == b]) for who, record in records]
 
 
 def undirected(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:

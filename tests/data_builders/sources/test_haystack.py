@@ -23,6 +23,7 @@ from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
 from retrieval.bm25 import BM25Index
 from retrieval.passages import split_passages
+from scripts.run_haystack import RULES, rule_row
 
 RECIPE = load_recipe(RECIPES / "haystack" / "warmup.yaml")
 BUDGET = RECIPE.episode.budget
@@ -88,6 +89,15 @@ def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
         assert max(t.searches for _, t in made) <= BUDGET.max_searches
     assert min(hits["haystack"]) == 1.0
     assert sum(hits["haystack-undirected"]) / len(hits["haystack-undirected"]) < 0.5
+
+
+def test_fixed_rules_fail_unless_they_look_where_the_reasonings_differ() -> None:
+    found = cases(15)
+    data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
+    reached = {name: rule_row(choose, data, RECIPE.episode)["P2, P4"] for name, choose in RULES.items()}
+    assert reached["rule: never search"] == 0.5
+    assert 0.55 < reached["rule: always the first two"] < 0.8
+    assert reached["rule: the differing line"] == 1.0
 
 
 def test_splits_that_share_content_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]

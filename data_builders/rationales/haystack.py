@@ -32,8 +32,10 @@ Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
 
 
 def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser) -> Rationale:
-    """Quotes each line of both reasonings, notes a visible flaw, and checks the chosen claims, by a search if the
-    episode has them, else in the case if it is in the prompt. Notes the side whose claim the case does not support."""
+    """Quotes each line of both reasonings and checks the chosen claims, by a search if the episode has them, else in
+    the case if it is in the prompt. Ends at the first flaw that it sees, and gives up on pairs with several."""
+    if len(pair.violated) > 1:
+        return
     claims, thought, seen = claims_of(pair), "<think>", facts_of(case.context)
     can_check = config.search or config.context == "full"
     chosen = choose(pair, claims, config.budget.max_searches) if can_check else ()
@@ -42,20 +44,23 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
         number, (quote_a, sign_a), (quote_b, sign_b) = lines[0].split(".")[0], *map(quote, lines)
         thought += f" {number} A {quote_a} B {quote_b}"
         if sign_a != sign_b:
-            thought += f"{worse} {sign_a or sign_b}"
+            yield f"{thought}{worse} {sign_a or sign_b}</think>"
+            return
         if number not in claims:
             continue
+        a, b = claims[number]
+        thought += " same" if a == b else " differs"
         if number not in chosen:
             thought += " skip"
             continue
-        a, b = claims[number]
         thought += " check"
         if config.search:
             passages = yield f"{thought}</think><search> {a.who} {b.who}</search>"
             thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
         thought += "".join(f" {record} {support}" for record, support in finding(a, b, seen))
         if (a in seen) != (b in seen):
-            thought += f"{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}"
+            yield f"{thought}{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}</think>"
+            return
     yield f"{thought}{worse}</think>"
 
 

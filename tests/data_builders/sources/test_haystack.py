@@ -83,8 +83,8 @@ def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
     for name in ("haystack", "haystack-undirected", "haystack-careful"):
         rejected: Counter[str] = Counter()
         made = list(traces(data, RECIPE.episode, tokenizer, rejected=rejected, writer=WRITERS.get(name)))
-        assert not rejected
-        assert len(made) == len(data.pairs)
+        assert set(rejected) == {"writer_gave_up"}
+        assert len(made) == sum(len(pair.violated) == 1 for pair in data.pairs)
         hits[name] = [t.reward["evidence_hit"] for _, t in made if t.reward and "evidence_hit" in t.reward]
         assert max(t.searches for _, t in made) <= BUDGET.max_searches
     assert min(hits["haystack"]) == 1.0

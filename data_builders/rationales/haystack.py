@@ -57,7 +57,7 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
         if config.search:
             passages = yield f"{thought}</think><search> {a.who} {b.who}</search>"
             thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
-        thought += "".join(f" {record} {support}" for record, support in finding(a, b, seen))
+        thought += " record" + "".join(f" {record} {support}" for record, support in finding(a, b, seen))
         if (a in seen) != (b in seen):
             yield f"{thought}{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}</think>"
             return
@@ -89,9 +89,9 @@ def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> list[tuple[str, str]]:
 
 
 def undirected(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
-    """Up to `searches` lines, drawn without looking at them."""
+    """One to `searches` lines, drawn without looking at them."""
     rng = Random(content_hash("lines", pair.pair_id))
-    return rng.sample(list(claims), rng.randint(0, searches))
+    return rng.sample(list(claims), rng.randint(1, searches))
 
 
 def in_order(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:

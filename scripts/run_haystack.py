@@ -66,12 +66,12 @@ class Row:
 TRAINED: Mapping[str, Row] = {
     "warm-up": Row("warmup"),
     "GRPO": Row("grpo", "warm-up"),
-    "continued SFT": Row("continued", "warm-up"),
-    "rejection sampling": Row("best-of-n", "warm-up"),
-    "careful SFT": Row("careful"),
-    "GRPO from careful": Row("grpo", "careful SFT"),
-    "GRPO, shuffled labels": Row("grpo", "warm-up", train="shuffled"),
-    "directed SFT": Row("directed"),
+    "continued SFT": Row("continued", "warm-up", seeds=3),
+    "rejection sampling": Row("best-of-n", "warm-up", seeds=3),
+    "careful SFT": Row("careful", seeds=3),
+    "GRPO from careful": Row("grpo", "careful SFT", seeds=3),
+    "GRPO, shuffled labels": Row("grpo", "warm-up", seeds=3, train="shuffled"),
+    "directed SFT": Row("directed", seeds=3),
     "fc": Row("grpo-fc", seeds=3),
     "warm-up for warm-fc": Row("warmup-fc", seeds=3),
     "warm-fc": Row("grpo-fc", "warm-up for warm-fc", seeds=3),
@@ -130,20 +130,21 @@ def main() -> None:
                 row: (str(folder / "model"), load_recipe(folder / "recipe.yaml").episode)
                 for row, folder in folders.items()
             }
-            judged = {"base": (base, load_recipe(Path("haystack", "warmup")).episode), **judged}
+            if seed == 0 or base != args.base:
+                judged = {"base": (base, load_recipe(Path("haystack", "warmup")).episode), **judged}
             for row, (model, episode) in judged.items():
                 names.setdefault(row, []).append(judge(evaluation, f"{row}, seed {seed}", model, episode))
                 if args.sampled:
                     sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
                     names.setdefault(f"{row}, sampled", []).append(sampled)
-            if "GRPO" in judged:
+            if "GRPO" in judged and seed < 3:
                 model, episode = judged["GRPO"]
                 off = episode.model_copy(update={"search": False})
                 name = judge(evaluation, f"GRPO, search disabled, seed {seed}", model, off)
                 names.setdefault("GRPO, search disabled", []).append(name)
                 name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
                 names.setdefault("GRPO, another case's passages", []).append(name)
-        rules = {name: rule_row(choose, pairs, judged["base"][1]) for name, choose in RULES.items()}
+        rules = {name: rule_row(choose, pairs, load_recipe(Path("haystack", "warmup")).episode) for name, choose in RULES.items()}
         report(evaluation, names, rules, args.out / f"table-{args.split}.json")
 
 
@@ -243,12 +244,11 @@ def report(
     gains = {}
     for after, before in DIFFERENCES:
         if after in names and before in names:
+            seeds = min(len(names[after]), len(names[before]))
             gains[f"{after} - {before}"] = {
                 what: asdict(
                     difference_over_seeds(
-                        measured(evaluation, names[after], measure),
-                        measured(evaluation, names[before], measure),
-                        clusters,
+                        *(measured(evaluation, names[row][:seeds], measure) for row in (after, before)), clusters
                     )
                 )
                 for what, measure in MEASURES.items()

@@ -50,6 +50,7 @@ from judge_r1.training.recipe import load_recipe
 BASE = "bundled:haystack"
 CASE_DEPENDENT = ({2}, {4})
 BATCH = 128
+WARMUP = load_recipe(Path("haystack", "warmup"))
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def main() -> None:
                 for row, folder in folders.items()
             }
             if seed == 0 or base != args.base:
-                judged = {"base": (base, load_recipe(Path("haystack", "warmup")).episode), **judged}
+                judged = {"base": (base, WARMUP.episode), **judged}
             for row, (model, episode) in judged.items():
                 names.setdefault(row, []).append(judge(evaluation, f"{row}, seed {seed}", model, episode))
                 if args.sampled:
@@ -144,7 +145,7 @@ def main() -> None:
                 names.setdefault("GRPO, search disabled", []).append(name)
                 name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
                 names.setdefault("GRPO, another case's passages", []).append(name)
-        rules = {name: rule_row(choose, pairs, load_recipe(Path("haystack", "warmup")).episode) for name, choose in RULES.items()}
+        rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
         report(evaluation, names, rules, args.out / f"table-{args.split}.json")
 
 
@@ -182,7 +183,7 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
     hf_tokenizer = load_tokenizer(model)
     tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(model, hf_tokenizer)
     local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
-    episode = load_recipe(Path("haystack", "warmup")).episode
+    episode = WARMUP.episode
     runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
     found: dict[str, StoredTrace] = {}
     for start in range(0, len(chosen), BATCH // samples):
@@ -244,11 +245,11 @@ def report(
     gains = {}
     for after, before in DIFFERENCES:
         if after in names and before in names:
-            seeds = min(len(names[after]), len(names[before]))
+            shared = min(len(names[after]), len(names[before]))
             gains[f"{after} - {before}"] = {
                 what: asdict(
                     difference_over_seeds(
-                        *(measured(evaluation, names[row][:seeds], measure) for row in (after, before)), clusters
+                        *(measured(evaluation, names[row][:shared], measure) for row in (after, before)), clusters
                     )
                 )
                 for what, measure in MEASURES.items()

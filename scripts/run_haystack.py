@@ -249,7 +249,9 @@ def report(
             gains[f"{after} - {before}"] = {
                 what: asdict(
                     difference_over_seeds(
-                        *(measured(evaluation, names[row][:shared], measure) for row in (after, before)), clusters
+                        measured(evaluation, names[after][:shared], measure),
+                        measured(evaluation, names[before][:shared], measure),
+                        clusters,
                     )
                 )
                 for what, measure in MEASURES.items()

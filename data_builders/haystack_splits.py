@@ -11,7 +11,7 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Preference, ReasoningPair, Span
 
-CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 120}
+CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80}
 VARIANTS = 4
 """Variants of P2 and of P4 in each case; the other principles have one."""
 

@@ -111,7 +111,9 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=list(TRAINED), help="default: all; earlier rows are added")
     parser.add_argument("--base", default=BASE, help="a folder or bundled:NAME; {seed} is replaced")
     parser.add_argument("--sampled", action="store_true", help="also judge at temperature 1")
-    parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of every recipe of stage GRPO")
+    parser.add_argument(
+        "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
+    )
     args = parser.parse_args()
     data = args.out / "data"
     if not (data / "shuffled" / "pairs.jsonl").exists():
@@ -165,8 +167,10 @@ def train(
     spec = TRAINED[row]
     model = str(folders[spec.start] / "model") if spec.start else base
     overrides = [f"seed={seed}", f"model={model}", f"data.train={data / spec.train}"]
-    if spec.recipe.startswith("grpo"):
-        overrides += [f"data.dev={data / 'dev'}", *changes]
+    is_grpo = spec.recipe.startswith("grpo")
+    overrides += [change for change in changes if is_grpo != change.startswith("sft.")]
+    if is_grpo:
+        overrides.append(f"data.dev={data / 'dev'}")
     if spec.recipe == "best-of-n":
         overrides.append(f"sft.traces_file={best_of_n(model, data / spec.train, folder.with_suffix('.jsonl'), seed)}")
     started = time.monotonic()

@@ -1,12 +1,14 @@
 """The source `haystack`: valid pairs, a budget below the number of claims, and disjoint splits."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import RECIPES
 
+from data_builders.build import write_pairs
 from data_builders.haystack_splits import VARIANTS, build_splits, is_kept, shuffled_labels
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.engine import perturb
@@ -16,7 +18,7 @@ from data_builders.rationales.rules import traces
 from data_builders.sources.haystack import CLAIMS, FACTS, SEEDS, check_disjoint, contents, read
 from data_builders.sources.mini import facts_of
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
+from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
@@ -111,7 +113,7 @@ def test_splits_that_share_content_are_refused(tmp_path) -> None:  # type: ignor
         check_disjoint({"base": some, "train": same["train"]})
 
 
-def test_shuffled_labels_keep_the_texts_and_lose_the_labels() -> None:
+def test_shuffled_labels_keep_the_texts_and_lose_the_labels(tmp_path: Path) -> None:
     found = cases(30)
     data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
     shuffled = shuffled_labels(data, 0)
@@ -120,3 +122,5 @@ def test_shuffled_labels_keep_the_texts_and_lose_the_labels() -> None:
         assert (pair.reasoning_a, pair.reasoning_b) == (other.reasoning_a, other.reasoning_b)
         same += pair.preferred == other.preferred
     assert 0.4 < same / len(data.pairs) < 0.6
+    write_pairs(shuffled, tmp_path)
+    assert list(load_pairs(tmp_path).pairs) == list(shuffled.pairs)

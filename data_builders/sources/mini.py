@@ -39,7 +39,7 @@ NAMES, INFERENCES, DOCUMENTS, MONTHS = WORDS.names, WORDS.inferences, WORDS.docu
 EVENTS = {domain: {did: WORDS.values[kind] for did, kind in kinds.items()} for domain, kinds in WORDS.events.items()}
 """The events of each domain, with their values."""
 
-FACT = re.compile(r"(?P<who>[a-z]+) (?P<did>[a-z]+) (?P<value>[a-z0-9]+)")
+FACT = re.compile(r"(?P<who>[A-Za-z]+) (?P<did>[a-z]+) (?P<value>[a-z0-9]+)")
 
 
 @dataclass(frozen=True)

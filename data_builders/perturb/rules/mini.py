@@ -1,34 +1,29 @@
-"""The rule set `mini`: the six principles, broken in the generated vocabulary of `data_builders.sources.mini`."""
+"""The rule sets `mini` and `haystack`: the six principles, broken in the generated vocabulary of these sources."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.sources.mini import EVENTS, FACT, NAMES, WORDS, Fact, facts_of
+from data_builders.sources import haystack, mini
+from data_builders.sources.mini import FACT, Fact, MiniWords, facts_of
 from judge_r1.core.records import Case, Span
 
 _CLAIM = re.compile(rf"\d+\. (?P<claim>{FACT.pattern}), (?P<inference>so [a-z ]+)\.")
-_ADVICE = re.compile(r"\d+\. (?P<advice>next ask (?P<who>[a-z]+) for the (?P<document>[a-z]+) by [a-z]+)\.")
+_ADVICE = re.compile(r"\d+\. (?P<advice>next ask (?P<who>[A-Za-z]+) for the (?P<document>[a-z]+) by [a-z]+)\.")
+Events = Mapping[str, Mapping[str, Sequence[str]]]
+"""Domain → event → values."""
 
 
-def _register(principle: int, name: str, pattern: re.Pattern[str], group: str, template: str) -> None:
+def _register_template(
+    rule_set: str, principle: int, name: str, pattern: re.Pattern[str], group: str, template: str
+) -> None:
     """Register an operator that replaces a group of a pattern with a template filled from the pattern's groups."""
 
-    @operator(principle, name, rule_set="mini")
+    @operator(principle, name, rule_set=rule_set)
     def replace_group(case: Case, step: Step, rng: Random) -> Edit | None:
         match = pattern.match(step.text)
         return step.edit(match.span(group), template.format(**match.groupdict())) if match else None
-
-
-for _principle, _prefix, _pattern, _group, _templates in (
-    (1, "inference", _CLAIM, "inference", WORDS.non_sequiturs),
-    (3, "prejudice", _CLAIM, "inference", WORDS.prejudices),
-    (5, "vague", _ADVICE, "advice", WORDS.vague),
-    (6, "harmful", _ADVICE, "advice", WORDS.harmful),
-):
-    for _name, _template in _templates.items():
-        _register(_principle, f"{_prefix}_{_name}", _pattern, _group, _template)
 
 
 def _unused(values: Sequence[str], case: Case) -> Sequence[str]:
@@ -37,40 +32,37 @@ def _unused(values: Sequence[str], case: Case) -> Sequence[str]:
     return [value for value in values if value not in used] or values
 
 
-def _register_value(name: str, kinds: Sequence[str]) -> None:
+def _register_value(rule_set: str, words: MiniWords, all_events: Events, name: str, kinds: Sequence[str]) -> None:
     """Register a P2 operator that changes a value of these kinds to another; the case's own fact contradicts it."""
 
-    @operator(2, f"other_{name}", rule_set="mini")
+    @operator(2, f"other_{name}", rule_set=rule_set)
     def change_value(case: Case, step: Step, rng: Random) -> Edit | None:
         match = _CLAIM.match(step.text)
-        if not match or WORDS.events[case.domain][match["did"]] not in kinds:
+        if not match or words.events[case.domain][match["did"]] not in kinds:
             return None
         start = case.context.index(f"{match['claim']}.")
-        new = rng.choice(_unused(EVENTS[case.domain][match["did"]], case))
+        new = rng.choice(_unused(all_events[case.domain][match["did"]], case))
         return step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
 
 
-_register_value("number", ["number"])
-_register_value("month", ["month"])
-_register_value("noun", ["place", "drug", "method"])
-
-
-def _register_invention(name: str, *, change_person: bool, known_person: bool) -> None:
+def _register_invention(
+    rule_set: str, words: MiniWords, all_events: Events, name: str, *, change_person: bool, known_person: bool
+) -> None:
     """Register a P4 operator that states an event of which the case says nothing.
 
     It changes either the person of the claim, to one that the case knows or does not know, or the event.
     """
 
-    @operator(4, name, rule_set="mini")
+    @operator(4, name, rule_set=rule_set)
     def invent(case: Case, step: Step, rng: Random) -> Edit | None:
         match = _CLAIM.match(step.text)
         if not match:
             return None
         facts = facts_of(case.context)
         stated, people = {(fact.who, fact.did) for fact in facts}, {fact.who for fact in facts}
-        events = EVENTS[case.domain]
+        events = all_events[case.domain]
         if change_person:
-            claims = [(person, match["did"]) for person in NAMES if (person in people) == known_person]
+            claims = [(person, match["did"]) for person in words.names if (person in people) == known_person]
         else:
             claims = [(match["who"], event) for event in events]
         unstated = [claim for claim in claims if claim not in stated]
@@ -80,6 +72,22 @@ def _register_invention(name: str, *, change_person: bool, known_person: bool) -
         return step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
 
 
-_register_invention("invented_event", change_person=False, known_person=True)
-_register_invention("wrong_person", change_person=True, known_person=True)
-_register_invention("unknown_person", change_person=True, known_person=False)
+def _register(rule_set: str, words: MiniWords, events: Events) -> None:
+    for principle, prefix, pattern, group, templates in (
+        (1, "inference", _CLAIM, "inference", words.non_sequiturs),
+        (3, "prejudice", _CLAIM, "inference", words.prejudices),
+        (5, "vague", _ADVICE, "advice", words.vague),
+        (6, "harmful", _ADVICE, "advice", words.harmful),
+    ):
+        for name, template in templates.items():
+            _register_template(rule_set, principle, f"{prefix}_{name}", pattern, group, template)
+    _register_value(rule_set, words, events, "number", ["number"])
+    _register_value(rule_set, words, events, "month", ["month"])
+    _register_value(rule_set, words, events, "noun", ["place", "drug", "method"])
+    _register_invention(rule_set, words, events, "invented_event", change_person=False, known_person=True)
+    _register_invention(rule_set, words, events, "wrong_person", change_person=True, known_person=True)
+    _register_invention(rule_set, words, events, "unknown_person", change_person=True, known_person=False)
+
+
+_register("mini", mini.WORDS, mini.EVENTS)
+_register("haystack", haystack.WORDS, haystack.EVENTS)

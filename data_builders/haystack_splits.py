@@ -1,0 +1,71 @@
+"""Builds the splits of `haystack`: train, dev and test with reserved seeds, checked to be disjoint."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+from data_builders.build import build, write_pairs
+from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair, Span
+from judge_r1.core.verdicts import Preference
+
+CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80}
+VARIANTS = 4
+"""Variants of P2 and of P4 in each case; the other principles have one."""
+
+
+def build_splits(out: Path, cases: Mapping[str, int] = CASES) -> dict[str, PairSet]:
+    """Writes the folders `out`/train, dev and test, and returns them.
+
+    Raises:
+        JudgeError: Two splits share content.
+    """
+    check_disjoint({name: contents(read(None, count, SEEDS[name], Counter())) for name, count in cases.items()})
+    splits = {}
+    for name, count in cases.items():
+        build("haystack", out / name / "all", variants=VARIANTS, seed=SEEDS[name], limit=count)
+        every = load_pairs(out / name / "all")
+        splits[name] = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
+        write_pairs(splits[name], out / name)
+    return splits
+
+
+def is_kept(pair: ReasoningPair) -> bool:
+    """All pairs that violate only P2 or only P4, which need a search, and the first variant of the others."""
+    return pair.violated in ((2,), (4,)) or pair.variant == 1
+
+
+def shuffled_labels(data: PairSet, seed: int) -> PairSet:
+    """The pairs with the labels of other pairs: which side is better by a coin, the flaws by a permutation.
+
+    The texts stay where they are. A control: training on such pairs must teach nothing about the reasonings. The side
+    that the coin prefers becomes the reference of a case of its own.
+    """
+    rng = Random(content_hash("shuffled labels", seed))
+    others = rng.sample(list(data.pairs), len(data.pairs))
+    made = [_relabelled(data.case_of(pair), pair, other, rng) for pair, other in zip(data.pairs, others, strict=True)]
+    return PairSet.of((case for case, _ in made), [pair for _, pair in made])
+
+
+def _relabelled(case: Case, pair: ReasoningPair, other: ReasoningPair, rng: Random) -> tuple[Case, ReasoningPair]:
+    preferred: Preference = rng.choice(["A", "B"])
+    texts = {"A": pair.reasoning_a, "B": pair.reasoning_b}
+    better, (worse,) = texts.pop(preferred), texts.values()
+    fields = case.model_dump(exclude={"schema_", "case_id", "reference"})
+    case = Case.of(reference=better, **fields)
+    flaws = tuple(
+        flaw.model_copy(update={"span": Span(start=0, end=1), "context_spans": ()}) for flaw in other.origin.flaws
+    )
+    return case, ReasoningPair(
+        schema=1,
+        **pair.model_dump(exclude={"schema_", "pair_id", "case_id", "preferred", "violated", "kind", "origin"}),
+        pair_id=content_hash(case.case_id, better, worse, list(other.violated)),
+        case_id=case.case_id,
+        preferred=preferred,
+        violated=other.violated,
+        kind=other.kind,
+        origin=other.origin.model_copy(update={"flaws": flaws}),
+    )

@@ -1,0 +1,109 @@
+"""Writes rationales for `haystack`: look up lines of the two reasonings, compare both claims with the record, and name
+the worse side.
+
+The writers differ only in the lines that they look up. A look-up quotes the claims of A and B in a line, searches the
+people they name, and states what the record says about each and which claim that supports.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+
+from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.sources.haystack import WORDS
+from data_builders.sources.mini import FACT, Fact, facts_of
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
+
+_CLAIM = re.compile(rf"(?P<number>\d+)\. {FACT.pattern},")
+_SIGNS = (
+    dict.fromkeys(WORDS.non_sequiturs.values(), 1)
+    | dict.fromkeys(WORDS.prejudices.values(), 3)
+    | dict.fromkeys((" ".join(words.split()[:2]) for words in WORDS.vague.values()), 5)
+    | dict.fromkeys((" ".join(words.split()[:2]) for words in WORDS.harmful.values()), 6)
+)
+"""Words → the principle that they violate."""
+Claims = dict[str, tuple[Fact, Fact]]
+"""Line number → the claims of A and of B."""
+Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
+"""(pair, claims, number of searches) -> the lines to look up."""
+
+
+def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser) -> Rationale:
+    """Quotes each line of both reasonings and checks the chosen claims, by a search if the episode has them, else in
+    the case if it is in the prompt. Ends at the first flaw that it sees, and gives up on pairs with several."""
+    if len(pair.violated) > 1:
+        return
+    claims, thought, seen = claims_of(pair), "<think>", facts_of(case.context)
+    can_check = config.search or config.context == "full"
+    chosen = choose(pair, claims, config.budget.max_searches) if can_check else ()
+    worse = f" {'B' if pair.preferred == 'A' else 'A'} worse"
+    for lines in zip(pair.reasoning_a.split("\n"), pair.reasoning_b.split("\n"), strict=True):
+        number, (quote_a, sign_a), (quote_b, sign_b) = lines[0].split(".")[0], *map(quote, lines)
+        thought += f" {number} A {quote_a} B {quote_b}"
+        if sign_a != sign_b:
+            yield f"{thought}{worse} {sign_a or sign_b}</think>"
+            return
+        if number not in claims:
+            continue
+        a, b = claims[number]
+        thought += " same" if a == b else " differs"
+        if number not in chosen:
+            thought += " skip"
+            continue
+        thought += " check"
+        if config.search:
+            passages = yield f"{thought}</think><search> {a.who} {b.who}</search>"
+            thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
+        thought += " record" + "".join(f" {record} {support}" for record, support in finding(a, b, seen))
+        if (a in seen) != (b in seen):
+            yield f"{thought}{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}</think>"
+            return
+    yield f"{thought}{worse}</think>"
+
+
+def quote(line: str) -> tuple[str, int]:
+    """The claim with its inference or the first two words of the advice, and the principle that it visibly violates
+    (0: none)."""
+    text = line.split(". ", 1)[1]
+    sign = next((number for words, number in _SIGNS.items() if words in text), 0)
+    return text if "," in text else " ".join(text.split()[:2]), sign
+
+
+def claims_of(pair: ReasoningPair) -> Claims:
+    """The claims of both reasonings by line."""
+    both = (_CLAIM.finditer(text) for text in (pair.reasoning_a, pair.reasoning_b))
+    return {
+        a["number"]: (Fact(a["who"], a["did"], a["value"]), Fact(b["who"], b["did"], b["value"]))
+        for a, b in zip(*both, strict=True)
+    }
+
+
+def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> list[tuple[str, str]]:
+    """The records of the people of both claims, each with the claim that it supports: A, B, both or no."""
+    supported = {(True, True): "both", (True, False): "A", (False, True): "B", (False, False): "no"}
+    records = [(who, next((fact for fact in seen if fact.who == who), None)) for who in (a.who, b.who)]
+    return [(str(record or f"{who} none"), supported[record == a, record == b]) for who, record in records]
+
+
+def undirected(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """One to `searches` lines, drawn without looking at them."""
+    rng = Random(content_hash("lines", pair.pair_id))
+    return rng.sample(list(claims), rng.randint(1, searches))
+
+
+def in_order(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """The first lines, until the budget is spent."""
+    return list(claims)[:searches]
+
+
+def differing(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[str]:
+    """The lines in which A and B claim different things."""
+    return [number for number, (a, b) in claims.items() if a != b][:searches]
+
+
+WRITERS.register("haystack")(partial(write_haystack, choose=differing))
+WRITERS.register("haystack-undirected")(partial(write_haystack, choose=undirected))
+WRITERS.register("haystack-careful")(partial(write_haystack, choose=in_order))

@@ -1,0 +1,303 @@
+"""Trains and evaluates the `haystack` experiment of docs/haystack.md: every row of its table, for several seeds.
+
+A stopped run resumes: finished models and judged pairs are kept. Settings were chosen on dev; `--split test` is for the
+final table only, and each reading is logged in docs/results.md.
+
+    OMP_NUM_THREADS=1 python -m scripts.run_haystack --out runs/haystack --seeds 5 --split dev
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from data_builders.build import write_pairs
+from data_builders.haystack_splits import build_splits, shuffled_labels
+from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order
+from data_builders.rationales.rules import recipe_traces
+from data_builders.rationales.store import StoredTrace
+from data_builders.sources.mini import facts_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.items import ItemResult
+from judge_r1.core.jsonl import write_json, write_jsonl
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.record_base import content_hash
+from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.driver import EpisodeDriver
+from judge_r1.episode.rollout import RolloutRunner, case_search
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.evaluation.metrics import result_scores
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.summary import summary_row
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.models.base import Sampling
+from judge_r1.models.engine import LocalModel
+from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.statistics.intervals import difference_over_seeds
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import load_recipe
+
+BASE = "bundled:haystack"
+CASE_DEPENDENT = ({2}, {4})
+BATCH = 128
+WARMUP = load_recipe(Path("haystack", "warmup"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trained row: its recipe in recipes/haystack, the row whose model it starts from ("" for the base), how many
+    seeds it has at most, and the training folder if it is not `train`."""
+
+    recipe: str
+    start: str = ""
+    seeds: int = 100
+    train: str = "train"
+
+
+TRAINED: Mapping[str, Row] = {
+    "warm-up": Row("warmup"),
+    "GRPO": Row("grpo", "warm-up"),
+    "continued SFT": Row("continued", "warm-up", seeds=3),
+    "rejection sampling": Row("best-of-n", "warm-up", seeds=3),
+    "careful SFT": Row("careful", seeds=3),
+    "GRPO from careful": Row("grpo", "careful SFT", seeds=3),
+    "GRPO, shuffled labels": Row("grpo", "warm-up", seeds=3, train="shuffled"),
+    "directed SFT": Row("directed", seeds=3),
+    "fc": Row("grpo-fc", seeds=3),
+    "warm-up for warm-fc": Row("warmup-fc", seeds=3),
+    "warm-fc": Row("grpo-fc", "warm-up for warm-fc", seeds=3),
+    "search": Row("grpo", seeds=3),
+    "fc-search": Row("grpo-fc-search", seeds=3),
+    "warm-up for warm-fc-search": Row("warmup-fc-search", seeds=3),
+    "warm-fc-search": Row("grpo-fc-search", "warm-up for warm-fc-search", seeds=3),
+}
+"""In an order in which every row follows the one that it starts from. Table 4's variants are the last ones."""
+RULES: Mapping[str, Chooser] = {
+    "rule: never search": lambda pair, claims, searches: (),
+    "rule: always the first two": in_order,
+    "rule: the differing line": differing,
+}
+DIFFERENCES = [
+    *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
+    ("GRPO from careful", "careful SFT"),
+    ("GRPO, shuffled labels", "warm-up"),
+    ("GRPO", "GRPO, search disabled"),
+    ("GRPO", "GRPO, another case's passages"),
+]
+
+Measure = Callable[[ItemResult], float | None]
+MEASURES: Mapping[str, Measure] = {
+    "accuracy": lambda result: result.score,
+    "P2, P4": lambda result: result.score if is_hidden(result) else None,
+    "label_f1": lambda result: result_scores(result).f1,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/haystack"))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--rows", nargs="*", choices=list(TRAINED), help="default: all; earlier rows are added")
+    parser.add_argument("--base", default=BASE, help="a folder or bundled:NAME; {seed} is replaced")
+    parser.add_argument("--sampled", action="store_true", help="also judge at temperature 1")
+    parser.add_argument(
+        "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
+    )
+    args = parser.parse_args()
+    data = args.out / "data"
+    if not (data / "shuffled" / "pairs.jsonl").exists():
+        splits = build_splits(data)
+        write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
+    wanted = with_starts(args.rows or list(TRAINED))
+    pairs = load_pairs(data / args.split)
+    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
+        names: dict[str, list[str]] = {}
+        for seed in range(args.seeds):
+            base = args.base.format(seed=seed)
+            rows = [row for row in wanted if seed < TRAINED[row].seeds]
+            folders = {row: args.out / str(seed) / row.replace(" ", "-").replace(",", "") for row in rows}
+            for row in rows:
+                train(row, folders[row], folders, base, data, seed, args.set)
+            judged: dict[str, tuple[str, EpisodeConfig]] = {
+                row: (str(folder / "model"), load_recipe(folder / "recipe.yaml").episode)
+                for row, folder in folders.items()
+            }
+            if seed == 0 or base != args.base:
+                judged = {"base": (base, WARMUP.episode), **judged}
+            for row, (model, episode) in judged.items():
+                names.setdefault(row, []).append(judge(evaluation, f"{row}, seed {seed}", model, episode))
+                if args.sampled:
+                    sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
+                    names.setdefault(f"{row}, sampled", []).append(sampled)
+            if "GRPO" in judged and seed < 3:
+                model, episode = judged["GRPO"]
+                off = episode.model_copy(update={"search": False})
+                name = judge(evaluation, f"GRPO, search disabled, seed {seed}", model, off)
+                names.setdefault("GRPO, search disabled", []).append(name)
+                name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
+                names.setdefault("GRPO, another case's passages", []).append(name)
+        rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
+        report(evaluation, names, rules, args.out / f"table-{args.split}.json")
+
+
+def with_starts(rows: Iterable[str]) -> list[str]:
+    """The rows and those that they start from, in the order of `TRAINED`."""
+    wanted = set(rows)
+    for row in reversed(list(TRAINED)):
+        if row in wanted and TRAINED[row].start:
+            wanted.add(TRAINED[row].start)
+    return [row for row in TRAINED if row in wanted]
+
+
+def train(
+    row: str, folder: Path, folders: Mapping[str, Path], base: str, data: Path, seed: int, changes: Sequence[str]
+) -> None:
+    """Trains one row, unless its model exists."""
+    spec = TRAINED[row]
+    model = str(folders[spec.start] / "model") if spec.start else base
+    overrides = [f"seed={seed}", f"model={model}", f"data.train={data / spec.train}"]
+    is_grpo = spec.recipe.startswith("grpo")
+    overrides += [change for change in changes if is_grpo != change.startswith("sft.")]
+    if is_grpo:
+        overrides.append(f"data.dev={data / 'dev'}")
+    if spec.recipe == "best-of-n":
+        overrides.append(f"sft.traces_file={best_of_n(model, data / spec.train, folder.with_suffix('.jsonl'), seed)}")
+    started = time.monotonic()
+    if run_recipe(load_recipe(Path("haystack", spec.recipe), overrides), folder, rationales=recipe_traces):
+        write_json(folder / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
+
+
+def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 720, samples: int = 4) -> Path:
+    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples."""
+    if file.exists():
+        return file
+    data = load_pairs(train_data)
+    chosen = sorted(data.pairs, key=lambda pair: content_hash("best of n", pair.pair_id, seed))[:pairs]
+    hf_tokenizer = load_tokenizer(model)
+    tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(model, hf_tokenizer)
+    local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
+    episode = WARMUP.episode
+    runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
+    found: dict[str, StoredTrace] = {}
+    for start in range(0, len(chosen), BATCH // samples):
+        asked = [pair for pair in chosen[start : start + BATCH // samples] for _ in range(samples)]
+        for pair, trajectory in zip(asked, runner.run(asked, Sampling(1.0, seed)), strict=True):
+            if trajectory.reward is not None and trajectory.reward["r"] == 1.0:
+                found.setdefault(pair.pair_id, StoredTrace(pair_id=pair.pair_id, teacher=model, trajectory=trajectory))
+    write_jsonl(file, found.values())
+    return file
+
+
+def judge(
+    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, sampling: Sampling | None = None
+) -> str:
+    """Judges greedily, or as `sampling` says, and returns the name of the judge."""
+    evaluation.add_agentic(name, model, episode, sampling or Sampling(), BATCH)
+    return name
+
+
+def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet) -> str:
+    """Judges with searches that answer from another case: the evidence then says nothing about the pair."""
+    ids = sorted(data.cases)
+    others = dict(zip(ids, Random(0).sample(ids, len(ids)), strict=True))
+    texts = {case_id: data.cases[other].context for case_id, other in others.items()}
+    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=BATCH)
+    evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))
+    return name
+
+
+def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
+    """What a fixed rule reaches with the real search and perfect reading. A flaw that it does not find costs 1/2."""
+    retriever, scores, searches = new_retriever(data.texts, episode), [], 0
+    for pair in data.pairs:
+        claims, found = claims_of(pair), not set(pair.violated) <= {2, 4}
+        for number in choose(pair, claims, episode.budget.max_searches):
+            a, b = claims[number]
+            hits = case_search(retriever, pair.case_id, f"{a.who} {b.who}", episode.budget.top_k)
+            facts = [fact for hit in hits for fact in facts_of(hit.text)]
+            found, searches = found or (a in facts) != (b in facts), searches + 1
+        scores.append((pair.violated in ((2,), (4,)), 1.0 if found else 0.5))
+    return {
+        "P2, P4": fmean(score for hidden, score in scores if hidden),
+        "accuracy": fmean(score for _, score in scores),
+        "searches": searches / len(scores),
+    }
+
+
+def report(
+    evaluation: Evaluation, names: Mapping[str, Sequence[str]], rules: Mapping[str, dict[str, float]], file: Path
+) -> None:
+    """Prints the table of means over seeds and the paired differences, and writes them as JSON."""
+    rows = {row: mean_row([evaluation.results[name].items for name in seeds]) for row, seeds in names.items()}
+    columns = list(next(iter(rows.values())))
+    table = Table("", "seeds", *columns)
+    for row, values in {**rules, **rows}.items():
+        shown = (f"{values[column]:.3f}" if column in values else "" for column in columns)
+        table.add_row(row, str(len(names.get(row, []))), *shown)
+    clusters = {r.item_id: r.cluster_id for results in evaluation.results.values() for r in results.items}
+    gains = {}
+    for after, before in DIFFERENCES:
+        if after in names and before in names:
+            shared = min(len(names[after]), len(names[before]))
+            gains[f"{after} - {before}"] = {
+                what: asdict(
+                    difference_over_seeds(
+                        measured(evaluation, names[after][:shared], measure),
+                        measured(evaluation, names[before][:shared], measure),
+                        clusters,
+                    )
+                )
+                for what, measure in MEASURES.items()
+            }
+    console = Console(width=200)
+    console.print(table)
+    for name, gain in gains.items():
+        for what, found in gain.items():
+            (low, high), seeds = found["ci95"], " ".join(f"{value:+.3f}" for value in found["by_seed"])
+            console.print(f"{name}: {what} {found['delta']:+.3f} [{low:+.3f}, {high:+.3f}], by seed {seeds}")
+    counts = {row: len(seeds) for row, seeds in names.items()}
+    write_json(file, {"rules": rules, "rows": rows, "seeds": counts, "differences": gains})
+
+
+def measured(evaluation: Evaluation, names: Sequence[str], measure: Measure) -> list[dict[str, float]]:
+    """A measure of each pair that has it, for each judge."""
+    return [
+        {result.item_id: value for result in evaluation.results[name].items if (value := measure(result)) is not None}
+        for name in names
+    ]
+
+
+def mean_row(seeds: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
+    """Means over seeds; `P2, P4` are the pairs that violate one of these and nothing else."""
+    return {key: fmean(row[key] for row in map(seed_row, seeds)) for key in seed_row(seeds[0])}
+
+
+def is_hidden(result: ItemResult) -> bool:
+    """Whether only the case shows the flaw."""
+    return result.labels is not None and set(result.labels.violated) in CASE_DEPENDENT
+
+
+def seed_row(results: Sequence[ItemResult]) -> dict[str, float]:
+    summary: dict[str, Any] = summary_row("", results, {})
+    hidden = [result.score for result in results if is_hidden(result)]
+    single = {
+        f"P{number}": fmean(r.score for r in results if r.labels and set(r.labels.violated) == {number})
+        for number in range(1, 7)
+    }
+    columns = ("accuracy", "label_f1", "valid_rate", "searches", "evidence_hit")
+    return {"P2, P4": fmean(hidden), **{name: float(summary[name] or 0) for name in columns}, **single}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The source `haystack`: valid pairs, a budget below the number of claims, and disjoint splits."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import RECIPES
+
+from data_builders.build import write_pairs
+from data_builders.haystack_splits import VARIANTS, build_splits, is_kept, shuffled_labels
+from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.rules.engine import perturb
+from data_builders.rationales.base import WRITERS
+from data_builders.rationales.haystack import claims_of
+from data_builders.rationales.rules import traces
+from data_builders.sources.haystack import CLAIMS, FACTS, SEEDS, check_disjoint, contents, read
+from data_builders.sources.mini import facts_of
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.recipe import load_recipe
+from retrieval.bm25 import BM25Index
+from retrieval.passages import split_passages
+from scripts.run_haystack import RULES, rule_row
+
+RECIPE = load_recipe(RECIPES / "haystack" / "warmup.yaml")
+BUDGET = RECIPE.episode.budget
+
+
+def cases(count: int, seed: int = 5) -> list[Case]:
+    return list(read(None, count, seed, Counter()))
+
+
+def pairs_of(case: Case) -> list[ReasoningPair]:
+    pairs = perturb(case, variants=VARIANTS, rule_set="haystack", abstained=Counter())
+    return [pair for pair in pairs if is_kept(pair)]
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_a_case_has_hundreds_of_facts_and_its_pairs_are_valid(seed: int) -> None:
+    case = cases(1, seed)[0]
+    facts = facts_of(case.context)
+    assert FACTS[0] <= len({fact.who for fact in facts}) == len(facts) <= FACTS[1]
+    for pair in pairs_of(case):
+        assert check_pair(case, pair) is None
+        assert len(claims_of(pair)) == CLAIMS > BUDGET.max_searches
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_only_the_case_tells_which_claim_of_p2_and_p4_is_right(seed: int) -> None:
+    case = cases(1, seed)[0]
+    facts = facts_of(case.context)
+    for pair in pairs_of(case):
+        differing = [both for both in claims_of(pair).values() if both[0] != both[1]]
+        if pair.violated in ((2,), (4,)):
+            ((a, b),) = differing
+            assert ((a in facts), (b in facts)) == ((True, False) if pair.preferred == "A" else (False, True))
+            assert (a.who == b.who and a.did == b.did) == (pair.violated == (2,))
+        elif not {2, 4} & set(pair.violated):
+            assert not differing
+
+
+def test_one_search_finds_the_people_of_a_line() -> None:
+    case = cases(1)[0]
+    index = BM25Index(split_passages(case.context, BUDGET.passage_words))
+    facts = facts_of(case.context)
+    for one, other in zip(facts[::7], facts[3::7], strict=False):
+        (hits,) = index.search([f"{one.who} {other.who}"], BUDGET.top_k)
+        shown = {fact for hit in hits for fact in facts_of(hit.passage.text)}
+        assert {one, other} <= shown
+        assert len(shown) == 12
+
+
+def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
+    found = cases(4)
+    data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
+    tokenizer = SafeTokenizer(load_tokenizer(RECIPE.model))
+    hits = {}
+    for name in ("haystack", "haystack-undirected", "haystack-careful"):
+        rejected: Counter[str] = Counter()
+        made = list(traces(data, RECIPE.episode, tokenizer, rejected=rejected, writer=WRITERS.get(name)))
+        assert set(rejected) == {"writer_gave_up"}
+        assert len(made) == sum(len(pair.violated) == 1 for pair in data.pairs)
+        hits[name] = [t.reward["evidence_hit"] for _, t in made if t.reward and "evidence_hit" in t.reward]
+        assert max(t.searches for _, t in made) <= BUDGET.max_searches
+    assert min(hits["haystack"]) == 1.0
+    assert sum(hits["haystack-undirected"]) / len(hits["haystack-undirected"]) < 0.5
+
+
+def test_fixed_rules_fail_unless_they_look_where_the_reasonings_differ() -> None:
+    found = cases(15)
+    data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
+    reached = {name: rule_row(choose, data, RECIPE.episode)["P2, P4"] for name, choose in RULES.items()}
+    assert reached["rule: never search"] == 0.5
+    assert 0.55 < reached["rule: always the first two"] < 0.8
+    assert reached["rule: the differing line"] == 1.0
+
+
+def test_splits_that_share_content_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    splits = build_splits(tmp_path, {"train": 3, "dev": 2})
+    assert len({case_id for data in splits.values() for case_id in data.cases}) == 5
+    same = {"train": contents(cases(3, SEEDS["train"])), "test": contents(cases(1, SEEDS["train"]))}
+    with pytest.raises(JudgeError, match="share 1 case ids"):
+        check_disjoint(same)
+    some = {"triples of claims": {min(same["train"]["triples of claims"])}}
+    with pytest.raises(JudgeError, match="base and train share 1 triples of claims"):
+        check_disjoint({"base": some, "train": same["train"]})
+
+
+def test_shuffled_labels_keep_the_texts_and_lose_the_labels(tmp_path: Path) -> None:
+    found = cases(30)
+    data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
+    shuffled = shuffled_labels(data, 0)
+    same = 0
+    for pair, other in zip(data.pairs, shuffled.pairs, strict=True):
+        assert (pair.reasoning_a, pair.reasoning_b) == (other.reasoning_a, other.reasoning_b)
+        same += pair.preferred == other.preferred
+    assert 0.4 < same / len(data.pairs) < 0.6
+    write_pairs(shuffled, tmp_path)
+    assert list(load_pairs(tmp_path).pairs) == list(shuffled.pairs)

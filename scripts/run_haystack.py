@@ -209,8 +209,8 @@ def judge(
 
 def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet) -> str:
     """Judges with searches that answer from another case: the evidence then says nothing about the pair."""
-    ids = sorted(data.cases)
-    others = dict(zip(ids, Random(0).sample(ids, len(ids)), strict=True))
+    ids = Random(0).sample(sorted(data.cases), len(data.cases))
+    others = dict(zip(ids, ids[1:] + ids[:1], strict=True))
     texts = {case_id: data.cases[other].context for case_id, other in others.items()}
     build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=BATCH)
     evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))

@@ -31,6 +31,10 @@ class SftConfig(ConfigModel):
     learning_rate: float = Field(1e-5, gt=0, le=1)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
     packing: bool = Field(False, description="several examples per row, each attending only to itself")
+    by_length: bool = Field(
+        True,
+        description="batches of examples of similar length: less padding, but a token of a short example weighs more",
+    )
     traces: int | None = Field(None, ge=1, description="number of traces; default: all")
     rationales: str | None = Field(None, description="writer of the traces; default: the one for the cases' source")
     traces_file: Path | None = Field(None, description="traces of a teacher instead (see `judge-r1 rationales`)")

@@ -64,7 +64,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
     let_cpus_train(args)
-    data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces))
+    data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces), sort=config.by_length)
     if config.packing:
         check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)
     callbacks, set_trainer = loss_evaluation(run, recipe)

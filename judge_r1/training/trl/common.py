@@ -9,7 +9,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.best_checkpoint import export_best
-from judge_r1.training.data.data_order import by_length
+from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.distributed import await_files, is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.model_card import write_card
@@ -119,8 +119,10 @@ def ordered(
     part: SftConfig | DpoConfig,
     run: RunFolder,
     make: Callable[[], Sequence[Mapping[str, Any]]],
+    *,
+    sort: bool = True,
 ) -> Any:
-    """The examples of the whole run in training order, as a data set.
+    """The examples of the whole run in training order, as a data set; with `sort`, a batch has similar lengths.
 
     `make` returns each example once, with its number of tokens as `length`. It runs in the first process, and the
     others read its result. The last batch is filled from the next epoch. The data set ends with the run, so a trainer
@@ -129,7 +131,12 @@ def ordered(
     data = _examples(args, run.folder / EXAMPLES / "train", make)
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
     last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
-    order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
+    total = max(wanted, last)
+    order = (
+        by_length(list(data["length"]), total, part.batch_size, recipe.seed)
+        if sort
+        else shuffled(len(data), total, recipe.seed)
+    )[:last]
     return data.remove_columns("length").select(order)
 
 

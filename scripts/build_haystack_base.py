@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 
 import torch
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
@@ -31,8 +31,7 @@ from data_builders.sources.corpus_io import numbered
 from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, check_disjoint, contents, facts, lines, read, triples
 from data_builders.sources.mini import Fact
 from judge_r1.core.record_base import content_hash
-from judge_r1.episode.tags import NAMES as TAG_NAMES
-from scripts.build_tiny_base import EXTRA_WORDS, TEMPLATE
+from scripts.build_tiny_base import EXTRA_WORDS, train_tokenizer
 
 LEVELS = ((2, 1, 80), (4, 2, 80), (6, 3, 340))
 """Most lines of a list, passages of the record, and steps, from easy to hard. At the last level the learning rate
@@ -167,19 +166,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     texts += [plain(text) for text in documents(len(LEVELS) - 1, 1, 2000)]
     for control in ("<|im_start|>", "<|im_end|>"):
         texts = [text.replace(control, " ") for text in texts]
-    trainer = trainers.BpeTrainer(
-        vocab_size=2400,
-        min_frequency=20,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
-        show_progress=False,
-    )
-    bpe.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
-    tags = [f"<{slash}{name}>" for name in TAG_NAMES for slash in ("", "/")]
-    fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
-    fast.chat_template = TEMPLATE
-    return fast
+    return train_tokenizer(bpe, texts, 2400)
 
 
 WIDTH, HEADS, LAYERS = 128, 4, 4

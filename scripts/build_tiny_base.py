@@ -139,8 +139,13 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     texts = [EXTRA_WORDS, vocabulary] * 500 + [plain(text) for text in documents(7, 2000)]
     for control in ("<|im_start|>", "<|im_end|>", *(f"<{s}{n}>" for n in TAG_NAMES for s in ("", "/"))):
         texts = [text.replace(control, " ") for text in texts]
+    return train_tokenizer(bpe, texts, 1200)
+
+
+def train_tokenizer(bpe: Tokenizer, texts: list[str], size: int) -> PreTrainedTokenizerFast:
+    """Trains `size` tokens, and adds the tags as plain tokens and the chat template."""
     trainer = trainers.BpeTrainer(
-        vocab_size=1200,
+        vocab_size=size,
         min_frequency=20,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],

@@ -78,7 +78,7 @@ def test_one_search_finds_the_people_of_a_line() -> None:
 
 
 def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
-    found = cases(4)
+    found = cases(12)
     data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
     tokenizer = SafeTokenizer(load_tokenizer(RECIPE.model))
     hits = {}

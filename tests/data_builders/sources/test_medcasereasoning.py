@@ -93,5 +93,5 @@ def test_an_invalid_column_is_reported(changes: dict[str, Any], message: str, tm
 
 def test_a_missing_column_error_suggests_the_nearest(tmp_path: Path) -> None:
     row = {k: v for k, v in ROW.items() if k != "final_diagnosis"} | {"final_diagnoses": "x"}
-    with pytest.raises(BadTable, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\?; the"):
+    with pytest.raises(BadTable, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\? The"):
         cases(write_rows(tmp_path / "t.jsonl", [row]))

@@ -28,8 +28,8 @@ def test_an_invalid_column_error_lists_the_existing_ones() -> None:
     row = CorpusRow("f.jsonl", 3, "f.jsonl, line 3", "f", {"case_promt": "x", "title": 4, "n": 5, "yes": True})
     with pytest.raises(
         BadTable,
-        match=r"f\.jsonl, line 3: column 'case_prompt' is missing; did you mean 'case_promt'\?; "
-        r"the columns are: case_promt, title, n, yes$",
+        match=r"f\.jsonl, line 3: column 'case_prompt' is missing; did you mean 'case_promt'\? "
+        r"The columns are: case_promt, title, n, yes$",
     ):
         row.text("case_prompt")
     with pytest.raises(BadTable, match=r"line 3: column 'title' must hold text, not int; the columns are: case_promt"):

@@ -122,7 +122,9 @@ def variants_of(domain: str, context: str, decision: str, reference: str) -> tup
     case = Case.of(
         domain=domain, context=context, decision=decision, reference=reference, source="prompt", license="none"
     )
-    return tuple(perturb(case, rule_set="mini" if re.match(rf"{FACT.pattern}\.", context) else RULES, abstained=Counter()))
+    return tuple(
+        perturb(case, rule_set="mini" if re.match(rf"{FACT.pattern}\.", context) else RULES, abstained=Counter())
+    )
 
 
 def _part(number: int, pair: ReasoningPair, texts: list[str], rng: Random, share: float) -> str:

@@ -57,6 +57,7 @@ class NodeGroup:
         self.failure: NodeFailed | None = None
         self._store: Any = None
         self._left = threading.Event()
+        self._stopped = threading.Event()
         self._others = [rank for rank in range(node.count) if rank != node.rank]
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -101,7 +102,11 @@ class NodeGroup:
                 time.sleep(0.1)
 
     def cause(self, wait: bool) -> NodeFailed | None:
-        """The failure of another node, if there is one. With `wait`, it may be about to be reported."""
+        """The failure of another node, if there is one. With `wait`, it may be about to be reported.
+
+        This process has stopped, so it gets no signal from now on.
+        """
+        self._stopped.set()
         if wait:
             self._thread.join(REPORT_SECONDS)
         return self.failure
@@ -150,6 +155,8 @@ class NodeGroup:
                 self.failure = next(filter(None, (self._failure_of(rank, seen) for rank in self._others)), None)
             except RuntimeError:
                 self.failure = NodeFailed(f"node 0 of {self.node.count} is gone")
+            if self.failure is not None and self._stopped.is_set():
+                return
             if self.failure is not None and not self._left.is_set():
                 os.kill(os.getpid(), signal.SIGHUP)
                 if not self._left.wait(STUCK_SECONDS):  # in a call that Python cannot interrupt

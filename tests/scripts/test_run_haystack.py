@@ -19,12 +19,12 @@ def test_rows_follow_those_that_they_start_from() -> None:
 
 
 @pytest.mark.slow
-def test_every_kind_of_row_runs_and_resumes(
+def test_rows_run_and_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     splits = build_splits(tmp_path / "data", {"train": 4, "dev": 2, "test": 1})
     write_pairs(shuffled_labels(splits["train"], 0), tmp_path / "data" / "shuffled")
-    rows = ["warm-up", "GRPO", "rejection sampling", "GRPO, shuffled labels"]
+    rows = ["warm-up", "GRPO", "GRPO, shuffled labels"]
     small = ["sft.traces=32", "sft.epochs=1", "grpo.steps=1", "eval_pairs=4"]
     monkeypatch.setattr(
         sys, "argv", ["run_haystack", "--out", str(tmp_path), "--seeds", "1", "--rows", *rows, "--set", *small]

@@ -51,8 +51,8 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
     """Return the case with up to `count` sentences of its context in the reference, most of them with a remark.
 
     About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` counts them,
-    and the id changes. A case that gets no citation is returned as it is. With a `corpus`, facts that are typical of it
-    are cited.
+    and the id changes. A case that gets no citation is returned as it is. With a `corpus`, only facts without
+    words that are rare in it are cited (`CorpusFacts`).
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)

@@ -40,7 +40,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
     return "".join([*parts, text[position:]]), [spans[index] for index in range(len(edits))]
 
 
-def _is_restated(reference: str, step: Step, edit: Edit) -> bool:
+def _is_repeated(reference: str, step: Step, edit: Edit) -> bool:
     """Whether a sentence outside the changed citation has the removed words and `MIN_RESTATED` more of its words."""
     changed = (c.whole for c in step.citations if c.whole[0] <= edit.start - step.start < c.whole[1])
     whole = next(changed, None)
@@ -84,7 +84,7 @@ class CaseEdits:
         if any(a < end and start < b for a, b in kept) or any(start == end == a - 1 for a, _ in step.remarks):
             return False
         old = self.case.reference[edit.start : edit.end]
-        if rule.principle == 2 and _is_restated(self.case.reference, step, edit):
+        if rule.principle == 2 and _is_repeated(self.case.reference, step, edit):
             return False
         return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
 

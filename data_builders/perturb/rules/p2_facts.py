@@ -73,8 +73,11 @@ def _terms(step: Step, classes: Classes) -> Iterator[tuple[TermMatch, Citation]]
 
 
 def _is_bound(text: str, cited: Citation, found: TermMatch, *, of_case: bool) -> bool:
-    """Whether the sentence itself would show that a term was exchanged: it has an amount behind it, is one of two
-    attributes of a thing, occurs again, or says which sex a person of the sentence has."""
+    """Whether the sentence itself would show that a term was exchanged.
+
+    A thing of the case (`of_case`) has an amount behind it. An attribute stands beside another one ("left and right"),
+    occurs twice, or tells the sex of a person whom a pronoun of the sentence names.
+    """
     if of_case:
         return _BEFORE_AMOUNT.match(text, found.end) is not None
     stated = text[cited.start : cited.end]

@@ -1,7 +1,7 @@
 """Remarks about citations: a reference gets sound ones, and rules for P1, P3, P5 and P6 put flawed ones in their place.
 
 A remark calls the sentence before it "this", so it fits behind any citation. Each flawed remark of `remarks.json` has a
-sound twin with nearly the same words. A flawed remark replaces any sound remark, not only its own twin, so a flawed
+sound twin of the same length with similar words. A flawed remark replaces any sound remark, not only its own twin, so a flawed
 text often has one more remark of its principle and one fewer of another.
 """
 

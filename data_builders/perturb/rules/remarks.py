@@ -1,8 +1,8 @@
 """Remarks about citations: a reference gets sound ones, and rules for P1, P3, P5 and P6 put flawed ones in their place.
 
 A remark calls the sentence before it "this", so it fits behind any citation. Each flawed remark of `remarks.json` has a
-sound twin of the same length with similar words. A flawed remark replaces any sound remark, not only its own twin, so a flawed
-text often has one more remark of its principle and one fewer of another.
+sound twin of the same length with similar words. A flawed remark replaces any sound remark, not only its own twin, so
+a flawed text often has one more remark of its principle and one fewer of another.
 """
 
 import re

@@ -1,9 +1,14 @@
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.training.data.data_order import by_length, shuffled
+from judge_r1.training.recipe import Recipe, SftConfig
+from judge_r1.training.trl.common import ordered
 
 SIZES = st.integers(1, 30)
 
@@ -35,3 +40,17 @@ def test_a_batch_has_similar_lengths_and_batches_are_shuffled() -> None:
     assert all(len(set(batch)) == 1 for batch in batches)
     firsts = [batch[0] for batch in batches]
     assert firsts != sorted(firsts) != firsts[::-1]
+
+
+def test_batches_of_sft_have_similar_lengths_or_are_random(tmp_path: Path) -> None:
+    lengths = [length for length in range(1, 11) for _ in range(4)]
+    recipe = Recipe(name="r", stage="sft", model="bundled:tiny", data={"train": tmp_path}, seed=3)
+    run: Any = SimpleNamespace(folder=tmp_path)
+    args, part = SimpleNamespace(world_size=1), SftConfig(batch_size=4)
+
+    def order(sort: bool) -> list[int]:
+        rows = [{"length": length, "n": n} for n, length in enumerate(lengths)]
+        return list(ordered(args, recipe, part, run, lambda: rows, sort=sort)["n"])
+
+    assert order(True) == by_length(lengths, 40, 4, 3)
+    assert order(False) == shuffled(40, 40, 3) != order(True)

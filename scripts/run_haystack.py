@@ -179,8 +179,8 @@ def train(
 
 
 def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 1920, samples: int = 4) -> Path:
-    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples: by default, as many
-    samples as GRPO takes in 80 steps."""
+    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples: by default, as
+    many samples as GRPO takes in 80 steps."""
     if file.exists():
         return file
     data = load_pairs(train_data)

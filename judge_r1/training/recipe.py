@@ -33,7 +33,8 @@ class SftConfig(ConfigModel):
     packing: bool = Field(False, description="several examples per row, each attending only to itself")
     by_length: bool = Field(
         True,
-        description="batches of examples of similar length: less padding, but a token of a short example weighs more",
+        description="batches of examples of similar length: less padding. Each token of the run has the same weight. "
+        "false: random batches, each with the mean over its own tokens",
     )
     traces: int | None = Field(None, ge=1, description="number of traces; default: all")
     rationales: str | None = Field(None, description="writer of the traces; default: the one for the cases' source")

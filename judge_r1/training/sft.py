@@ -1,5 +1,6 @@
 """SFT with TRL on rationale traces or gold judgments. Prompt and observation tokens have no loss (label -100)."""
 
+from functools import partial
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
@@ -38,7 +39,7 @@ def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
 
 
 def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
-    """The rows of all traces with their `length` in tokens.
+    """The rows of all traces with their `length` in tokens, of which `trained` have a loss.
 
     Raises:
         JudgeError: There is no trace, or one is longer than the model's context.
@@ -50,7 +51,10 @@ def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
     longest, context = max(len(row["input_ids"]) for row in rows), context_length(recipe.model)
     if context and longest > context:
         raise JudgeError(f"recipe {recipe.name}: a trace has {longest} tokens, the context of the model has {context}")
-    return [{**row, "length": len(row["input_ids"])} for row in rows]
+    return [
+        {**row, "length": len(row["input_ids"]), "trained": sum(label != IGNORED for label in row["labels"])}
+        for row in rows
+    ]
 
 
 def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None = None) -> None:
@@ -60,6 +64,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
 
     from judge_r1.training.trl.packing import Isolation, attention, check_rows
     from judge_r1.training.trl.resume import resume
+    from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
@@ -67,8 +72,10 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces), sort=config.by_length)
     if config.packing:
         check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)
+    per_step = sum(data["trained"]) * config.batch_size / len(data)
+    trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
     callbacks, set_trainer = loss_evaluation(run, recipe)
-    trainer = SFTTrainer(
+    trainer = trainer_of(
         model=load_model(recipe.model, training=True, attention=attention() if config.packing else None),
         args=args,
         train_dataset=data,

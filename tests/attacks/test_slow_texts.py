@@ -19,7 +19,7 @@ from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.facts import facts
 from data_builders.perturb.rules.operators import Step
-from data_builders.perturb.rules.remarks import find_remarks
+from data_builders.perturb.rules.remarks import _GROUPS, find_remarks, groups_for
 from data_builders.perturb.rules.steps import numbering, split_steps
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.perturb.teacher.answer_parser import parse_answer
@@ -48,6 +48,7 @@ PARTS = [
     *("<think>", "<search>", "Worse:", "Worse: A\n", "Flawed Variant 1:\n", "Violated Principles: [1, "),
     *("Article 1 (a), ", "a.b", "a. B ", "A.", "Mr A ", "Court ", "1 January ", "see ", "because x ", "should "),
     *("the patient ", "(e.g. ", "THE FACTS\n", "\\boxed_review{", "\n}", "Reviewer 1"),
+    *("He ", ": a ", "he is no farmer ", "He lived in Chech "),
 ]
 READERS: dict[str, Callable[[str], Any]] = {
     "opinion": lambda text: read_opinion("pair", "verifier", text),
@@ -61,6 +62,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "decision": lambda text: decided([text]),
     "tags": lambda text: guard(text, "case", "task"),
     "remarks": lambda text: find_remarks(text, "legal"),
+    "medical groups": lambda text: groups_for("medical", text),
+    "legal groups": lambda text: groups_for("legal", text),
     **{
         function.__name__: function
         for function in (
@@ -123,3 +126,31 @@ def test_an_opinion_is_that_of_the_plain_pattern(pieces: list[str]) -> None:
     plain = re.findall(r"^[\s*_#]*Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?([AB])\b[\s*_.]*$", text, re.I | re.M)
     opinion = read_opinion("pair", "verifier", f"{text}\nViolated Principles: [1]")
     assert (opinion.worse is not None) == (len(plain) == 1)
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            *("He", "he", "The applicant", ": a", "no", "not", "brother", "'s", ".", ";", "\n", "and " * 10, "x" * 19),
+            *("farmer", "farmer: None", "retired", "Muslim", "is a Polish national", "mental", "unfarmer"),
+        ]
+    ),
+    max_size=24,
+)
+
+
+@given(WORDS, st.sampled_from(["", " "]))
+def test_groups_are_those_of_the_plain_patterns(words: list[str], between: str) -> None:
+    text = between.join(words)
+    for domain in ("medical", "legal"):
+        entries = _GROUPS[domain].patterns
+        plain = [
+            (entry, re.search(entry.pattern.replace("{person}", _GROUPS[domain].person), text)) for entry in entries
+        ]
+        found = [
+            name.replace("{match}", match[1]) if match.re.groups else name
+            for entry, match in plain
+            if entry.pattern and match
+            for name in entry.groups
+        ]
+        assert groups_for(domain, text) == (found or list(entries[-1].groups))

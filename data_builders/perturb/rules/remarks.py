@@ -18,13 +18,15 @@ from judge_r1.core.records import Case
 GENERAL = "general"
 INSERTED_SHARE = 0.3
 """The share of draws that may add a remark to a citation without one."""
+_REACH = 100
+"""Characters that `person` of groups.json can match at most, and more."""
 
 
 class _GroupPattern(Lexicon):
     """Names of groups of people, for contexts that match the pattern.
 
-    `{match}` in a name stands for the pattern's group, `{person}` in a pattern for words that introduce the person the
-    case is about. An entry without a pattern is for contexts that match no other.
+    `{match}` in a name stands for the pattern's group, `{person}` at the beginning of a pattern for words that
+    introduce the person the case is about. An entry without a pattern is for contexts that match no other.
     """
 
     pattern: str
@@ -79,10 +81,23 @@ def groups_for(domain: str, context: str) -> Sequence[str]:
     found = [
         name.replace("{match}", match[1]) if match.re.groups else name
         for entry in lexicon.patterns
-        if entry.pattern and (match := re.search(entry.pattern.replace("{person}", lexicon.person), context))
+        if entry.pattern and (match := _first_match(entry.pattern, lexicon.person, context))
         for name in entry.groups
     ]
     return found or [name for entry in lexicon.patterns if not entry.pattern for name in entry.groups]
+
+
+def _first_match(pattern: str, person: str, context: str) -> re.Match[str] | None:
+    """The first match of a pattern. Keywords are looked up first, and only then the person in the characters before
+    them, because a hostile text can name a person at every word."""
+    keywords = re.compile(pattern.removeprefix("{person}"))
+    if not pattern.startswith("{person}"):
+        return keywords.search(context)
+    before = re.compile(rf"{person}\Z")
+    match = keywords.search(context)
+    while match and not before.search(context, max(0, match.start() - _REACH), match.start()):
+        match = keywords.search(context, match.start() + 1)
+    return match
 
 
 def _register(principle: int, name: str) -> None:

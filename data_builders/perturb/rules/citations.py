@@ -17,7 +17,7 @@ from data_builders.perturb.rules.facts import Fact, facts, is_plain
 from data_builders.perturb.rules.operators import Interval, Step, seeded_random
 from data_builders.perturb.rules.remarks import find_remarks, sound_remarks
 from data_builders.perturb.rules.sentence_parts import is_dependent
-from data_builders.perturb.rules.steps import body_sentences, sentences, split_steps
+from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
 from judge_r1.core.records import Case
 
@@ -140,7 +140,7 @@ def cited(fact: Fact, domain: str, rng: Random) -> str:
     """Return a sentence that states a fact: as it stands, or quoted."""
     if is_plain(fact) and rng.random() < PLAIN_SHARE:
         return fact.text
-    quoted = rng.choice(_QUOTES.get(domain) or _QUOTES["general"]).replace("{fact}", fact.text)
+    quoted = rng.choice(_templates(domain)).replace("{fact}", fact.text)
     return quoted if fact.text.endswith(".") else f"{quoted}."
 
 
@@ -148,17 +148,41 @@ def with_citations(case: Case, steps: Sequence[Step]) -> list[Step]:
     """Return the steps with their citations, the facts of the context that stand in them word by word, and remarks."""
     found = facts(case.context)
     return [
-        replace(step, citations=tuple(_citations(step, found)), remarks=find_remarks(step.text, case.domain))
+        replace(
+            step, citations=tuple(_citations(step, found, case.domain)), remarks=find_remarks(step.text, case.domain)
+        )
         for step in steps
     ]
 
 
-def _citations(step: Step, found: Sequence[Fact]) -> Iterator[Citation]:
-    whole = sentences(step.text)
+def _citations(step: Step, found: Sequence[Fact], domain: str) -> Iterator[Citation]:
+    marker = MARKER.match(step.text)
+    first = marker.end() if marker else 0  # the numbering stays
     for fact in found:
-        start = step.text.find(fact.text)
+        start = step.text.find(fact.text, first)
         if start >= 0:
-            end = start + len(fact.text)
-            around = next(((a, b) for a, b in whole if a <= start and end <= b), None)
-            if around is not None:
-                yield Citation(start, end, around, fact)
+            whole = _as_written(step.text, start, fact, domain) or _sentence_around(step.text, start, fact)
+            if whole is not None:
+                yield Citation(start, start + len(fact.text), (max(whole[0], first), whole[1]), fact)
+
+
+def _as_written(text: str, start: int, fact: Fact, domain: str) -> Interval | None:
+    """The sentence that `cited` wrote. Sentences are not split behind `mg/L.` or an initial, and must not be here."""
+    end = start + len(fact.text)
+    if is_plain(fact) and text[start - 1 : start].strip() == text[end : end + 1].strip() == "":
+        return start, end
+    for template in _templates(domain):
+        before, after = template.split("{fact}")
+        if text.endswith(before, 0, start) and text.startswith(after, end):
+            end += len(after)
+            return start - len(before), end + (text.startswith(".", end) and not fact.text.endswith("."))
+    return None
+
+
+def _sentence_around(text: str, start: int, fact: Fact) -> Interval | None:
+    end = start + len(fact.text)
+    return next(((a, b) for a, b in sentences(text) if a <= start and end <= b), None)
+
+
+def _templates(domain: str) -> tuple[str, ...]:
+    return _QUOTES.get(domain) or _QUOTES["general"]

@@ -1,11 +1,13 @@
 """Citations are sentences of the case, word by word, and nothing else in a reference changes."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, FAMILY, FRAGMENTS, LEGAL, MEDICAL, case_of
 
-from data_builders.perturb.rules.citations import cite_facts, with_citations
+from data_builders.perturb.rules.citations import _QUOTES, cite_facts, with_citations
 from data_builders.perturb.rules.facts import MAX_WORDS, MIN_WORDS, facts
 from data_builders.perturb.rules.remarks import find_remarks
 from data_builders.perturb.rules.steps import numbering, split_steps
@@ -152,3 +154,28 @@ def test_a_domain_without_quotations_uses_the_general_ones() -> None:
     assert text == fact
     assert "file" in case.reference[start:end], "the fact says `he`, so it needs a quotation"
     assert f"“{fact}”" in case.reference[start:end]
+
+
+def test_a_citation_behind_a_unit_or_an_initial_is_a_sentence_of_its_own() -> None:
+    """`sentences` does not split behind them, and P4 would replace the author's sentence and the numbering as well."""
+    facts_ = ("The letter was read by Mr K.", "The mother of the boy, who was 9 years old, spoke with J. Smith.")
+    authors = ("The peak of 71 nmol/L is below 450 nmol/L.", "This was said by A. Brown and, as he writes, by C.")
+    for author, fact in product(authors, facts_):
+        for written in ("{fact}", *_QUOTES["medical"]):
+            sentence = written.replace("{fact}", fact)
+            reference = f"1. {author} {sentence} The matter was closed.\n2. {sentence}"
+            case = case_of("medical", f"A case. {fact}", reference)
+            found = [
+                step.text[slice(*citation.whole)]
+                for step in with_citations(case, split_steps(reference))
+                for citation in step.citations
+            ]
+            assert found == [sentence, sentence]
+
+
+def test_the_sentence_of_the_author_around_a_fact_has_no_numbering() -> None:
+    fact = "The samples were kept in a cold room for 12 days."
+    case = case_of("academic", f"{fact} The end.", f"1. “{fact}” – do the authors mean this?\n2. As said: {fact}")
+    steps = with_citations(case, split_steps(case.reference))
+    wholes = [step.text[slice(*citation.whole)] for step in steps for citation in step.citations]
+    assert wholes == [f"“{fact}” – do the authors mean this?", fact]

@@ -33,13 +33,15 @@ def build(
     limit: int | None = None,
     reader: str | None = None,
     citations: int = CITATIONS,
+    max_steps: int | None = None,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
     `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
-    whose likelihoods are balanced. `citations` is how many sentences of its context rules add to a reference.
+    whose likelihoods are balanced. `citations` is how many sentences of its context rules add to a reference, and
+    `max_steps` how many steps of its own it keeps.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, citations)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, citations, max_steps)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

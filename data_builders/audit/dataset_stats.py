@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from data_builders.prompt_lengths import PromptLengths
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.statistics.intervals import binomial_p
@@ -46,8 +48,9 @@ class Lengths:
 class GroupStats:
     """Statistics of one domain, or of all domains.
 
-    A prompt is that of `judge_prompt` for a judge that sees the context and does not search, without the tokens of a
-    chat template. Contexts are those of cases with pairs. A pair counts under every principle that it violates.
+    A prompt is the one of an episode's configuration, with its chat template; without one, it is that of `judge_prompt`
+    for a judge that sees the context and does not search, without the tokens of a chat template. Contexts are those of
+    cases with pairs. A pair counts under every principle that it violates.
     """
 
     pairs: int
@@ -78,13 +81,24 @@ class DatasetStats:
         return [bins[number] for number in range(len(self.edges) - 1)]
 
 
-def compute_stats(data: PairSet, tokenizer: SafeTokenizer, tokenizer_name: str) -> DatasetStats:
-    """Compute the statistics of a set of pairs. Lengths are in tokens and in white-space-separated words."""
+def compute_stats(
+    data: PairSet, tokenizer: SafeTokenizer, tokenizer_name: str, config: EpisodeConfig | None = None
+) -> DatasetStats:
+    """Compute the statistics of a set of pairs. Lengths are in tokens and in white-space-separated words. `config` is
+    the episode whose prompts are measured."""
     tokens: Measure = lru_cache(maxsize=4096)(
         lambda text, untrusted: len(tokenizer.encode_untrusted(text) if untrusted else tokenizer.encode_trusted(text))
     )
     words: Measure = lru_cache(maxsize=4096)(lambda text, _: len(text.split()))
-    prompts = [(_prompt_length(pair, data, tokens), _prompt_length(pair, data, words)) for pair in data.pairs]
+    episode = PromptLengths(tokenizer, config) if config else None
+    shown = config or EpisodeConfig(search=False)
+    prompts = [
+        (
+            episode(pair, data.case_of(pair)) if episode else _prompt_length(pair, data, shown, tokens),
+            _prompt_length(pair, data, shown, words),
+        )
+        for pair in data.pairs
+    ]
     contexts = {
         case_id: (tokens(data.cases[case_id].context, True), words(data.cases[case_id].context, True))
         for case_id in dict.fromkeys(pair.case_id for pair in data.pairs)
@@ -125,8 +139,9 @@ def _group(
     )
 
 
-def _prompt_length(pair: ReasoningPair, data: PairSet, measure: Measure) -> int:
-    prompt = judge_prompt(pair, data.case_of(pair), context="full", searches=0)
+def _prompt_length(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, measure: Measure) -> int:
+    searches = config.effective_budget.max_searches
+    prompt = judge_prompt(pair, data.case_of(pair), context=config.context, searches=searches, style=config.prompt)
     return sum(measure(*piece) for message in prompt.messages for piece in prompt.pieces(message.marked))
 
 

@@ -25,7 +25,8 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues. `citations` is how many sentences of its context rules add to a reference.
+    stopped build continues. `citations` is how many sentences of its context rules add to a reference, and `max_steps`
+    how many steps of its own it keeps; None for all.
     """
 
     source: str
@@ -37,6 +38,7 @@ class BuildPlan:
     reader: str | None = None
     cache: Path | None = None
     citations: int = CITATIONS
+    max_steps: int | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
@@ -44,6 +46,8 @@ class BuildPlan:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
         if self.citations < 0:
             raise JudgeError(f"citations is a number of sentences, 0 or more, not {self.citations}")
+        if self.max_steps is not None and self.max_steps < 2:
+            raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
 
 
 @dataclass(frozen=True)

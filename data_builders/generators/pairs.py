@@ -20,6 +20,7 @@ from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
+from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES, Draft, completed, items
 from data_builders.teachers import Teacher
 from judge_r1.core.record_base import Record
@@ -58,7 +59,15 @@ class _Pairs(Generator[T]):
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan
-        return {"source": plan.source, "seed": plan.seed, "variants": plan.variants, "kinds": list(plan.kinds)}
+        settings = {"source": plan.source, "seed": plan.seed, "variants": plan.variants, "kinds": list(plan.kinds)}
+        return settings | ({} if plan.max_steps is None else {"max_steps": plan.max_steps})
+
+    def _shortened(self, case: Case, skipped: Counter[str]) -> Case | None:
+        """The case with at most `plan.max_steps` steps, or None (counted in `skipped`) if its conclusion needs more."""
+        short = case if self.plan.max_steps is None else shorten_reference(case, self.plan.max_steps)
+        if short is None:
+            skipped[f"{self.plan.source}: the conclusion refers to more steps than wanted"] += 1
+        return short
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,8 @@ class PairsByRules(_Pairs[Case]):
     def _cases(self, limit: int | None, skipped: Counter[str]) -> Iterator[Case]:
         plan = self.plan
         found = items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None)
-        return (case for case in found if isinstance(case, Case))
+        short = (self._shortened(case, skipped) for case in found if isinstance(case, Case))
+        return (case for case in short if case is not None)
 
     @cached_property
     def _foreign(self) -> ForeignFacts:
@@ -148,7 +158,8 @@ class PairsByTeacher(_Pairs[Case | Draft]):
 
     async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()
-        case = await completed(item, self._teacher, self.skipped, self._rejected)
+        whole = await completed(item, self._teacher, self.skipped, self._rejected)
+        case = whole and self._shortened(whole, self.skipped)
         if case is None:
             return None
         pairs = await perturb_by_teacher(

@@ -54,6 +54,15 @@ def build(
             f"P3 and P4 flaws and few of P6 [default: {CITATIONS}].",
         ),
     ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Shorten each reference to N of its sentences, so that prompts are short. Citations are added to them "
+            "[default: all].",
+        ),
+    ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -75,10 +84,14 @@ def build(
     from data_builders.teacher_session import build as build_in_session
     from data_builders.teachers.budget import Spending, load_prices
 
-    plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
+    plan = BuildPlan(
+        source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit, max_steps=max_steps
+    )
+    if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
+        raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
-        if (citations is not None or reader is not None) and not _is_balanced(source):
+        if (citations is not None or reader is not None) and not _is_balanced(source, with_teacher=False):
             option = "--reader" if citations is None else "--citations"
             raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
         counts = build_without_teacher(
@@ -91,6 +104,7 @@ def build(
             limit=limit,
             reader=None if reader == "none" else reader or DEFAULT_MODEL,
             citations=CITATIONS if citations is None else citations,
+            max_steps=max_steps,
         )
     else:
         if reader is not None:
@@ -107,9 +121,9 @@ def build(
     _print_counts(counts, out)
 
 
-def _is_balanced(source: str) -> bool:
-    """Whether builds by rules add citations to the references of this source, and choose among flaws."""
-    generator_for(source, with_teacher=False)  # an unknown name is an error of its own
+def _is_balanced(source: str, *, with_teacher: bool) -> bool:
+    """Whether the source is a corpus of real texts: builds by rules add citations and choose among flaws."""
+    generator_for(source, with_teacher=with_teacher)  # an unknown name is an error of its own
     return source in SOURCES.names() and SOURCES.get(source).balanced
 
 

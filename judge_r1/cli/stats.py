@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+DEFAULT_TOKENIZER = "bundled:smollm2-135m"
+
 
 def register(app: typer.Typer) -> None:
     app.command()(stats)
@@ -13,7 +15,14 @@ def register(app: typer.Typer) -> None:
 
 def stats(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
-    tokenizer: Annotated[str, typer.Option(help="The tokenizer that counts tokens.")] = "bundled:smollm2-135m",
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(help=f"The tokenizer that counts tokens [default: the recipe's model, or {DEFAULT_TOKENIZER}]."),
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(help="Measure the prompts of this recipe's episodes; by default, prompts with the whole case."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder to write; that of the pairs by default.")] = None,
 ) -> None:
     """Prompt and context lengths, A/B and principle balance by domain. Writes stats.json and stats.html.
@@ -26,9 +35,13 @@ def stats(
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.recipe import load_recipe
 
     data = load_pairs(folder)
-    dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
+    resolved = load_recipe(recipe) if recipe else None
+    name = tokenizer or (resolved.model if resolved else DEFAULT_TOKENIZER)
+    episode = resolved.episode if resolved else None
+    dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(name)), name, episode)
     write_json((out or folder) / "stats.json", as_json(dataset_stats))
     write_page(dataset_stats, (out or folder) / "stats.html")
     print_statistics(dataset_stats, Console())

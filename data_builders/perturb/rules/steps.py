@@ -34,7 +34,7 @@ _ABBREVIATION = re.compile(
 
 def split_steps(reference: str) -> list[Step]:
     """Return the steps of a reference: ordered, disjoint, and complete except for white space between them."""
-    intervals = list(_blocks(reference))
+    intervals = list(blocks(reference))
     if sum(len(_WORD.findall(reference[start:end])) >= 5 for start, end in intervals) < MIN_STEPS:
         intervals = [(start + a, start + b) for start, end in intervals for a, b in sentences(reference[start:end])]
     return [
@@ -43,7 +43,7 @@ def split_steps(reference: str) -> list[Step]:
     ]
 
 
-def _blocks(text: str) -> Iterator[Interval]:
+def blocks(text: str) -> Iterator[Interval]:
     """Yield list entries and paragraphs without the white space around them."""
     starts, previous = [], ""
     for line in re.finditer(r"[^\n]*\n|[^\n]+", text):

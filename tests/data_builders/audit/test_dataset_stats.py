@@ -14,6 +14,7 @@ from rich.console import Console
 
 from data_builders.audit.dataset_stats import DatasetStats, Lengths, as_json, compute_stats
 from data_builders.audit.stats_report import figures, print_statistics, write_page
+from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
@@ -95,3 +96,14 @@ def test_page_and_table_contain_the_numbers(stats: DatasetStats, tmp_path: Path)
     assert mean in out.getvalue()
     assert page.count("<svg") == 3
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_prompts_of_an_episode_are_measured_with_their_chat_template(tokenizer: SafeTokenizer) -> None:
+    config = EpisodeConfig(context="none", prompt="compact", prompt_tokens=400)
+    stats = compute_stats(DATA, tokenizer, "bundled:tiny", config)
+    lengths = []
+    for pair in DATA.pairs:
+        prompt = judge_prompt(pair, DATA.case_of(pair), context="none", searches=3, style="compact")
+        lengths.append(len(tokenizer.prompt_ids(prompt, thinking=False)))
+    assert (stats.overall.prompt_tokens.n, stats.overall.prompt_tokens.longest) == (len(lengths), max(lengths))
+    assert stats.overall.prompt_tokens.mean == pytest.approx(sum(lengths) / len(lengths))

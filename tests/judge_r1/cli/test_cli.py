@@ -114,6 +114,8 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "minni", "--citations", "2", "--out", "x"], "did you mean 'mini'?"),
         (["build", "mini", "--citations", "2", "--out", "x"], "leave it out"),
+        (["build", "mini", "--max-steps", "4", "--out", "x"], "leave it out"),
+        (["build", "minni", "--max-steps", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--citations", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["validate", "nowhere"], "cannot be read"),

@@ -26,7 +26,8 @@ class BadBenchmark(JudgeError):
 
 def pairwise_request(item: Item, order: Order) -> PairwiseTask:
     """Compares two candidates of an item that has no case to search."""
-    return PairwiseTask(GENERAL, item.instruction, *(item.texts[index] for index in order))
+    first, second = (item.texts[index] for index in order)
+    return PairwiseTask(GENERAL, item.instruction, first, second)
 
 
 def default_task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:

@@ -22,6 +22,13 @@ def eval_(
     judge: Annotated[
         list[str] | None, typer.Option(help="[NAME=]JUDGE[:option=value,...][@MODEL], see below; may be repeated.")
     ] = None,
+    baselines: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Evaluate MODEL with each prompting baseline (docs/baselines.md)."),
+    ] = None,
+    examples: Annotated[
+        Path | None, typer.Option(help="With --baselines: training pairs, from which few-shot takes its examples.")
+    ] = None,
     benchmark: Annotated[str, typer.Option(help="`judge-r1 benchmarks` lists them.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
@@ -43,7 +50,8 @@ def eval_(
     Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
     Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
-    panel:orders=2,samples=3@JUDGE|JUDGE.
+    panel:orders=2,samples=3@JUDGE|JUDGE. --baselines MODEL adds six prompting baselines and compares all judges with
+    the first.
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
     one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). Options such as `context=full`
@@ -56,17 +64,20 @@ def eval_(
     from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import make_panel, parse_panel
+    from judge_r1.judges.table3 import baseline_specs
     from judge_r1.models.base import Sampling
 
     if predictions:
-        if judge or limit or item or recipe or temperature or seed or resume:
+        if judge or baselines or limit or item or recipe or temperature or seed or resume:
             raise JudgeError(
                 "--predictions scores published outputs without a judge: use --benchmark, --path, --subset, --out"
             )
         evaluate_predictions(benchmark, path, predictions, subset, out)
         return
-    if not judge:
-        raise JudgeError("nothing to evaluate: give --judge, or --predictions for published outputs")
+    if not judge and not baselines:
+        raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")
+    if examples and not baselines:
+        raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
     loaded = BENCHMARKS.get(benchmark).load(path, subset)
     if missing := set(item or ()) - {entry.item_id for entry in loaded.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
@@ -74,13 +85,17 @@ def eval_(
     build = JudgeBuild(
         "", texts=loaded.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
     )
-    names = [parse_panel(spec).name for spec in judge]
+    table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []
+    specs = [*table, *(judge or ())]
+    names = [parse_panel(spec).name for spec in specs]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
-        for spec in judge:
+        for spec in specs:
             evaluation.run(partial(make_panel, spec, build))
-        evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
+        first, *others = evaluation.panels
+        compared = [(name, first) for name in others] if table else [(b, a) for a, b in pairwise(evaluation.panels)]
+        evaluation.finish(compared)
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
             f"note: {out} also holds {', '.join(omitted)}, which this summary omits: add their --judge and "

@@ -52,12 +52,12 @@ def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
 
 
 def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
-    """1.0 if a shown passage overlaps a context span that a flaw contradicts, else 0.0. None if the flaws have no
-    context spans."""
+    """1.0 if a shown passage of the case overlaps a context span that a flaw contradicts, else 0.0. None if the flaws
+    have no context spans."""
     spans = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
     if not spans:
         return None
-    shown = [passage for turn in trajectory.turns for passage in turn.passages]
+    shown = [p for turn in trajectory.turns for p in turn.passages if p.case_id == pair.case_id]
     return float(any(p.start < span.end and span.start < p.end for p in shown for span in spans))
 
 

@@ -21,7 +21,7 @@ from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.prompt_lengths import stored_lengths
-from judge_r1.episode.prompts import DIRECT, TABLE6, Prompt, pairwise_prompt
+from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, DIRECT, TABLE6, Prompt, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -111,7 +111,7 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
     return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
-TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant}
+TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant}
 """Parsers of the prompt styles whose answer has no tags."""
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Evidence
 
 
 @dataclass(frozen=True)
@@ -10,7 +11,8 @@ class PairwiseTask:
     """Two candidates and what they are about.
 
     `decision` is the decision that both explain, or the request that both answer. `case_id` names the text that may be
-    searched and `context` is that text; without a case they are None and "".
+    searched and `context` is that text; without a case they are None and "". `passages`, if there are any, are shown
+    instead of the context. `examples` are solved pairs of other cases to show first, each with its decision.
     """
 
     domain: str
@@ -19,6 +21,8 @@ class PairwiseTask:
     reasoning_b: str
     case_id: str | None = None
     context: str = ""
+    passages: tuple[Evidence, ...] = ()
+    examples: tuple[tuple[str, ReasoningPair], ...] = ()
 
 
 def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:

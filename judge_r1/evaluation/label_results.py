@@ -1,7 +1,8 @@
 """Scores the predicted principles of an item whose violated principles are labelled (paper, section 3.2)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import LabelResult
@@ -22,7 +23,12 @@ class BadTrajectory(JudgeError):
 
 
 def label_result(
-    judge: str, pair: ReasoningPair, votes: Sequence[tuple[tuple[int, ...], Trajectory]], verdict: Verdict
+    judge: str,
+    pair: ReasoningPair,
+    votes: Sequence[tuple[tuple[int, ...], Trajectory]],
+    verdict: Verdict,
+    *,
+    isolated: bool = True,
 ) -> LabelResult:
     """The label scores of the votes on `pair`, each with its presentation order; `verdict` aggregates them.
 
@@ -34,12 +40,13 @@ def label_result(
     """
     order, only = votes[0]
     if len(votes) == 1 and order == AS_STORED and only.turns:
-        return trajectory_labels(judge, pair, only)
-    return trajectory_labels(judge, pair, with_reward(_combined(votes, verdict), pair))
+        return trajectory_labels(judge, pair, only, isolated=isolated)
+    return trajectory_labels(judge, pair, with_reward(_combined(votes, verdict), pair), isolated=isolated)
 
 
-def trajectory_labels(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> LabelResult:
-    """The label scores of one trajectory on a pair in its stored order.
+def trajectory_labels(judge: str, pair: ReasoningPair, trajectory: Trajectory, *, isolated: bool = True) -> LabelResult:
+    """The label scores of one trajectory on a pair in its stored order. `isolated` is False only for a baseline with
+    one index over all cases (`searches_own_case`).
 
     Raises:
         BadTrajectory: The trajectory lacks the reward of its judgment, shows a passage of another case, or ended by an
@@ -56,7 +63,8 @@ def trajectory_labels(judge: str, pair: ReasoningPair, trajectory: Trajectory) -
         )
     if trajectory.infrastructure_failed:
         raise BadTrajectory(f"{where} ended by {trajectory.ended}, which says nothing about the judge: run it again")
-    _check_isolation(pair, trajectory)
+    if isolated:
+        _check_isolation(pair, trajectory)
     strict, tolerant = _accepted_by_parsers(trajectory)
     hit = evidence_hit(trajectory, pair)
     return LabelResult(
@@ -68,6 +76,11 @@ def trajectory_labels(judge: str, pair: ReasoningPair, trajectory: Trajectory) -
         evidence_hit=None if hit is None else bool(hit),
         reward=reward,
     )
+
+
+def searches_own_case(settings: Mapping[str, Any]) -> bool:
+    """Whether every judge of a panel searches the case of its pair alone, by the panel's settings."""
+    return all(member.get("index") != "global" for member in settings.get("members", [settings]))
 
 
 def reward_as_shown(trajectory: Trajectory, pair: ReasoningPair, order: tuple[int, ...]) -> Trajectory:

@@ -173,7 +173,8 @@ def rescore(
         )
     if missing := [item.item_id for item in benchmark.items if item.item_id not in traces]:
         raise EvaluationError(f"panel {panel!r} has no trace of item {missing[0]} and of {len(missing) - 1} more")
-    return PanelResults.of(panel, benchmark, _RescoredTraces(traces, benchmark, settings, parser, reward))
+    rescored = _RescoredTraces(traces, benchmark, settings, parser, reward)
+    return PanelResults.of(panel, benchmark, rescored, settings)
 
 
 class _RescoredTraces(Mapping[str, Sequence[Trace]]):

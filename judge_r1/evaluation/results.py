@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import read_jsonl
-from judge_r1.evaluation.label_results import label_result
+from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.traces import EvaluationError, Trace, total_usage
 
 OUTCOMES = "outcomes.jsonl"
@@ -31,17 +32,29 @@ class PanelResults:
         self.items, self.usage = items, usage
 
     @classmethod
-    def of(cls, panel: str, benchmark: LoadedBenchmark, traces: Mapping[str, Sequence[Trace]]) -> "PanelResults":
-        """Computes the results in one pass over the traces."""
+    def of(
+        cls,
+        panel: str,
+        benchmark: LoadedBenchmark,
+        traces: Mapping[str, Sequence[Trace]],
+        settings: Mapping[str, Any] | None = None,
+    ) -> "PanelResults":
+        """Computes the results in one pass over the traces. `settings` are the panel's in rows.json."""
         items, usage = [], []
         for item in benchmark.items:
             found = traces[item.item_id]
-            items.append(result_of(panel, benchmark, item, found))
+            items.append(result_of(panel, benchmark, item, found, settings))
             usage += [trace.usage for trace in found]
         return cls(panel, benchmark, traces, items, total_usage(usage))
 
 
-def result_of(panel: str, benchmark: LoadedBenchmark, item: Item, traces: Sequence[Trace]) -> ItemResult:
+def result_of(
+    panel: str,
+    benchmark: LoadedBenchmark,
+    item: Item,
+    traces: Sequence[Trace],
+    settings: Mapping[str, Any] | None = None,
+) -> ItemResult:
     """The result of an item from all of its traces, in any order."""
     ordered = sorted(traces, key=lambda trace: trace.place)
     votes = [trace.vote for trace in ordered]
@@ -49,7 +62,8 @@ def result_of(panel: str, benchmark: LoadedBenchmark, item: Item, traces: Sequen
     labels = None
     if (pair := benchmark.labels.get(item.item_id)) is not None:
         shown = [(trace.order, trace.trajectory) for trace in ordered]
-        labels = label_result(panel, pair, shown, aggregated.verdict)
+        isolated = searches_own_case(settings or {})
+        labels = label_result(panel, pair, shown, aggregated.verdict, isolated=isolated)
     return item_result(panel, item, votes, aggregated, labels)
 
 

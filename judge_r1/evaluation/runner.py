@@ -95,7 +95,7 @@ class _PanelProgress:
     """The results of the items that have all their votes, and where the traces of all others are on disk."""
 
     def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, path: Path, requests: list[JudgeRequest]) -> None:
-        self.panel, self.benchmark = panel.name, benchmark
+        self.panel, self.settings, self.benchmark = panel.name, panel_settings(panel), benchmark
         self.items = {item.item_id: item for item in benchmark.items}
         if len(self.items) != len(benchmark.items) or not self.items:
             raise EvaluationError(
@@ -116,7 +116,7 @@ class _PanelProgress:
             self.usages.append(trace.usage)
         if self.traces.count(item_id) == self.expected[item_id]:
             votes = [trace] if self.expected[item_id] == 1 else self.traces[item_id]
-            result = result_of(self.panel, self.benchmark, self.items[item_id], votes)
+            result = result_of(self.panel, self.benchmark, self.items[item_id], votes, self.settings)
             self.finished[item_id] = result
             self.scores.append(result.score)
 

@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.rollout import PromptTooLong, batch_search
+from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.search import new_searcher
 
 
 class AgenticJudge:
@@ -32,7 +32,7 @@ class AgenticJudge:
         self._factory = EpisodeFactory.load(f"{kind}@{model}", config, model, build, prompted=prompted)
         local = self._factory.local_model(model, max_rows=self.batch_size)
         self._driver = EpisodeDriver(local, alternatives=self._factory.alternatives)
-        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
+        self._searcher = new_searcher(build, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 
     @property
@@ -42,7 +42,7 @@ class AgenticJudge:
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
         self._lengths |= self._measured(requests)
-        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
+        self._searcher.prepare([request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
@@ -58,9 +58,7 @@ class AgenticJudge:
                 if isinstance(refused, PromptTooLong):
                     yield overflow_output(request, refused)
             started = [(request, episode) for request, episode in batch if isinstance(episode, Episode)]
-            search = batch_search(
-                self._retriever, [request.case_id or "" for request, _ in started], self.config.budget.top_k
-            )
+            search = self._searcher.of_cases([request.case_id or "" for request, _ in started])
             await self._driver.run_together([episode for _, episode in started], search, self.sampling.temperature)
             for request, episode in started:
                 yield self._factory.output(request, episode)

@@ -16,6 +16,7 @@ from judge_r1.models.endpoint import OpenAIEndpoint
 
 KEY = "JUDGE_R1_JUDGE_KEY"
 """The environment variable with the key of a judge's endpoint."""
+ENDPOINT_OPTIONS = ("timeout", "tokenizer", "logprobs")
 _VLLM = "vllm:"
 _WEB = ("http:", "https:")
 
@@ -40,7 +41,7 @@ def judge_of_backend(
     if is_local(build.backend):
         return local(build, configure(build), kind=kind, prompted=prompted)
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
-    build, own = _own_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
+    build, own = split_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
     timeout = own.get("timeout", "180")
     if not timeout.isdecimal() or not int(timeout):
         raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")
@@ -76,8 +77,8 @@ def is_local(backend: str) -> bool:
     return not backend.startswith((_VLLM, *_WEB))
 
 
-def _own_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
-    """The build without the endpoint's own options, and those."""
+def split_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
+    """The build without the options `names`, and those."""
     given = [option.partition("=") for option in build.options]
     own = {name: value for name, _, value in given if name in names}
     return replace(build, options=[name + mark + value for name, mark, value in given if name not in names]), own

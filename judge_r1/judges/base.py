@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
@@ -12,6 +12,9 @@ from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import Verdict
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling
+
+if TYPE_CHECKING:
+    from judge_r1.judges.search import CaseSearcher
 
 
 class BadJudge(JudgeError):
@@ -66,7 +69,8 @@ class Closable(Protocol):
 @dataclass(frozen=True)
 class JudgeBuild:
     """The inputs to build a judge: the `backend` of its SPEC ("" if it has none), its options, the texts that may be
-    searched, the sampling, the number of concurrent episodes, and a recipe with the episode configuration."""
+    searched, the sampling, the number of concurrent episodes, and a recipe with the episode configuration. `searcher`
+    None searches the case of each request."""
 
     backend: str
     options: Sequence[str] = ()
@@ -74,6 +78,7 @@ class JudgeBuild:
     sampling: Sampling = field(default_factory=Sampling)
     batch_size: int = 32
     recipe: Path | None = None
+    searcher: "type[CaseSearcher] | None" = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,16 @@ class JudgeKind:
     make: Callable[[JudgeBuild], Judge]
     needs_backend: bool = True
     served: Callable[[JudgeBuild], Judge] | None = None
+
+
+def whole_number(judge: str, options: Mapping[str, str], name: str) -> int | None:
+    """The option `name`, None if it is not given. Raises: BadJudge if it is not a whole number from 1 on."""
+    value = options.get(name)
+    if value is None:
+        return None
+    if not value.isdecimal() or not int(value):
+        raise BadJudge(f"judge {judge!r}: {name} must be a whole number from 1 on, not {value!r}")
+    return int(value)
 
 
 def pairs_only_message(name: str, request: JudgeRequest) -> str:

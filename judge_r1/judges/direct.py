@@ -1,16 +1,33 @@
 """The direct judge: a single answer, the JSON of the paper's Table 11, parsed by the tolerant parser.
 
-It also answers a benchmark's own prompts, as plain text.
+It also answers a benchmark's own prompts, as plain text. Options make it a prompting baseline:
+`prompt=chain-of-thought` reasons first, `examples=FOLDER` (with `shots`) shows solved pairs, and `retrieve=K` shows K
+passages instead of the case.
 """
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import DIRECT
 from judge_r1.episode.rollout import TAGLESS_PARSERS
 from judge_r1.judges.agentic import AgenticJudge, episode_config
-from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
+from judge_r1.judges.backend_spec import (
+    ENDPOINT_OPTIONS,
+    LocalJudgeFactory,
+    continuous_judge,
+    judge_of_backend,
+    split_options,
+)
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
+from judge_r1.judges.few_shot import FewShotExamples
+from judge_r1.judges.retrieve_once import retrieve_once
+from judge_r1.judges.rewritten import RewritingJudge
+from judge_r1.judges.search import CaseSearcher
+
+SHOTS = 3
+"""The number of examples of a few-shot judge."""
 
 
 def direct_config(build: JudgeBuild) -> EpisodeConfig:
@@ -27,7 +44,29 @@ def direct_config(build: JudgeBuild) -> EpisodeConfig:
 
 
 def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
-    return judge_of_backend(build, "direct", direct_config, local, prompted=True)
+    build, own = split_options(build, ("examples", "shots", "retrieve"))
+    shots, retrieve = (whole_number("direct", own, name) for name in ("shots", "retrieve"))
+    config = direct_config(split_options(build, ENDPOINT_OPTIONS)[0])
+    examples = _examples(own, shots, config, build)
+    judge = judge_of_backend(build, "direct", direct_config, local, prompted=True)
+    if examples:
+        judge = RewritingJudge(judge, examples.rewrite, {"shots": examples.shots, "examples": examples.digest})
+    if retrieve:
+        searcher = CaseSearcher(build.texts, config.model_copy(update={"search": True}))
+        judge = RewritingJudge(judge, retrieve_once(searcher, retrieve), {"retrieve": retrieve}, searcher.prepare)
+    return judge
+
+
+def _examples(
+    own: Mapping[str, str], shots: int | None, config: EpisodeConfig, build: JudgeBuild
+) -> FewShotExamples | None:
+    if "examples" not in own:
+        if shots:
+            raise BadJudge(f"direct:shots={shots} has no examples: add examples=FOLDER, a folder of training pairs")
+        return None
+    if config.prompt != DIRECT:
+        raise BadJudge(f"direct:examples=FOLDER works with prompt={DIRECT} alone, not with prompt={config.prompt}")
+    return FewShotExamples(Path(own["examples"]), shots or SHOTS, build.texts, build.sampling.seed)
 
 
 JUDGES.register("direct")(

@@ -8,7 +8,8 @@ from judge_r1.core.records import PROMPT_TOO_LONG, Trajectory
 from judge_r1.episode.confidence import opposite_tokens, token_confidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.rollout import PromptTooLong, episode_seed, task_episode
+from judge_r1.episode.parsing import parse_tolerant
+from judge_r1.episode.rollout import TAGLESS_PARSERS, PromptTooLong, episode_seed, task_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptOverflow, pairs_only_message
@@ -123,7 +124,8 @@ def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dic
     return {
         "temperature": build.sampling.temperature,
         "seed": build.sampling.seed,
-        "parser": "tolerant" if config.prompt == "direct" else "strict",
+        "parser": "tolerant" if TAGLESS_PARSERS.get(config.prompt) is parse_tolerant else "strict",
+        **(build.searcher.settings if build.searcher else {}),
         **more,
         **config.model_dump(mode="json", exclude={"retriever_device"}),
     }

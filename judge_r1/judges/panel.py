@@ -1,13 +1,13 @@
 """Parses a judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and builds the panel that it describes.
 
-`panel[:orders=2,samples=3]@SPEC|SPEC` combines the votes of several judges, orders and samples.
+`panel[:orders=2,samples=3,temperature=0.7]@SPEC|SPEC` combines the votes of several judges, orders and samples.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.runners.thread import ThreadJudge
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
@@ -25,12 +25,14 @@ class JudgePanel:
 
 @dataclass(frozen=True)
 class PanelSpec:
-    """A parsed SPEC, before any judge is built: the SPECs of the members, orders and samples."""
+    """A parsed SPEC, before any judge is built: the SPECs of the members, orders, samples and their temperature (None:
+    that of the evaluation)."""
 
     name: str
     members: Sequence[str]
     orders: int | None = None
     samples: int = 1
+    temperature: float | None = None
 
 
 def parse_panel(text: str) -> PanelSpec:
@@ -40,9 +42,9 @@ def parse_panel(text: str) -> PanelSpec:
         _entry(text)
         return PanelSpec(name or text, [text])
     given = dict(option.partition("=")[::2] for option in options)
-    if unknown := given.keys() - {"orders", "samples"}:
-        raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
-    orders, samples = _number(text, given, "orders"), _number(text, given, "samples")
+    if unknown := given.keys() - {"orders", "samples", "temperature"}:
+        raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature")
+    orders, samples = whole_number(text, given, "orders"), whole_number(text, given, "samples")
     if orders not in (None, 1, 2):
         raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
     if not backend:
@@ -52,12 +54,14 @@ def parse_panel(text: str) -> PanelSpec:
         if parse_spec(member)[1] == "panel":
             raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
         _entry(member)
-    return PanelSpec(name or text, members, orders, samples or 1)
+    return PanelSpec(name or text, members, orders, samples or 1, _temperature(text, given))
 
 
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
     """Builds the panel of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
     planned = parse_panel(text)
+    if planned.temperature is not None:
+        build = replace(build, sampling=replace(build.sampling, temperature=planned.temperature))
     members = tuple(make_judge(member, build) for member in planned.members)
     return JudgePanel(planned.name, members, planned.orders, planned.samples)
 
@@ -103,10 +107,10 @@ def parse_spec(text: str) -> tuple[str | None, str, Sequence[str], str]:
     return match["row"], match["name"], options, match["backend"] or ""
 
 
-def _number(text: str, given: dict[str, str], name: str) -> int | None:
-    value = given.get(name)
+def _temperature(text: str, given: Mapping[str, str]) -> float | None:
+    value = given.get("temperature")
     if value is None:
         return None
-    if not value.isdecimal() or not int(value):
-        raise BadJudge(f"judge {text!r}: {name} must be a whole number from 1 on, not {value!r}")
-    return int(value)
+    if not re.fullmatch(r"\d+(\.\d+)?", value):
+        raise BadJudge(f"judge {text!r}: temperature must be a number from 0 on, not {value!r}")
+    return float(value)

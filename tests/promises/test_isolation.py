@@ -16,9 +16,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import ReasoningPair, Trajectory, Turn
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import case_search
+from judge_r1.judges.request import JudgeRequest
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
 from retrieval.errors import BadVectors, RetrievalError, UnknownCase
@@ -188,6 +192,22 @@ def test_texts_of_a_benchmark_reach_only_the_requests_that_show_them(
         assert passages
         text = benchmark.texts[request.case_id]
         assert all((e.case_id, e.text) == (request.case_id, text[e.start : e.end]) for e in passages)
+
+
+def test_the_results_of_a_judge_that_shows_another_case_count_for_the_labelled_baseline_alone(tmp_path: Path) -> None:
+    """The settings of `search-r1` say `index: global`. Its passages of other cases are no evidence hits."""
+    from analysis_factories import answer, evaluate_judges
+
+    def foreign(pair: ReasoningPair, request: JudgeRequest) -> Trajectory:
+        other = Evidence(case_id="another", start=0, end=4, text="text", score=1.0)
+        found = answer("A>B")
+        shown = Turn(text="<search>fee</search>", query="fee", passages=(other,))
+        return found.model_copy(update={"turns": (shown, *found.turns)})
+
+    with pytest.raises(JudgeError, match="shows a passage of case another: its retriever is not isolated"):
+        evaluate_judges(tmp_path / "one", {"agentic": foreign}, settings={"index": "case"})
+    [row] = evaluate_judges(tmp_path / "two", {"search-r1": foreign}, settings={"index": "global"})
+    assert not any(result.labels and result.labels.evidence_hit for result in row.results.items)
 
 
 def test_a_context_reaches_only_its_own_pair(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ A `Prompt` stores untrusted text (case, reasonings) separately from the instruct
 the two differently and a chat model can receive plain text.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,7 +14,7 @@ from string import Template
 from typing import Literal
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.principles import GENERAL, PRINCIPLES
+from judge_r1.core.principles import GENERAL, PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.episode.tags import escape_tags
@@ -24,6 +25,12 @@ TABLE6 = "table6"
 """The style whose answer is the two lines of the paper's Table 6, without tags."""
 DIRECT = "direct"
 """The style whose answer is the JSON of the paper's Table 11, without tags."""
+CHAIN_OF_THOUGHT = "chain-of-thought"
+"""The style that asks for reasoning in plain text before the JSON of Table 11."""
+SEARCH_R1 = "search-r1"
+"""The style of an agent in the manner of Search-R1 whose answer is the JSON of Table 11, between tags."""
+_GAP = "\n[…]\n"
+"""Stands between passages that are shown in place of the context."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
 LEADS = {
     "medical": "medical reasonings (diagnosis or treatment) about the same patient",
@@ -89,8 +96,8 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     """The prompt to compare two candidates (structure of the paper's Tables 8 and 11).
 
     The system message has the task, the six principles, the output format, and the search tool if `searches` > 0. The
-    user message has the case (its context only if `context` is "full") and the two candidates. `style` selects the
-    template files.
+    user message has the case (its context only if `context` is "full") and the two candidates, after the task's
+    examples. The task's passages replace the context. `style` selects the template files.
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
@@ -100,7 +107,20 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     )
     fields = {"decision": task.decision, "reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
     asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
-    return _prompt(style, system, fields, task.context if context == "full" and task.context else None, asked)
+    if task.passages:
+        shown: str | None = _GAP.join(passage.text for passage in task.passages)
+    else:
+        shown = task.context if context == "full" and task.context else None
+    context_file = "retrieved" if task.passages else style
+    return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
+
+
+def table11_answer(pair: ReasoningPair) -> str:
+    """The gold of a pair as the JSON of the paper's Table 11."""
+    worse = "B" if pair.preferred == "A" else "A"
+    names = " and ".join(by_number(number).name for number in pair.violated)
+    answer = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
+    return json.dumps({**answer, "explanation": f"{worse} breaks {names}."})
 
 
 def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
@@ -116,17 +136,39 @@ def rating_prompt(request: str, answer: str) -> Prompt:
     return _prompt("rating", _fill("rating_system", {}), {"request": request, "answer": answer}, None)
 
 
-def _prompt(style: str, system: str, fields: dict[str, str], context: str | None, asked: str = "") -> Prompt:
+def _prompt(
+    style: str,
+    system: str,
+    fields: dict[str, str],
+    context: str | None,
+    asked: str = "",
+    *,
+    context_file: str | None = None,
+    examples: Sequence[tuple[str, ReasoningPair]] = (),
+) -> Prompt:
     if context is not None:
         fields = {**fields, "context": context}
+    for number, (decision, pair) in enumerate(examples, 1):
+        texts = {"decision": decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
+        fields = {**fields, **{f"example_{number}_{name}": text for name, text in texts.items()}}
     marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
-    shown = "" if context is None else _fill(f"{style}_context", {"context": marks["context"]})
+    shown = "" if context is None else _fill(f"{context_file or style}_context", {"context": marks["context"]})
     user = _fill(f"{style}_user", {**marks, "context": shown, "asked": asked})
+    if examples:
+        user = f"{_examples(examples, marks, asked)}\n\n{user}"
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
         inserted=tuple(escape_tags(text) for text in fields.values()),
         names=tuple(fields),
     )
+
+
+def _examples(examples: Sequence[tuple[str, ReasoningPair]], marks: Mapping[str, str], asked: str) -> str:
+    parts = []
+    for number, (_, pair) in enumerate(examples, 1):
+        texts = {name: marks[f"example_{number}_{name}"] for name in ("decision", "reasoning_a", "reasoning_b")}
+        parts.append(_fill("example", {**texts, "number": str(number), "asked": asked, "answer": table11_answer(pair)}))
+    return _fill("examples", {"examples": "\n\n".join(parts)})
 
 
 @cache

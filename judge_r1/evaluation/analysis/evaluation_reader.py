@@ -109,7 +109,8 @@ def _judged(
         raise AnalysisError(
             f"judge {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume"
         )
-    return Judged(row, _members(entry), judged_items, PanelResults.of(row, judged_items, traces_by_item))
+    results = PanelResults.of(row, judged_items, traces_by_item, entry.get("settings"))
+    return Judged(row, _members(entry), judged_items, results)
 
 
 def _members(entry: Mapping[str, Any]) -> list[Member]:

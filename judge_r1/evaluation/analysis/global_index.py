@@ -1,27 +1,20 @@
 """The share of retrieved passages that come from other cases, if one index covers many cases.
 
 This is a baseline for measurements only. Judges search the index of their own case (`retrieval.retriever`), where the
-share is 0 by construction; an import contract keeps them from this module (promise 1).
+share is 0 by construction, except the baseline `search-r1`. Import contracts keep the others from both (promise 1).
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.measures import measured
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart
 from judge_r1.evaluation.report.tables import Estimate, Grid
-from retrieval.bm25 import BM25Index
-from retrieval.case_index import Hit
-from retrieval.dense import DenseIndex
-from retrieval.embedders import Embedder, load_embedder
-from retrieval.passages import split_passages
+from judge_r1.judges.search_r1 import Corpus
 
 NOTE = (
     "The queries of the judge, run on one index over several cases. From other cases: share of the top k "
@@ -38,30 +31,9 @@ class Asked(NamedTuple):
     query: str
 
 
-class Corpus:
-    """The passages of cases and, for dense retrieval, their vectors, so that an index over some cases is built fast."""
-
-    def __init__(self, texts: Mapping[str, str], method: str | Embedder, passage_words: int) -> None:
-        self.embedder = None if method == "bm25" else load_embedder(method) if isinstance(method, str) else method
-        self.passages = {case_id: split_passages(text, passage_words) for case_id, text in texts.items()}
-        if self.embedder is not None:
-            self._vectors = {
-                case_id: self.embedder.encode_passages([p.text for p in found])
-                for case_id, found in self.passages.items()
-                if found
-            }
-
-    def search(self, case_ids: Sequence[str], queries: Sequence[str], k: int) -> list[list[str]]:
-        """The case ids of the k best passages of each query, from one index over all given cases."""
-        sources = [case_id for case_id in case_ids for _ in self.passages[case_id]]
-        pooled = [passage for case_id in case_ids for passage in self.passages[case_id]]
-        numbered = [replace(passage, index=number) for number, passage in enumerate(pooled)]
-        if self.embedder is None:
-            found: Sequence[Sequence[Hit]] = BM25Index(numbered).search(queries, k)
-        else:
-            vectors = np.concatenate([self._vectors[case_id] for case_id in case_ids if case_id in self._vectors])
-            found = DenseIndex(numbered, vectors, self.embedder).search(queries, k)
-        return [[sources[hit.passage.index] for hit in hits] for hits in found]
+def sources(corpus: Corpus, case_ids: Sequence[str], queries: Sequence[str], k: int) -> list[list[str]]:
+    """The case ids of the k best passages of each query, from one index over all given cases."""
+    return [[passage.case_id for passage in found] for found in corpus.index(case_ids).search(queries, k)]
 
 
 def asked(judged: Judged) -> list[Asked]:
@@ -101,9 +73,9 @@ def out_of_case(
         for block in (order[at : at + size] for at in range(0, len(order) - size + 1, size)):
             indexed = sorted(block, key=rank.__getitem__)  # ties between equal passages follow the shuffled order
             inside = [query for query in queries if query.case_id in set(block)]
-            found = corpus.search(indexed, [query.query for query in inside], k) if inside else []
-            for query, sources in zip(inside, found, strict=True):
-                others = [source != query.case_id for source in sources]
+            found = sources(corpus, indexed, [query.query for query in inside], k) if inside else []
+            for query, owners in zip(inside, found, strict=True):
+                others = [owner != query.case_id for owner in owners]
                 shares.append(fmean(others))
                 clusters.append(query.case_id)
                 all_others += all(others)
@@ -183,7 +155,7 @@ def global_grid(name: str, found: Mapping[str, Any]) -> Grid:
         for row in found["sizes"]
     )
     title = (
-        f"{name}: a global index ({found['retriever']}, top {found['k']}); with one index per case, "
+        f"{name}: a global index ({found['retriever']}, top {found['k']}); in the evaluation "
         f"{found['own']:,} of {found['shown']:,} passages were of the same case"
     )
     return Grid(title, NOTE, ("cases", "queries", "left out", "from other cases", "all"), cells)

@@ -4,17 +4,17 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from judge_r1.core.endpoint import find_key
-from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import pairwise_prompt
-from judge_r1.episode.rollout import TAGLESS_PARSERS, case_search, episode_seed, task_budget
+from judge_r1.episode.rollout import TAGLESS_PARSERS, episode_seed, task_budget
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.search import new_searcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import RetryPolicy
@@ -43,14 +43,14 @@ class ChatJudge:
         self._config, self._sampling, self._prompted = config, build.sampling, prompted
         self._limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
         self._endpoint, self._key, self._logprobs = endpoint, find_key(endpoint), logprobs
-        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
+        self._searcher = new_searcher(build, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
             reject_custom_prompt(self.name, request, self._prompted)
         if requests and not isinstance(task := requests[0].task, CustomPrompt):
             self._episode(task, 0)  # raises now if the budget is too small for an observation
-        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
+        self._searcher.prepare([request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         model = ChatModel(self._endpoint, self._key, self._limits)
@@ -74,11 +74,10 @@ class ChatJudge:
             prompt = pairwise_prompt(
                 task, context=self._config.context, searches=episode.budget.max_searches, style=self._config.prompt
             )
-            top_k, case_id = self._config.budget.top_k, task.case_id or ""
             trajectory, confidence = await driver.run_episode(
                 prompt.chat(),
                 episode,
-                lambda query: case_search(self._retriever, case_id, query, top_k),
+                self._searcher.of_case(task.case_id or ""),
                 max_tokens=tokens,
                 usage=usage,
             )

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from judge_r1.core.endpoint import find_key
-from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import PromptTooLong, case_search
+from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.search import new_searcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import RetryPolicy
@@ -34,13 +34,13 @@ class TokenJudge:
         open_driver: Callable[[], AbstractAsyncContextManager[EpisodeDriver]],
     ) -> None:
         self.name, self.settings = factory.name, settings
-        self._config, self._factory, self._open, self._at_a_time = config, factory, open_driver, build.batch_size
-        self._texts, self._retriever = build.texts, new_retriever(build.texts, config)
+        self._factory, self._open, self._at_a_time = factory, open_driver, build.batch_size
+        self._searcher = new_searcher(build, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._factory.prompt_lengths(requests)
-        fill_index(self._retriever, self._texts, [request.case_id for request in requests if request.case_id])
+        self._searcher.prepare([request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async with self._open() as driver:
@@ -51,8 +51,8 @@ class TokenJudge:
         episode = await asyncio.to_thread(self._factory.make_episode, request)  # a long prompt takes seconds to encode
         if isinstance(episode, PromptTooLong):
             return overflow_output(request, episode)
-        usage, top_k, case_id = Usage(), self._config.budget.top_k, request.case_id or ""
-        await driver.run_episode(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
+        usage = Usage()
+        await driver.run_episode(episode, self._searcher.of_case(request.case_id or ""), usage)
         return self._factory.output(request, episode, usage.as_dict())
 
 

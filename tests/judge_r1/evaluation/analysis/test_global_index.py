@@ -13,14 +13,15 @@ from judge_r1.core.verdicts import Evidence
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.global_index import (
     Asked,
-    Corpus,
     asked,
     doubling,
     global_figure,
     global_grid,
     out_of_case,
     shown_of_own_case,
+    sources,
 )
+from judge_r1.judges.search_r1 import Corpus
 from retrieval.errors import EmptyQuery
 from retrieval.retriever import Retriever
 
@@ -33,7 +34,7 @@ def test_index_over_one_case_returns_only_that_case(method: str) -> None:
     used = HashEmbedder(64) if method == "toy" else method
     corpus, retriever = Corpus(TEXTS, used, 4), Retriever(TEXTS, method=used, passage_words=4)
     for case_id in TEXTS:
-        [owners] = corpus.search([case_id], ["when the court sat"], 3)
+        [owners] = sources(corpus, [case_id], ["when the court sat"], 3)
         [hits] = retriever.search([(case_id, "when the court sat")], 3)
         assert owners == [case_id] * len(hits)
     assert out_of_case(corpus, [Asked("case 3", "court")], k=3, sizes=[1])[0]["from_others"] == 0

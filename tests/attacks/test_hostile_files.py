@@ -109,7 +109,14 @@ COMMANDS = {
     ],
     "watch": [Reads("watch @run", RUN, tolerates="metrics.jsonl (missing|empty|truncated|a loop of links)")],
     "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
-    "eval": [Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS)],
+    "eval": [
+        Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
+        Reads(
+            f"eval --baselines bundled:tiny --examples @examples --path @data --out {OUT}",
+            ("examples", "examples/pairs.jsonl", "examples/cases.jsonl"),
+            instead=r"has 2 case\(s\) that are not under test",
+        ),
+    ],
     "benchmarks": [Reads("benchmarks", ())],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [

@@ -77,6 +77,7 @@ def make_workspace(root: Path) -> Path:
     lines = [{"confidence": n / 40, "correct": n % 3 > 0, "cluster": f"c{n % 20}"} for n in range(40)]
     write_jsonl(root / "confidences.jsonl", lines)
     cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
+    cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")
     pairs = load_pairs(root / "data").pairs
     write_jsonl(root / "answers.jsonl", [choose(pair, True) for pair in pairs])

@@ -25,8 +25,7 @@ class _Candidate(NamedTuple):
 
 
 class FewShotExamples:
-    """The training pairs of `folder` whose cases and contexts do not occur in the data folder of `texts`, which is under
-    test.
+    """The training pairs of `folder` whose cases and contexts do not occur in the folder under test, that of `texts`.
 
     A task gets `shots` examples of different cases and, as far as possible, of different principles. They are of the
     task's domain if the folder has enough cases of it. In every second one B is better. The choice depends on the

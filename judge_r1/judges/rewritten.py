@@ -1,7 +1,7 @@
 """A judge that changes each task before another judge sees it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -27,13 +27,17 @@ class RewritingJudge:
     ) -> None:
         self._judge, self._rewrite, self._prepare = judge, rewrite, prepare
         self.name, self.settings = judge.name, {**judge.settings, **settings}
+        self._checked: dict[Any, tuple[JudgeRequest, JudgeRequest]] = {}
+        """The requests of the last check as given and as shown, since a retrieval may take a second for each."""
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         self._prepare([request.case_id for request in requests if request.case_id])
-        self._judge.check(self._rewritten(requests))
+        self._checked = {request.key: (request, self._shown(request, {})) for request in requests}
+        self._judge.check([shown for _, shown in self._checked.values()])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        shown = await asyncio.to_thread(self._rewritten, requests)
+        checked, self._checked = self._checked, {}
+        shown = await asyncio.to_thread(lambda: [self._shown(request, checked) for request in requests])
         async with aclosing(self._judge.judge(shown)) as outputs:  # type: ignore[type-var]
             async for output in outputs:
                 yield _with_evidence(output)
@@ -42,13 +46,13 @@ class RewritingJudge:
         if isinstance(self._judge, Closable):
             self._judge.close()
 
-    def _rewritten(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
-        found = []
-        for request in requests:
-            reject_custom_prompt(self.name, request, prompted=False)
-            assert not isinstance(request.task, CustomPrompt)
-            found.append(replace(request, task=self._rewrite(request.task)))
-        return found
+    def _shown(self, request: JudgeRequest, checked: Mapping[Any, tuple[JudgeRequest, JudgeRequest]]) -> JudgeRequest:
+        given, shown = checked.get(request.key, (None, request))
+        if given is request:
+            return shown
+        reject_custom_prompt(self.name, request, prompted=False)
+        assert not isinstance(request.task, CustomPrompt)
+        return replace(request, task=self._rewrite(request.task))
 
 
 def _with_evidence(output: JudgeOutput) -> JudgeOutput:

@@ -49,6 +49,11 @@ class BuildPlan:
         if self.max_steps is not None and self.max_steps < 2:
             raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
 
+    @property
+    def path_name(self) -> str | None:
+        """The last part of `path`, which the build report records."""
+        return self.path.absolute().name if self.path else None
+
 
 @dataclass(frozen=True)
 class RecordGroup:

@@ -59,7 +59,14 @@ class _Pairs(Generator[T]):
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan
-        settings = {"source": plan.source, "seed": plan.seed, "variants": plan.variants, "kinds": list(plan.kinds)}
+        settings = {
+            "source": plan.source,
+            "path": plan.path_name,
+            "limit": plan.limit,
+            "seed": plan.seed,
+            "variants": plan.variants,
+            "kinds": list(plan.kinds),
+        }
         return settings | ({} if plan.max_steps is None else {"max_steps": plan.max_steps})
 
     def _shortened(self, case: Case, skipped: Counter[str]) -> Case | None:

@@ -70,6 +70,7 @@ def build(
     cache: AnswerCache = None,
     batch_export: BatchExport = None,
     batch_import: BatchImport = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a build with other options in OUT.")] = False,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 
@@ -78,14 +79,24 @@ def build(
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
     """
-    from data_builders.build import build as build_without_teacher
+    from data_builders.build import LIKELIHOODS_FILE, build_by_rules
+    from data_builders.build_options import refuse_other_build
     from data_builders.generators.base import BuildPlan
     from data_builders.teacher_session import SessionOptions, refuse_without_teacher
     from data_builders.teacher_session import build as build_in_session
     from data_builders.teachers.budget import Spending, load_prices
 
     plan = BuildPlan(
-        source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit, max_steps=max_steps
+        source,
+        path,
+        [kind for kind in kinds.split(",") if kind],
+        variants,
+        seed,
+        limit,
+        None if reader == "none" else reader or DEFAULT_MODEL,
+        out / LIKELIHOODS_FILE,
+        CITATIONS if citations is None else citations,
+        max_steps,
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
@@ -94,23 +105,15 @@ def build(
         if (citations is not None or reader is not None) and not _is_balanced(source, with_teacher=False):
             option = "--reader" if citations is None else "--citations"
             raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
-        counts = build_without_teacher(
-            source,
-            out,
-            path=path,
-            kinds=plan.kinds,
-            variants=variants,
-            seed=seed,
-            limit=limit,
-            reader=None if reader == "none" else reader or DEFAULT_MODEL,
-            citations=CITATIONS if citations is None else citations,
-            max_steps=max_steps,
-        )
+    elif reader is not None:
+        raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
+    elif citations is not None:
+        raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
+    if not overwrite:
+        refuse_other_build(out, plan, teacher)
+    if teacher == "rules":
+        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out)
     else:
-        if reader is not None:
-            raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
-        if citations is not None:
-            raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
         done = build_in_session(plan, out, teacher, verify, options, spending)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from trl import SFTTrainer
 
 
@@ -27,5 +28,6 @@ class SortedBatchTrainer(SFTTrainer):  # type: ignore[misc]
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         if "loss" in logs:  # of one step, as `logging_steps` is 1
-            logs["loss"] *= self.tokens_per_step / float(self._tokens)
+            tokens = torch.as_tensor(self._tokens).max()  # Trainer repeats it for each GPU of a process
+            logs["loss"] *= self.tokens_per_step / float(tokens)
         super().log(logs, start_time)

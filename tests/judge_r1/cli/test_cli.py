@@ -53,7 +53,15 @@ def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> Non
     counts = json.loads((built / "build.json").read_text())
     assert counts["cases"] == 12
     assert counts["pairs"] == sum(1 for _ in (built / "pairs.jsonl").open())
-    assert run("build", "mini", "--limit", "12", "--seed", "1", "--out", tmp_path).returncode == 0
+    other = ("build", "mini", "--limit", "12", "--seed", "1", "--out", tmp_path)
+    refused = run(*other)
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        f"error: {tmp_path} holds a build with --seed 0, and this one has --seed 1: choose another --out, or add "
+        "--overwrite to replace it\n"
+    )
+    assert (tmp_path / "cases.jsonl").read_bytes() == (built / "cases.jsonl").read_bytes()
+    assert run(*other, "--overwrite").returncode == 0
     assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
 
 

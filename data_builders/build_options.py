@@ -1,0 +1,67 @@
+"""Refuses to build over a data set that was built with other options."""
+
+from pathlib import Path
+from typing import Any
+
+from data_builders.generators import BUILD_FILE, read_report
+from data_builders.generators.base import BuildPlan
+from data_builders.teachers.local import teacher_name
+from data_builders.teachers.spec import local_model, parse_spec
+from judge_r1.core.errors import JudgeError
+
+RULES = "rules"
+
+
+class OtherBuild(JudgeError):
+    """The folder holds a data set that was built with other options."""
+
+
+def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
+    """Compare a build with the one that `out` holds. Options that its build.json does not record are not compared.
+
+    Raises:
+        OtherBuild: They differ in an option. The message names the first one.
+    """
+    file = out / BUILD_FILE
+    report = read_report(file) if file.is_file() else {}
+    built = _recorded(report)
+    if not built:
+        return
+    wanted: dict[str, Any] = {
+        "source": plan.source,
+        "teacher": _teacher(teacher),
+        "path": plan.path_name,
+        "kinds": list(plan.kinds),
+        **{name: getattr(plan, name) for name in ("max_steps", "variants", "seed", "limit", "reader", "citations")},
+    }
+    for option, value in wanted.items():
+        if option in built and built[option] != value:
+            raise OtherBuild(
+                f"{out} holds a build with {_described(option, built[option])}, and this one has "
+                f"{_described(option, value)}: choose another --out, or add --overwrite to replace it"
+            )
+
+
+def _recorded(report: dict[str, Any]) -> dict[str, Any]:
+    """The options in a build report. Generators that read no corpus record their name and the seed."""
+    if "source" not in report:
+        return {"source": report["generator"], "seed": report.get("seed")} if "generator" in report else {}
+    teacher = report.get("teacher")
+    return {"max_steps": None, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
+
+
+def _teacher(spec: str) -> str:
+    """The name of a teacher in a build report."""
+    if spec == RULES:
+        return RULES
+    model = local_model(spec)
+    return parse_spec(spec).name if model is None else teacher_name(model)
+
+
+def _described(option: str, value: Any) -> str:
+    if option == "source":
+        return f"the source {value}"
+    flag = f"--{option.replace('_', '-')}"
+    if value is None:
+        return "--reader none" if option == "reader" else f"no {flag}"
+    return f"{flag} {','.join(value) if isinstance(value, list) else value}"

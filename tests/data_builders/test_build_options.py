@@ -1,0 +1,91 @@
+"""A folder with a data set of other options is refused; the same options, and a stopped build, are not."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_builders.build import build
+from data_builders.build_options import OtherBuild, refuse_other_build
+from data_builders.generators.base import BuildPlan
+
+TEACHER = "chat:http://127.0.0.1:1/v1#toy"
+MINI = BuildPlan("mini", variants=2, limit=3)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    build("mini", out, variants=2, limit=3)
+    return out
+
+
+def report_of(out: Path, **changes: Any) -> None:
+    """A build report as the build of a corpus by rules writes it."""
+    settings = {"source": "custom", "path": "a.yaml", "limit": None, "seed": 0, "variants": 5, "kinds": ["single"]}
+    report = settings | {"reader": None, "citations": 6, "cases": 3, "pairs": 9} | changes
+    (out / "build.json").write_text(json.dumps({key: value for key, value in report.items() if value != "missing"}))
+
+
+CUSTOM = BuildPlan("custom", Path("data/a.yaml"), ["single"])
+
+
+def test_the_same_options_are_accepted(built: Path, tmp_path: Path) -> None:
+    refuse_other_build(built, MINI, "rules")
+    refuse_other_build(tmp_path / "new", MINI, "rules")
+    refuse_other_build(tmp_path, MINI, "rules")
+    report_of(tmp_path)
+    refuse_other_build(tmp_path, CUSTOM, "rules")
+
+
+@pytest.mark.parametrize(
+    ("plan", "teacher", "message"),
+    [
+        (replace(MINI, seed=1), "rules", "with --seed 0, and this one has --seed 1"),
+        (replace(MINI, limit=None), "rules", "with --limit 3, and this one has no --limit"),
+        (replace(MINI, variants=5), "rules", "with --variants 2, and this one has --variants 5"),
+        (replace(MINI, kinds=["multi"]), "rules", "with --kinds single,multi, and this one has --kinds multi"),
+        (replace(MINI, source="builtin"), "rules", "with the source mini, and this one has the source builtin"),
+        (MINI, TEACHER, "with --teacher rules, and this one has --teacher chat:toy"),
+    ],
+    ids=str,
+)
+def test_the_option_that_differs_is_named(plan: BuildPlan, teacher: str, message: str, built: Path) -> None:
+    with pytest.raises(OtherBuild) as error:
+        refuse_other_build(built, plan, teacher)
+    assert str(error.value) == (
+        f"{built} holds a build {message}: choose another --out, or add --overwrite to replace it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"path": "b.yaml"}, "with --path b.yaml, and this one has --path a.yaml"),
+        ({"reader": "bundled:smollm2-135m"}, "with --reader bundled:smollm2-135m, and this one has --reader none"),
+        ({"max_steps": 4}, "with --max-steps 4, and this one has no --max-steps"),
+        ({"citations": 0}, "with --citations 0, and this one has --citations 6"),
+        ({"teacher": {"name": "chat:toy"}}, "with --teacher chat:toy, and this one has --teacher rules"),
+        ({"source": "missing", "generator": "cloze"}, "with the source cloze, and this one has the source custom"),
+    ],
+    ids=str,
+)
+def test_options_of_corpora_are_compared(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    report_of(tmp_path, **changes)
+    with pytest.raises(OtherBuild, match=message):
+        refuse_other_build(tmp_path, CUSTOM, "rules")
+
+
+def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> None:
+    """Earlier versions recorded neither path nor limit."""
+    report_of(tmp_path, path="missing", limit="missing")
+    refuse_other_build(tmp_path, replace(CUSTOM, path=Path("b.yaml"), limit=4), "rules")
+    (tmp_path / "build.json").write_text("[]")
+    refuse_other_build(tmp_path, CUSTOM, "rules")
+
+
+def test_a_teacher_may_get_a_verifier(tmp_path: Path) -> None:
+    report_of(tmp_path, reader="missing", citations="missing", teacher={"name": "chat:toy"})
+    refuse_other_build(tmp_path, CUSTOM, TEACHER)

@@ -17,6 +17,7 @@ from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.trl.lora import add_adapters, merge_adapters
+from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
 from judge_r1.training.weight_verification import verify_weights
 
 _HOUR = 3600
@@ -28,6 +29,8 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
     import torch
 
     on_gpu = torch.cuda.is_available()
+    if not on_gpu:
+        project_labelled_positions_only()
     if recipe.stage == "grpo" and (process_count() > 1 or (on_gpu and torch.cuda.device_count() > 1)):
         raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
     return {

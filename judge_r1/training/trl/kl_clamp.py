@@ -7,12 +7,12 @@ where its gradient is 0. TRL has no clamp.
 
 from typing import Any
 
-from trl import GRPOTrainer
+from judge_r1.training.trl.shared_prompts import SharedPromptTrainer
 
 KL_CAP = 10.0
 
 
-class CappedKlTrainer(GRPOTrainer):  # type: ignore[misc]
+class CappedKlTrainer(SharedPromptTrainer):
     """Removes a token over the cap from the KL term by setting its reference to the policy, for this loss only.
 
     The gradient equals verl's. The logged KL counts such a token as 0, verl's as 10."""

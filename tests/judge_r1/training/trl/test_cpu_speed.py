@@ -1,0 +1,122 @@
+"""What makes training on processors faster changes no value: labelled positions only, and prompts computed once."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
+from judge_r1.training.trl.shared_prompts import by_prompt, shared_logprobs
+
+RESPONSE = 5
+
+
+def tiny_model(*, lora: bool = False) -> Any:
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from trl.trainer.utils import add_fused_lm_head
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        pad_token_id=0,
+    )
+    model = LlamaForCausalLM(config)
+    add_fused_lm_head(model, temperature=0.7, outputs=("log_probs", "entropy"))
+    if lora:
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
+    return model.train()
+
+
+def rows() -> tuple[torch.Tensor, torch.Tensor]:
+    """Three episodes of a prompt of 7 tokens and two of one of 4, with responses of different lengths, and a row of a
+    third prompt."""
+    random = torch.Generator().manual_seed(1)
+    prompts = [torch.randint(1, 64, (length,), generator=random) for length in (7, 4, 7)]
+    ids, mask = [], []
+    for prompt, length in ((0, 5), (1, 3), (0, 4), (1, 5), (2, 1), (0, 2)):
+        response = torch.randint(1, 64, (length,), generator=random)
+        left, right = 7 - len(prompts[prompt]), RESPONSE - length
+        ids.append(torch.nn.functional.pad(torch.cat((prompts[prompt], response)), (left, right)))
+        mask.append(torch.nn.functional.pad(torch.ones(12 - left - right, dtype=torch.long), (left, right)))
+    return torch.stack(ids), torch.stack(mask)
+
+
+def gradients(model: Any, logprobs: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+    model.zero_grad()
+    weights = torch.linspace(-1, 1, logprobs.numel()).view_as(logprobs)
+    (logprobs * weights * mask[:, -RESPONSE:]).sum().backward()
+    return {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def whole(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """As TRL's trainer computes them."""
+    labels = ids.masked_fill(mask == 0, -100)
+    labels[:, :-RESPONSE] = -100
+    outputs = model(input_ids=ids, attention_mask=mask, labels=labels, fused_lm_head=True)
+    return outputs.log_probs[:, -RESPONSE:], outputs.entropy[:, -RESPONSE:]
+
+
+@pytest.mark.parametrize("lora", [False, True])
+def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) -> None:
+    model = tiny_model(lora=lora)
+    ids, mask = rows()
+    plain, entropy = whole(model, ids, mask)
+    expected = gradients(model, plain, mask)
+    found = shared_logprobs(model, ids, mask, RESPONSE)
+    assert found is not None
+    torch.testing.assert_close(found[0], plain, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(found[1], entropy, rtol=1e-5, atol=1e-6)
+    got = gradients(model, found[0], mask)
+    assert got.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def test_rows_of_different_prompts_are_computed_whole() -> None:
+    ids, mask = rows()
+    assert shared_logprobs(tiny_model(), ids[[0, 1, 4]], mask[[0, 1, 4]], RESPONSE) is None
+
+
+def test_log_probabilities_at_labels_do_not_depend_on_the_positions_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trl.trainer import utils
+
+    original = utils._use_triton
+    monkeypatch.setattr(utils, "_use_triton", lambda device: False)
+    model = tiny_model()
+    ids, mask = rows()
+    plain, entropy = whole(model, ids, mask)
+    expected = gradients(model, plain, mask)
+    project_labelled_positions_only()
+    assert utils._use_triton(torch.device("cpu"))
+    assert not utils._use_triton(torch.device("meta"))
+    labelled, other_entropy = whole(model, ids, mask)
+    torch.testing.assert_close(labelled, plain)
+    torch.testing.assert_close(other_entropy, entropy)
+    got = gradients(model, labelled, mask)
+    for name, gradient in expected.items():
+        torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+    monkeypatch.setattr(utils, "_use_triton", original)
+
+
+def test_micro_batches_are_sorted_by_prompt_within_an_update() -> None:
+    prompts = torch.tensor([[1, 1], [2, 2], [1, 1], [2, 2], [3, 3], [1, 1], [3, 3], [1, 1]])
+    rewards = torch.arange(8.0)
+    names = list("abcdefgh")
+    batches = [
+        {"prompt_ids": prompts[i : i + 2], "advantages": rewards[i : i + 2], "names": names[i : i + 2],
+         "num_items_in_batch": torch.tensor(9), "nothing": None}
+        for i in range(0, 8, 2)
+    ]  # fmt: skip
+    found = by_prompt(batches, 2)
+    assert [batch["prompt_ids"][:, 0].tolist() for batch in found] == [[1, 1], [2, 2], [1, 1], [3, 3]]
+    assert [batch["names"] for batch in found] == [["a", "c"], ["b", "d"], ["f", "h"], ["e", "g"]]
+    assert [batch["advantages"].tolist() for batch in found] == [[0.0, 2.0], [1.0, 3.0], [5.0, 7.0], [4.0, 6.0]]
+    assert all(batch["num_items_in_batch"] == 9 and batch["nothing"] is None for batch in found)

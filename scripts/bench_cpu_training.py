@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from rich.console import Console
-from rich.table import Table
 
 from data_builders.rationales.rules import recipe_traces
 from judge_r1.core.pair_set import load_pairs
@@ -70,17 +69,17 @@ def main() -> None:
         ("in each row", tokens, lambda: _whole(lora, ids, mask, response)),
         ("once", tokens, lambda: _once(lora, ids, mask, response)),
     )
-    table = Table("", "without", "with", "tokens/s without", "tokens/s with", "ratio", "range")
     for name, sides in comparisons.items():
         seconds = [[_seconds(loss, (full, lora)) for _, _, loss in sides] for _ in range(given.repeats)]
         ratios = sorted(first / second for first, second in seconds)
-        speeds = [
-            f"{tokens / median(side):.1f}"
-            for (_, tokens, _), side in zip(sides, zip(*seconds, strict=True), strict=True)
+        shown = [
+            f"{side}: {tokens / median(spent):.1f} tokens/s"
+            for (side, tokens, _), spent in zip(sides, zip(*seconds, strict=True), strict=True)
         ]
-        spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
-        table.add_row(name, sides[0][0], sides[1][0], *speeds, f"{median(ratios):.2f}", spread)
-    console.print(table)
+        console.print(
+            f"{name}: {', '.join(shown)}; ratio {median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, "
+            f"{given.repeats} repeats)"
+        )
 
 
 def _model(recipe: Recipe, *, lora: bool) -> Any:

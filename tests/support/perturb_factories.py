@@ -108,9 +108,9 @@ FAMILY = case_of(
 )
 PREPRINT = case_of(
     "academic",
-    "The soil samples were taken by a student from nine vineyards in Brazil. The worms in the samples were counted "
-    "under a lamp by the second author. The mean rain was low in the second spring of the survey. The tractor was "
-    "driven over half of the rows each week.",
+    "Soil samples were taken by a student from nine vineyards in Brazil. Worms in the samples were counted "
+    "under a lamp by the second author. Mean rain was low in every spring of two. A tractor was driven over nine "
+    "fields each week.",
     "1. The survey covers two springs, which is short for a claim about the climate.\n"
     "2. The authors should report how deep the holes were, because the depth changes the counts.\n"
     "3. The conclusion is modest and follows from the numbers that are given.\n"

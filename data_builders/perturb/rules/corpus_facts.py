@@ -45,6 +45,10 @@ class CorpusFacts:
         """Return how rare a stem is: the log of the inverse share of the cases that have it."""
         return log((1 + self._sizes.get(domain, 0)) / (1 + self._counts.get(domain, Counter())[stem]))
 
+    def share(self, domain: str, stem: str) -> float:
+        """Return the share of the cases of a domain that have a stem."""
+        return self._counts.get(domain, Counter())[stem] / max(1, self._sizes.get(domain, 0))
+
     def _citable(self, domain: str, context: str) -> list[Fact]:
         found, counts = facts(context), self._counts.get(domain, Counter())
 

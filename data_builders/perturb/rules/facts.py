@@ -21,9 +21,10 @@ _NOT_CITED = re.compile(
     r"|\bas follows\b|\b(?:[Tt]h(?:is|ese|ose)|[Ss]uch|the (?:same|latter|former|said))\b"
     r"|\b(?:[Ww]e|[Oo]ur|us|I(?= [a-z])|my|aims?|consent)\b"
     r"|\b(?:[Nn]ot (?:documented|detailed|available|provided|specified|reported|applicable)|[Nn]one|[Uu]nremarkable)\b"
+    r"|\b(?:can|may|might|should|must|typically|usually|often|commonly)\b"
     r"|[A-Z]{6,} [A-Z]{6,}"
 )
-"""What refers to other text, or cannot stand in quotation marks."""
+"""What refers to other text, is no statement on the case, or cannot stand in quotation marks."""
 _PERSONAL = re.compile(r"\b(?:I|we|our|us|my|you|he|she|his|her|they|their|it|this|these|those)\b", re.IGNORECASE)
 """Words that need a quotation: the fact is not said by the author of the reasoning."""
 

@@ -29,7 +29,7 @@ class _LogicPhrases(Lexicon):
     opposites: tuple[tuple[str, str], ...]
     connectives: dict[str, tuple[str, ...]]
     circular: tuple[_Circle, ...]
-    contradictions: dict[str, tuple[str, ...]]
+    contradictions: tuple[str, ...]
 
 
 PHRASES = load_lexicon("p1_logic", _LogicPhrases)

@@ -24,6 +24,10 @@ _NAME = re.compile(
 )
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
 _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
+_DENIED = re.compile(r"\b(?:no|not|any|never|without|other)\b[^.;,]{0,25}$|\bevery (?:\S+ )?$", re.IGNORECASE)
+"""What an attribute of one kind follows only: no abnormal uptake, every 12 hours."""
+_DEFINED = re.compile(r"\s+(?:is|are)\b")
+_FROM = re.compile(r"[^.;,]{0,40}\bfrom\b")
 _REPEATED = re.compile(r"\b(\w+)(?: and| or|,) \1\b", re.IGNORECASE)
 _KIN = re.compile(
     r"(?:grand|step)?(?:mother|father)|son|daughter|brother|sister|husband|wife|male|female|boy|girl|m[ae]n|wom[ae]n"
@@ -75,15 +79,18 @@ def _terms(step: Step, classes: Classes) -> Iterator[tuple[TermMatch, Citation]]
 def _is_bound(text: str, cited: Citation, found: TermMatch, *, of_case: bool) -> bool:
     """Whether the sentence itself would show that a term was exchanged.
 
-    A thing of the case (`of_case`) has an amount behind it. An attribute stands beside another one ("left and right"),
-    occurs twice, or tells the sex of a person whom a pronoun of the sentence names.
+    A thing of the case (`of_case`) has an amount behind it, or is defined. An attribute stands beside another one
+    ("left and right"), occurs twice, is denied, is a verb with "from", or tells the sex of a person whom a pronoun of
+    the sentence names.
     """
     if of_case:
-        return _BEFORE_AMOUNT.match(text, found.end) is not None
+        return any(pattern.match(text, found.end) for pattern in (_BEFORE_AMOUNT, _DEFINED))
     stated = text[cited.start : cited.end]
     word = re.escape(text[found.start : found.end])
     return (
         _COORDINATED[0].search(text[cited.start : found.start]) is not None
+        or _DENIED.search(text[cited.start : found.start]) is not None
+        or (found.term.text.endswith("ed") and _FROM.match(text, found.end) is not None)
         or _COORDINATED[1].match(text[found.end : cited.end]) is not None
         or len(re.findall(rf"\b{word}\b", stated, re.IGNORECASE)) > 1
         or (_KIN.fullmatch(found.term.text) is not None and _GENDERED.search(stated) is not None)

@@ -30,6 +30,8 @@ _DATE = re.compile(
     rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
     rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
 )
+_LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
+"""What a date follows in a list or a period, whose order another date may break."""
 _YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 
 
@@ -91,7 +93,7 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
     for match, fact in rng.sample(dates, len(dates)):
         parts = {name: text for name, text in match.groupdict().items() if text is not None}
         span = match.span() if len(parts) > 1 else match.span("year")
-        if _is_restated(case, step.text[slice(*span)]):
+        if _is_restated(case, step.text[slice(*span)]) or _LISTED.search(step.text[: span[0]]):
             continue
         part = rng.choice(sorted(parts))
         new = _other_date(case, step.text, span, match.span(part), part.rstrip("2"), rng)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Set
+from dataclasses import replace
 from functools import lru_cache, partial
 from random import Random
 
@@ -9,19 +10,38 @@ from data_builders.perturb.rules.citations import cited
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.facts import Fact
 from data_builders.perturb.rules.operators import Edit, Operator, Step
-from data_builders.perturb.rules.text_match import content_words, sentence_index, stem, vocabulary, words
+from data_builders.perturb.rules.text_match import contains, content_words, sentence_index, stem, vocabulary, words
 from judge_r1.core.records import Case
 
 DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.6, 2, 0.5, (0.6, 1.6)
 """The share of the facts that an edit considers, the words that the case must not have, the share of its words that one
 sentence of the case may have, and its length relative to the citation that it replaces."""
-RELATED, AROUND = 6, 300
+RELATED, AROUND = 4, 300
 """One of so many facts is taken, those most related to the case and to the text within `AROUND` characters."""
+COMMON = 0.06
+"""A word that the case does not have must be in this share of the cases of the domain, to be at home in any of them."""
 
-_IDENTITY = re.compile(
-    r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
+_UNFIT = re.compile(
+    r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex|histor\w+|diagnos\w+)\b"
+    r"|\b(?:sections?|articles?|act|code|laws?|convention)\b"
+    r"|\b(?:is (?:an?|the|rare|extremely)|are|have been|cases|literature|patients|since then|overall)\b",
+    re.IGNORECASE,
 )
-"""What every case says of its people."""
+"""What every case settles (its people, their past, the outcome), the law of a country, and general statements."""
+_PEOPLE = re.compile(
+    r"\b(?:child\w*|infants?|neonat\w+|newborns?|bab(?:y|ies)|pregnan\w+|gestation\w*|f(?:o)?et\w+|matern\w+"
+    r"|(?:grand)?(?:mother|father|parent|son|daughter|brother|sister)s?|wi(?:fe|ves)|husbands?|spouses?"
+    r"|prisoners?|detainees?"
+    r"|(?:first|second|third|fourth|fifth|sixth|other|two|three|both|all) applicants?|applicants|compan(?:y|ies)"
+    r"|applicant \w+(?= (?:had|was|were|is|did))|organi[sz]ations?|associations?|part(?:y|ies)|newspapers?"
+    r"|journalists?)\b",
+    re.IGNORECASE,
+)
+"""People and bodies: a case must name those of a fact that it gets."""
+_DEFINITE = re.compile(r"\b[Tt]he (?:\w+ing |\w+ed )?([a-z-]{3,})")
+"""The noun, or its first modifier, of what a text takes as known."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_INITIALS = re.compile(r"\b(?:[A-Z]\.)+|(?<=\s)[A-Z]\b(?![.-])")
 _DENIAL = re.compile(r"\b(?:no|not|nor|never|without|none|normal|negative|absen\w+|unremarkable)\b", re.IGNORECASE)
 _NAMED = re.compile(r"(?<=[^.] )[A-Z][\w’'-]*|\b(?:he|she|his|her|him|hers|they|their|them)\b")
 """Names and pronouns: a case must have those of a fact that it gets."""
@@ -51,7 +71,11 @@ class ForeignFacts:
             and rng.random() < DRAWN
         ]
         fits.sort(key=lambda other: -self._share(case, other, known) - self._share(case, other, near))
-        return rng.choice(fits[:RELATED]) if fits else None
+        if not fits:
+            return None
+        fact = rng.choice(fits[:RELATED])
+        text = in_time_of(case, fact.text, rng)
+        return None if text is None else replace(fact, text=text)
 
     def _share(self, case: Case, fact: Fact, known: Set[str]) -> float:
         """The share of the words of a fact that are known as they are written, weighted by how rare they are."""
@@ -61,9 +85,24 @@ class ForeignFacts:
     def _unstated(self, case: Case) -> list[Fact]:
         """Return the facts that a case does not state. Those of the last case are kept, as P4 draws many from it."""
         if self._last[0] != case.case_id:
-            citable = (fact for fact in self.corpus.of_domain(case.domain) if not _IDENTITY.search(fact.text))
-            self._last = case.case_id, [fact for fact in citable if is_unstated(case, fact)]
+            citable = (fact for fact in self.corpus.of_domain(case.domain) if not _UNFIT.search(fact.text))
+            self._last = (
+                case.case_id,
+                [
+                    fact
+                    for fact in citable
+                    if self._is_usual(case, fact) and is_unstated(case, fact) and is_at_home(case, fact)
+                ],
+            )
         return self._last[1]
+
+    def _is_usual(self, case: Case, fact: Fact) -> bool:
+        """Whether the words that a case does not have are common in its domain."""
+        known = vocabulary(f"{case.context}\n\n{case.reference}")
+        return all(
+            stem in known or stem[0].isdigit() or self.corpus.share(case.domain, stem) >= COMMON
+            for stem in _stems(fact)
+        )
 
     @property
     def operators(self) -> list[Operator]:
@@ -71,17 +110,40 @@ class ForeignFacts:
 
 
 def is_unstated(case: Case, fact: Fact) -> bool:
-    """Whether a case seems to say nothing on the matter of a fact, and knows whom it names: a guess from words."""
+    """Whether a case seems to say nothing on the matter of a fact: a guess from words."""
     stated, known = set(_stems(fact)), vocabulary(f"{case.context}\n\n{case.reference}")
     if sum(stem not in known for stem in stated) < MIN_NEW:
-        return False
-    if not set(words(" ".join(_NAMED.findall(fact.text)))) <= _words_of(case.context, case.reference):
         return False
     return all(len(stated & sentence.stems) <= MAX_SHARED * len(stated) for sentence in sentence_index(case.context))
 
 
+def is_at_home(case: Case, fact: Fact) -> bool:
+    """Whether a case knows whom a fact names, and the things that it takes as known."""
+    text, known = f"{case.context}\n\n{case.reference}", _words_of(case.context, case.reference)
+    named = words(" ".join([*_NAMED.findall(fact.text), *_DEFINITE.findall(fact.text)]))
+    return (
+        set(named) <= known
+        and all(contains(text, match[0]) for match in _PEOPLE.finditer(fact.text))
+        and all(initials in text for initials in _INITIALS.findall(fact.text))
+    )
+
+
+def in_time_of(case: Case, text: str, rng: Random) -> str | None:
+    """Move the years of a text, together, to years of the case. None if the case has none for them."""
+    years = [int(year) for year in _YEAR.findall(text)]
+    if not years:
+        return text
+    stated = sorted(map(int, _YEAR.findall(case.context)))
+    if not stated:
+        return None
+    moved = rng.choice(stated[len(stated) // 4 :]) - years[0]
+    if max(years) + moved > stated[-1]:
+        return None
+    return _YEAR.sub(lambda match: str(int(match[0]) + moved), text)
+
+
 def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) -> Edit | None:
-    found = [citation for citation in step.citations if not _IDENTITY.search(citation.fact.text)]
+    found = [citation for citation in step.citations if not _UNFIT.search(citation.fact.text)]
     if not found:
         return None
     replaced = rng.choice(found)

@@ -92,18 +92,6 @@ def sentence_ends(step: Step) -> list[Interval]:
     ]
 
 
-def sentence_closings(step: Step) -> list[Interval]:
-    """Return the empty intervals before the full stops of whole statements, where a clause can be added."""
-    return [
-        (end - 1, end - 1)
-        for start, end in whole_sentences(step, max_words=35)
-        if step.text[end - 1] == "."
-        and not has_dependent(step, end)
-        and not _CLOSED.search(step.text[start : end - 1])
-        and FINITE.search(step.text[start:end])
-    ]
-
-
 def noun_bullets(step: Step) -> list[Interval]:
     """Return the body of a list entry that is a noun phrase such as `Absence of fever and night sweats`."""
     if not MARKER.match(step.text) or len(found := body_sentences(step, 5)) != 1:

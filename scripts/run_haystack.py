@@ -7,7 +7,10 @@ final table only, and each reading is logged in docs/results.md.
 """
 
 import argparse
+import json
+import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -95,6 +98,9 @@ DIFFERENCES = [
     ("GRPO", "GRPO, another case's passages"),
 ]
 
+_CHOICE = re.compile(r" (same|differs)(?: check| skip)?(</think><search>)?")
+"""What an episode says of a line in A and B, and whether it searches there."""
+
 Measure = Callable[[ItemResult], float | None]
 MEASURES: Mapping[str, Measure] = {
     "accuracy": lambda result: result.score,
@@ -148,7 +154,9 @@ def main() -> None:
                 name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
                 names.setdefault("GRPO, another case's passages", []).append(name)
         rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
-        report(evaluation, names, rules, args.out / f"table-{args.split}.json")
+        traces = args.out / f"eval-{args.split}" / "traces.jsonl"
+        searched = searches_by_line(traces, SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode)
+        report(evaluation, names, rules, searched, args.out / f"table-{args.split}.json")
 
 
 def with_starts(rows: Iterable[str]) -> list[str]:
@@ -179,8 +187,8 @@ def train(
 
 
 def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 1920, samples: int = 4) -> Path:
-    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples: by default, as
-    many samples as GRPO takes in 80 steps."""
+    """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples. The defaults
+    take as many samples as GRPO does in 80 steps."""
     if file.exists():
         return file
     data = load_pairs(train_data)
@@ -236,11 +244,33 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
     }
 
 
+def searches_by_line(traces: Path, decode: Callable[[Sequence[int]], str]) -> dict[str, dict[str, float]]:
+    """For each judge, the share of the lines that it calls `differs`, and of those that it calls `same`, where it
+    searches."""
+    found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for line in map(json.loads, traces.read_text(encoding="utf-8").splitlines()):
+        if line["trajectory"] is not None:
+            for said, search in _CHOICE.findall(decode(line["trajectory"]["token_ids"])):
+                found[line["row"]][f"search if {said}"].append(bool(search))
+    return {judge: {said: fmean(searched) for said, searched in lines.items()} for judge, lines in found.items()}
+
+
 def report(
-    evaluation: Evaluation, names: Mapping[str, Sequence[str]], rules: Mapping[str, dict[str, float]], file: Path
+    evaluation: Evaluation,
+    names: Mapping[str, Sequence[str]],
+    rules: Mapping[str, dict[str, float]],
+    searched: Mapping[str, Mapping[str, float]],
+    file: Path,
 ) -> None:
     """Prints the table of means over seeds and the paired differences, and writes them as JSON."""
-    rows = {row: mean_row([evaluation.results[name].items for name in seeds]) for row, seeds in names.items()}
+    rows = {
+        row: mean_row([evaluation.results[name].items for name in seeds])
+        | {
+            said: fmean(searched[name].get(said, 0.0) for name in seeds)
+            for said in ("search if differs", "search if same")
+        }
+        for row, seeds in names.items()
+    }
     columns = list(next(iter(rows.values())))
     table = Table("", "seeds", *columns)
     for row, values in {**rules, **rows}.items():

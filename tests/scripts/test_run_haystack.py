@@ -8,7 +8,7 @@ import pytest
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
-from scripts.run_haystack import TRAINED, main, with_starts
+from scripts.run_haystack import TRAINED, main, searches_by_line, with_starts
 
 
 def test_rows_follow_those_that_they_start_from() -> None:
@@ -16,6 +16,14 @@ def test_rows_follow_those_that_they_start_from() -> None:
     for row, spec in TRAINED.items():
         assert not spec.start or rows.index(spec.start) < rows.index(row)
     assert with_starts(["GRPO from careful"]) == ["careful SFT", "GRPO from careful"]
+
+
+def test_searches_are_counted_by_what_the_judge_says_of_a_line(tmp_path: Path) -> None:
+    texts = ["1 A x B x same skip 2 A y B z differs check</think><search> y z", "1 A x B y differs skip 2 A x B x same"]
+    lines = [{"row": "judge", "trajectory": {"token_ids": [number]}} for number in range(2)]
+    (tmp_path / "traces.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"row": "judge", "trajectory": None}])))
+    found = searches_by_line(tmp_path / "traces.jsonl", lambda ids: texts[ids[0]])
+    assert found == {"judge": {"search if same": 0.0, "search if differs": 0.5}}
 
 
 @pytest.mark.slow

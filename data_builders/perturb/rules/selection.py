@@ -40,7 +40,7 @@ WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
-WORD_START, WORD_LIMIT = 2, 1.2
+WORD_START, WORD_LIMIT = 2, 0.7
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n)."""
 READ, READ_STRICT = 8, 20
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""

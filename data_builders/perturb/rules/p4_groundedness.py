@@ -16,7 +16,7 @@ from judge_r1.core.records import Case
 DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.6, 2, 0.5, (0.6, 1.6)
 """The share of the facts that an edit considers, the words that the case must not have, the share of its words that one
 sentence of the case may have, and its length relative to the citation that it replaces."""
-RELATED, AROUND = 4, 300
+RELATED, AROUND = 6, 300
 """One of so many facts is taken, those most related to the case and to the text within `AROUND` characters."""
 COMMON = 0.06
 """A word that the case does not have must be in this share of the cases of the domain, to be at home in any of them."""

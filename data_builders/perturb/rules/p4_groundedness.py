@@ -16,18 +16,24 @@ from judge_r1.core.records import Case
 DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.6, 2, 0.5, (0.6, 1.6)
 """The share of the facts that an edit considers, the words that the case must not have, the share of its words that one
 sentence of the case may have, and its length relative to the citation that it replaces."""
-RELATED, AROUND = 6, 300
+RELATED, AROUND = 30, 300
 """One of so many facts is taken, those most related to the case and to the text within `AROUND` characters."""
-COMMON = 0.06
-"""A word that the case does not have must be in this share of the cases of the domain, to be at home in any of them."""
+COMMON, KNOWN = 0.03, 0.4
+"""Each word that the case does not have is in this share of the cases of its domain, and those that it has are this
+share of all, weighted by how rare they are."""
 
 _UNFIT = re.compile(
     r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex|histor\w+|diagnos\w+)\b"
     r"|\b(?:sections?|articles?|act|code|laws?|convention)\b"
-    r"|\b(?:is (?:an?|the|rare|extremely)|are|have been|cases|literature|patients|since then|overall)\b",
+    r"|\b(?:is (?:an?|the|rare|extremely)|are|have been|cases|literature|patients|since then|overall)\b"
+    r"|\b(?:according to|it was|shall|(?:next|following|same) (?:day|morning|week|months?|years?))\b",
     re.IGNORECASE,
 )
-"""What every case settles (its people, their past, the outcome), the law of a country, and general statements."""
+"""What every case settles (its people, their past, the outcome), the law of a country, general statements, and what
+refers to other text."""
+_IDENTITY = re.compile(
+    r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
+)
 _PEOPLE = re.compile(
     r"\b(?:child\w*|infants?|neonat\w+|newborns?|bab(?:y|ies)|pregnan\w+|gestation\w*|f(?:o)?et\w+|matern\w+"
     r"|(?:grand)?(?:mother|father|parent|son|daughter|brother|sister)s?|wi(?:fe|ves)|husbands?|spouses?"
@@ -97,11 +103,12 @@ class ForeignFacts:
         return self._last[1]
 
     def _is_usual(self, case: Case, fact: Fact) -> bool:
-        """Whether the words that a case does not have are common in its domain."""
-        known = vocabulary(f"{case.context}\n\n{case.reference}")
-        return all(
-            stem in known or stem[0].isdigit() or self.corpus.share(case.domain, stem) >= COMMON
-            for stem in _stems(fact)
+        """Whether the words that a case does not have are common in its domain, and few."""
+        text = f"{case.context}\n\n{case.reference}"
+        known = vocabulary(text)
+        new = [stem for stem in _stems(fact) if stem not in known]
+        return all(stem[0].isdigit() or self.corpus.share(case.domain, stem) >= COMMON for stem in new) and (
+            self._share(case, fact, _words_of(case.context, case.reference)) >= KNOWN
         )
 
     @property
@@ -143,7 +150,7 @@ def in_time_of(case: Case, text: str, rng: Random) -> str | None:
 
 
 def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) -> Edit | None:
-    found = [citation for citation in step.citations if not _UNFIT.search(citation.fact.text)]
+    found = [citation for citation in step.citations if not _IDENTITY.search(citation.fact.text)]
     if not found:
         return None
     replaced = rng.choice(found)

@@ -40,12 +40,15 @@ WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
-WORD_START, WORD_LIMIT = 2, 0.7
-"""How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n)."""
+WORD_START = 2
+WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
+"""How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
+brings whole sentences, so few candidates would be left with the limit of P2."""
 READ, READ_STRICT = 8, 20
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
-STRICT = ((2,), (4,))
-"""What only the case reveals: P2 and P4."""
+STRICT = tuple(WORD_LIMIT)
+"""What only the case reveals: P2 and P4. Their flaws bring no sentence twice: a reader would remember it."""
+ENDING = 30
 
 
 @dataclass(eq=False)
@@ -60,6 +63,13 @@ class Candidate:
     operators: tuple[str, ...]
     features: dict[str, float] = field(default_factory=dict)
     words: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ending(self) -> str:
+        """The last characters of a long flaw, which tell whether it brings a sentence again; "" of a short one."""
+        flaw = self.pair.origin.flaws[0].span
+        text = self.pair.flawed[flaw.start : flaw.end].rstrip('.” "')
+        return text[-ENDING:] if len(text) >= ENDING else ""
 
     def change(self, reference: str) -> tuple[str, str, str]:
         """What `LikelihoodGuess` looks at."""
@@ -77,6 +87,7 @@ class _Group:
     signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     words: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
+    endings: set[str] = field(default_factory=set)
 
 
 class Selection:
@@ -130,6 +141,8 @@ class Selection:
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
         group.changes.update(chosen.words.keys())
+        if chosen.pair.violated in STRICT and chosen.ending:
+            group.endings.add(chosen.ending)
         return chosen
 
     def _ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -147,21 +160,19 @@ class Selection:
         return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
 
     def _within_limits(self, candidate: Candidate) -> bool:
-        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
-        group, pair = self._group(candidate), candidate.pair
-        strict = pair.violated in STRICT
+        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer, and P2 and P4 bring no
+        sentence again."""
+        group, principles = self._group(candidate), candidate.pair.violated
+        strict = principles in STRICT
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
-        return all(
-            abs(group.signs[name] + _sign(value)) <= max(limit, abs(group.signs[name]))
-            for name, value in candidate.features.items()
-        ) and (
-            not strict
-            or all(
-                abs(group.words[word] + change)
-                <= max(WORD_START + WORD_LIMIT * group.changes[word] ** 0.5, abs(group.words[word]))
+        signs = [(group.signs[name], _sign(value), limit) for name, value in candidate.features.items()]
+        if strict:
+            signs += [
+                (group.words[word], change, WORD_START + WORD_LIMIT[principles] * group.changes[word] ** 0.5)
                 for word, change in candidate.words.items()
-            )
-        )
+            ]
+        within = all(abs(before + change) <= max(most, abs(before)) for before, change, most in signs)
+        return within and candidate.ending not in group.endings
 
     def _cost(self, candidate: Candidate) -> float:
         """How much the squared sums of the group grow, each feature and each direction in units of its own spread."""

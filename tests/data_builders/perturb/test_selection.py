@@ -51,7 +51,7 @@ def test_groups_are_balanced_separately() -> None:
     assert [group.signs["words"] for group in selection._groups.values()] == [0, 0]
 
 
-@pytest.mark.parametrize(("number", "chosen_of_200"), [(2, range(4, 9)), (5, range(4, 6))])
+@pytest.mark.parametrize(("number", "chosen_of_200"), [(2, range(2, 4)), (4, range(4, 9)), (5, range(4, 6))])
 def test_a_flaw_that_always_lengthens_is_left_out_at_the_limit(number: int, chosen_of_200: range) -> None:
     selection, made = Selection(), 0
     for _ in range(200):
@@ -59,6 +59,16 @@ def test_a_flaw_that_always_lengthens_is_left_out_at_the_limit(number: int, chos
         selection.measure(REFERENCE, drawn)
         made += selection.choose(drawn["one"], {}) is not None
     assert made in chosen_of_200
+
+
+@pytest.mark.parametrize(("number", "kept"), [(4, 1), (5, 2)])
+def test_p4_brings_no_sentence_twice(number: int, kept: int) -> None:
+    selection, sentence = Selection(), "the hearing was adjourned until the tenth of May"
+    made = [
+        selection.choose([candidate(number, f"{lead}: “{sentence}.”")], {})
+        for lead in ("According to the file", "The file also records")
+    ]
+    assert sum(chosen is not None for chosen in made) == kept
 
 
 def test_a_flaw_that_reduces_an_excess_is_allowed_beyond_the_limit() -> None:
@@ -103,9 +113,9 @@ class Likelihoods:
 def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
     selection, made = Selection(), 0
     for old in REFERENCE.split() * 5:
-        drawn = {"P2": [candidate(2, REFERENCE.replace(old, "hh"))]}
+        drawn = {"P4": [candidate(4, REFERENCE.replace(old, "hh"))]}
         selection.measure(REFERENCE, drawn)
-        made += selection.choose(drawn["P2"], {}) is not None
+        made += selection.choose(drawn["P4"], {}) is not None
     assert made == START
 
 

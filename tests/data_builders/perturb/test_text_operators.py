@@ -19,9 +19,9 @@ from perturb_factories import (
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators, rules_and_steps
-from data_builders.perturb.rules.facts import facts
+from data_builders.perturb.rules.facts import Fact, facts
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts
+from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts, in_time_of, is_at_home
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
@@ -234,6 +234,29 @@ def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity:
     for n in range(10):
         assert all(from_about.apply(other, step, Random(n)) is None for step in steps_of(other))
         assert all(from_other.apply(about, step, Random(n)) is None for step in steps_of(about))
+
+
+@pytest.mark.parametrize(
+    ("stated", "fits"),
+    [
+        ("The nurse of the ward signed the form in ink.", True),
+        ("The second surgeon signed the form in ink.", False),
+        ("A surgeon signed it at the request of the lawyer.", False),
+        ("Dr Brandt signed the form in ink.", False),
+        ("The infant was put on the ward in ink.", False),
+    ],
+)
+def test_a_case_knows_whom_a_foreign_fact_names_and_what_it_takes_as_known(stated: str, fits: bool) -> None:
+    case = case_of("medical", "The nurse went to the ward. He asked for a form at the request of Dr Adler.", "1. A.")
+    assert is_at_home(case, Fact(0, len(stated), stated)) is fits
+
+
+def test_the_years_of_a_foreign_fact_become_years_of_the_case() -> None:
+    case = case_of("legal", "He came in 2004 and left in 2007.", "1. He left.")
+    moved = {in_time_of(case, "On 3 May 1991 she moved, and in 1993 she returned.", Random(n)) for n in range(20)}
+    assert moved == {None, "On 3 May 2004 she moved, and in 2006 she returned."}
+    assert in_time_of(case, "She moved in May.", Random(0)) == "She moved in May."
+    assert in_time_of(case_of("legal", "He came.", "1. He left."), "She moved in 1991.", Random(0)) is None
 
 
 def test_a_custom_domain_gets_facts_of_its_own_cases() -> None:

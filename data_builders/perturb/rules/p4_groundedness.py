@@ -22,18 +22,18 @@ COMMON, KNOWN = 0.03, 0.4
 """Each word that the case does not have is in this share of the cases of its domain, and those that it has are this
 share of all, weighted by how rare they are."""
 
-_UNFIT = re.compile(
-    r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex|histor\w+|diagnos\w+)\b"
-    r"|\b(?:sections?|articles?|act|code|laws?|convention)\b"
-    r"|\b(?:is (?:an?|the|rare|extremely)|are|have been|cases|literature|patients|since then|overall)\b"
-    r"|\b(?:according to|it was|shall|(?:next|following|same) (?:day|morning|week|months?|years?))\b",
-    re.IGNORECASE,
-)
-"""What every case settles (its people, their past, the outcome), the law of a country, general statements, and what
-refers to other text."""
 _IDENTITY = re.compile(
     r"\b(?:years?[ -]old|aged|m[ae]n|wom[ae]n|male|female|boy|girl|born|lives?|gender|sex)\b", re.IGNORECASE
 )
+"""What every case says of its people."""
+_UNFIT = re.compile(
+    r"\b(?:histor\w+|diagnos\w+|sections?|articles?|act|code|laws?|convention"
+    r"|is (?:an?|the|rare|extremely)|are|have been|cases|literature|patients|since then|overall"
+    r"|according to|it was|shall|(?:next|following|same) (?:day|morning|week|months?|years?))\b",
+    re.IGNORECASE,
+)
+"""What would not fit into another case: its past and outcome, the law of a country, general statements, and references
+to other text."""
 _PEOPLE = re.compile(
     r"\b(?:child\w*|infants?|neonat\w+|newborns?|bab(?:y|ies)|pregnan\w+|gestation\w*|f(?:o)?et\w+|matern\w+"
     r"|(?:grand)?(?:mother|father|parent|son|daughter|brother|sister)s?|wi(?:fe|ves)|husbands?|spouses?"
@@ -91,25 +91,24 @@ class ForeignFacts:
     def _unstated(self, case: Case) -> list[Fact]:
         """Return the facts that a case does not state. Those of the last case are kept, as P4 draws many from it."""
         if self._last[0] != case.case_id:
-            citable = (fact for fact in self.corpus.of_domain(case.domain) if not _UNFIT.search(fact.text))
-            self._last = (
-                case.case_id,
-                [
-                    fact
-                    for fact in citable
-                    if self._is_usual(case, fact) and is_unstated(case, fact) and is_at_home(case, fact)
-                ],
-            )
+            found = [
+                fact
+                for fact in self.corpus.of_domain(case.domain)
+                if not _IDENTITY.search(fact.text)
+                and not _UNFIT.search(fact.text)
+                and self._is_usual(case, fact)
+                and is_unstated(case, fact)
+                and is_at_home(case, fact)
+            ]
+            self._last = case.case_id, found
         return self._last[1]
 
     def _is_usual(self, case: Case, fact: Fact) -> bool:
         """Whether the words that a case does not have are common in its domain, and few."""
-        text = f"{case.context}\n\n{case.reference}"
-        known = vocabulary(text)
-        new = [stem for stem in _stems(fact) if stem not in known]
-        return all(stem[0].isdigit() or self.corpus.share(case.domain, stem) >= COMMON for stem in new) and (
-            self._share(case, fact, _words_of(case.context, case.reference)) >= KNOWN
-        )
+        known = vocabulary(f"{case.context}\n\n{case.reference}")
+        new = [stem for stem in _stems(fact) if stem not in known and not stem[0].isdigit()]
+        are_common = all(self.corpus.share(case.domain, stem) >= COMMON for stem in new)
+        return are_common and self._share(case, fact, _words_of(case.context, case.reference)) >= KNOWN
 
     @property
     def operators(self) -> list[Operator]:

@@ -16,9 +16,9 @@ from judge_r1.core.records import Case
 DRAWN, MIN_NEW, MAX_SHARED, LENGTHS = 0.6, 2, 0.5, (0.6, 1.6)
 """The share of the facts that an edit considers, the words that the case must not have, the share of its words that one
 sentence of the case may have, and its length relative to the citation that it replaces."""
-RELATED, AROUND = 30, 300
+RELATED, AROUND = 10, 300
 """One of so many facts is taken, those most related to the case and to the text within `AROUND` characters."""
-COMMON, KNOWN = 0.03, 0.4
+COMMON, KNOWN = 0.05, 0.45
 """Each word that the case does not have is in this share of the cases of its domain, and those that it has are this
 share of all, weighted by how rare they are."""
 

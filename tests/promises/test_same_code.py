@@ -332,6 +332,8 @@ def test_both_losses_agree_far_from_the_policy(
     from verl.workers.utils.losses import ppo_loss
     from verl_factories import compose, keys_of
 
+    from judge_r1.training.trl.shared_prompts import SharedPromptTrainer
+
     def catch_trainer(self: Any, *_: Any, **__: Any) -> None:
         raise _TrainerCaught(self)
 
@@ -352,7 +354,7 @@ def test_both_losses_agree_far_from_the_policy(
 
     one = start.clone().requires_grad_()
     monkeypatch.setattr(
-        trl.GRPOTrainer, "_get_per_token_logps_and_entropies", lambda *_, **__: (one, torch.zeros_like(one), None)
+        SharedPromptTrainer, "_get_per_token_logps_and_entropies", lambda *_, **__: (one, torch.zeros_like(one), None)
     )
     trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
     ids = torch.ones(rows, length, dtype=torch.long)

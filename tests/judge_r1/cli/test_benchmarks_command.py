@@ -69,7 +69,7 @@ def test_published_outputs_are_evaluated(tmp_path: Path) -> None:
     [
         (["--judge", "always-a", "--predictions", "x"], "scores published outputs without a judge"),
         (["--limit", "3", "--predictions", "x"], "scores published outputs without a judge"),
-        ([], "nothing to evaluate: give --judge, or --predictions"),
+        ([], "nothing to evaluate: give --judge, --baselines, or --predictions"),
         (["--predictions", "nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
     ],
 )

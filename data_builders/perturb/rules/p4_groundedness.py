@@ -80,7 +80,7 @@ class ForeignFacts:
         if not fits:
             return None
         fact = rng.choice(fits[:RELATED])
-        text = in_time_of(case, fact.text, rng)
+        text = with_years_of_case(case, fact.text, rng)
         return None if text is None else replace(fact, text=text)
 
     def _share(self, case: Case, fact: Fact, known: Set[str]) -> float:
@@ -98,7 +98,7 @@ class ForeignFacts:
                 and not _UNFIT.search(fact.text)
                 and self._is_usual(case, fact)
                 and is_unstated(case, fact)
-                and is_at_home(case, fact)
+                and fits_case(case, fact)
             ]
             self._last = case.case_id, found
         return self._last[1]
@@ -123,7 +123,7 @@ def is_unstated(case: Case, fact: Fact) -> bool:
     return all(len(stated & sentence.stems) <= MAX_SHARED * len(stated) for sentence in sentence_index(case.context))
 
 
-def is_at_home(case: Case, fact: Fact) -> bool:
+def fits_case(case: Case, fact: Fact) -> bool:
     """Whether a case knows whom a fact names, and the things that it takes as known."""
     text, known = f"{case.context}\n\n{case.reference}", _words_of(case.context, case.reference)
     named = words(" ".join([*_NAMED.findall(fact.text), *_DEFINITE.findall(fact.text)]))
@@ -134,7 +134,7 @@ def is_at_home(case: Case, fact: Fact) -> bool:
     )
 
 
-def in_time_of(case: Case, text: str, rng: Random) -> str | None:
+def with_years_of_case(case: Case, text: str, rng: Random) -> str | None:
     """Move the years of a text, together, to years of the case. None if the case has none for them."""
     years = [int(year) for year in _YEAR.findall(text)]
     if not years:

@@ -43,12 +43,13 @@ reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fai
 WORD_START = 2
 WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
-brings whole sentences, so few candidates would be left with the limit of P2."""
+adds whole sentences, so few candidates would be left with the limit of P2."""
 READ, READ_STRICT = 8, 20
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
 STRICT = tuple(WORD_LIMIT)
-"""What only the case reveals: P2 and P4. Their flaws bring no sentence twice: a reader would remember it."""
+"""What only the case reveals: P2 and P4. Their flaws use no sentence twice, because a reader could remember it."""
 ENDING = 30
+"""How many last characters identify the sentence that a flaw uses."""
 
 
 @dataclass(eq=False)
@@ -66,7 +67,7 @@ class Candidate:
 
     @property
     def ending(self) -> str:
-        """The last characters of a long flaw, which tell whether it brings a sentence again; "" of a short one."""
+        """The last characters of a long flaw, which tell whether it uses a sentence again; "" of a short one."""
         flaw = self.pair.origin.flaws[0].span
         text = self.pair.flawed[flaw.start : flaw.end].rstrip('.” "')
         return text[-ENDING:] if len(text) >= ENDING else ""

@@ -152,8 +152,8 @@ def _prompt(
         texts = {"decision": decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
         fields = {**fields, **{f"example_{number}_{name}": text for name, text in texts.items()}}
     marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
-    shown = "" if context is None else _fill(f"{context_file or style}_context", {"context": marks["context"]})
-    user = _fill(f"{style}_user", {**marks, "context": shown, "asked": asked})
+    shown = "" if context is None else _fill(_file_of(context_file or style, "context"), {"context": marks["context"]})
+    user = _fill(_file_of(style, "user"), {**marks, "context": shown, "asked": asked})
     if examples:
         user = f"{_examples(examples, marks, asked)}\n\n{user}"
     return Prompt(
@@ -174,8 +174,9 @@ def _examples(examples: Sequence[tuple[str, ReasoningPair]], marks: Mapping[str,
 @cache
 def pairwise_styles() -> tuple[str, ...]:
     """The styles of `pairwise_prompt`: those whose user message has two candidates."""
-    names = [file.name.removesuffix(".txt") for file in files(__name__).iterdir() if file.name.endswith("_user.txt")]
-    return tuple(sorted(name.removesuffix("_user") for name in names if "$reasoning_a" in _template(name).template))
+    ending = "_system.txt"
+    styles = (file.name.removesuffix(ending) for file in files(__name__).iterdir() if file.name.endswith(ending))
+    return tuple(sorted(style for style in styles if "$reasoning_a" in _template(_file_of(style, "user")).template))
 
 
 def describes_search(style: str) -> bool:
@@ -188,6 +189,12 @@ def principles(style: str) -> str:
     if files(__name__).joinpath(f"{style}_principles.txt").is_file():
         return _fill(f"{style}_principles", {})
     return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
+
+
+def _file_of(style: str, part: str) -> str:
+    """The template of a part of the prompt: the style's own if it has one, else that of the standard style."""
+    own = f"{style}_{part}"
+    return own if files(__name__).joinpath(f"{own}.txt").is_file() else f"standard_{part}"
 
 
 def _fill(name: str, fields: Mapping[str, str]) -> str:

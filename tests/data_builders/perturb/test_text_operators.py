@@ -21,7 +21,7 @@ from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators, rules_and_steps
 from data_builders.perturb.rules.facts import Fact, facts
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts, in_time_of, is_at_home
+from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts, fits_case, with_years_of_case
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
@@ -248,15 +248,17 @@ def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity:
 )
 def test_a_case_knows_whom_a_foreign_fact_names_and_what_it_takes_as_known(stated: str, fits: bool) -> None:
     case = case_of("medical", "The nurse went to the ward. He asked for a form at the request of Dr Adler.", "1. A.")
-    assert is_at_home(case, Fact(0, len(stated), stated)) is fits
+    assert fits_case(case, Fact(0, len(stated), stated)) is fits
 
 
 def test_the_years_of_a_foreign_fact_become_years_of_the_case() -> None:
     case = case_of("legal", "He came in 2004 and left in 2007.", "1. He left.")
-    moved = {in_time_of(case, "On 3 May 1991 she moved, and in 1993 she returned.", Random(n)) for n in range(20)}
+    foreign = "On 3 May 1991 she moved, and in 1993 she returned."
+    foreign = "On 3 May 1991 she moved, and in 1993 she returned."
+    moved = {with_years_of_case(case, foreign, Random(n)) for n in range(20)}
     assert moved == {None, "On 3 May 2004 she moved, and in 2006 she returned."}
-    assert in_time_of(case, "She moved in May.", Random(0)) == "She moved in May."
-    assert in_time_of(case_of("legal", "He came.", "1. He left."), "She moved in 1991.", Random(0)) is None
+    assert with_years_of_case(case, "She moved in May.", Random(0)) == "She moved in May."
+    assert with_years_of_case(case_of("legal", "He came.", "1. He left."), "She moved in 1991.", Random(0)) is None
 
 
 def test_a_custom_domain_gets_facts_of_its_own_cases() -> None:

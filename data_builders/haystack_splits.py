@@ -1,4 +1,4 @@
-"""Builds the splits of `haystack`: train, dev and test with reserved seeds, checked to be disjoint."""
+"""Builds the splits of `haystack`: train, dev, test and the demo's, with reserved seeds, checked to be disjoint."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,25 +12,33 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference
 
-CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80}
+CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80, "demo": 30}
 VARIANTS = 4
 """Variants of P2 and of P4 in each case; the other principles have one."""
 
 
 def build_splits(out: Path, cases: Mapping[str, int] = CASES) -> dict[str, PairSet]:
-    """Writes the folders `out`/train, dev and test, and returns them.
+    """Writes a folder of `out` for each split, and returns them.
 
     Raises:
         JudgeError: Two splits share content.
     """
+    check_splits(cases)
+    return {name: build_split(out / name, name, count) for name, count in cases.items()}
+
+
+def check_splits(cases: Mapping[str, int]) -> None:
+    """Checks that splits of these sizes share no content. Raises JudgeError."""
     check_disjoint({name: contents(read(None, count, SEEDS[name], Counter())) for name, count in cases.items()})
-    splits = {}
-    for name, count in cases.items():
-        build("haystack", out / name / "all", variants=VARIANTS, seed=SEEDS[name], limit=count)
-        every = load_pairs(out / name / "all")
-        splits[name] = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
-        write_pairs(splits[name], out / name)
-    return splits
+
+
+def build_split(out: Path, name: str, cases: int) -> PairSet:
+    """Writes the pairs of a split of that many cases to `out`, and returns them."""
+    build("haystack", out / "all", variants=VARIANTS, seed=SEEDS[name], limit=cases)
+    every = load_pairs(out / "all")
+    kept = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
+    write_pairs(kept, out)
+    return kept
 
 
 def is_kept(pair: ReasoningPair) -> bool:

@@ -1,6 +1,7 @@
 """Trains one GRPO recipe on both engines from the same warm-up model and compares accuracy and stage times.
 
-    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/demo --out runs/engines --seed 0
+    judge-r1 demo --source mini --out runs/mini
+    OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/mini --out runs/engines --seed 0
 
 Needs a finished demo. These are the numbers of docs/engines.md. Finished runs are not repeated. `--engine` selects one
 engine, `--seed` may be repeated, and `--steps` shortens the training for timings.
@@ -30,7 +31,7 @@ episode, beside which others go on."""
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--demo", type=Path, default=Path("runs/mini"))
     parser.add_argument("--out", type=Path, default=Path("runs/engines"))
     parser.add_argument("--engine", choices=ENGINES, action="append")
     parser.add_argument("--seed", type=int, action="append")

@@ -1,6 +1,6 @@
 """Replays the episodes of a finished verl run through TRL's update and compares the resulting weights.
 
-    judge-r1 demo
+    judge-r1 demo --source mini --out runs/mini
     OMP_NUM_THREADS=1 judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl grpo.traced_pairs=12 --out runs/replay/verl
     OMP_NUM_THREADS=1 python -m scripts.bench_replay runs/replay/verl --out runs/replay/trl
 

@@ -1,6 +1,7 @@
 """Compares the synchronous and the asynchronous path of the local engine: same weights and pairs at temperature 1.
 
-    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_samplers.py --demo runs/demo --model runs/demo/warmup/model
+    judge-r1 demo --source mini --out runs/mini
+    OMP_NUM_THREADS=1 python scripts/bench_samplers.py --demo runs/mini --model runs/mini/warmup/model
 
 These are numbers of docs/engines.md. Each mean has its standard error over episodes.
 """
@@ -31,8 +32,8 @@ MEASURES: dict[str, Callable[[JudgeOutput], float]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
-    parser.add_argument("--model", type=Path, default=Path("runs/demo/warmup/model"))
+    parser.add_argument("--demo", type=Path, default=Path("runs/mini"))
+    parser.add_argument("--model", type=Path, default=Path("runs/mini/warmup/model"))
     parser.add_argument("--samples", type=int, default=4)
     given = parser.parse_args()
     benchmark = pair_benchmark(load_pairs(given.demo / "data" / "test"))

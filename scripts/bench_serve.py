@@ -1,7 +1,7 @@
 """Measures a served judge: behaviour under load, and the speed-up of batching.
 
     python -m scripts.bench_serve load --clients 200 --requests 2000 --rounds 3
-    python -m scripts.bench_serve batches --judge agentic@runs/demo/grpo/model --path runs/demo/data/test --pairs 64
+    python -m scripts.bench_serve batches --judge agentic@runs/mini/grpo/model --path runs/mini/data/test --pairs 64
 
 `load` starts a server (as `judge-r1 serve` runs it) with a judge that takes 50 ms per request and returns a hash of the
 request as its explanation, so that every answer can be checked. The clients send small bodies, 1 MB cases, slowly sent

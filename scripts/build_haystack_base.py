@@ -126,8 +126,8 @@ def check_texts(texts: list[Text]) -> None:
         assert not (found := [word for word in FORBIDDEN if word in text]), f"a text of the base has {found}"
 
 
-def check_splits(seed: int, size: int) -> None:
-    """Raises JudgeError if a list of a training text shares three claims with a reference of train, dev or test."""
+def check_base(seed: int, size: int) -> None:
+    """Raises JudgeError if a list of a training text shares three claims with a reference of a split."""
     seen: set[str] = set()
     for level, (*_, steps) in enumerate(LEVELS):
         for block in range(1, 1 + -(-steps // 8)):
@@ -277,7 +277,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=3e-3)
     args = parser.parse_args()
-    check_splits(args.seed, args.batch)
+    check_base(args.seed, args.batch)
     torch.manual_seed(args.seed)
     unfinished = args.out / "unfinished"
     resuming = unfinished.exists()

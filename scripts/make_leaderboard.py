@@ -1,6 +1,7 @@
-"""Builds a leaderboard over many benchmarks: the demo's judge, a small pretrained model and baselines without a model.
+"""Builds a leaderboard over many benchmarks: a judge of `mini`, a small pretrained model and baselines without a model.
 
-    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/make_leaderboard.py --data DATA --demo runs/demo --items 30
+    judge-r1 demo --source mini --out runs/mini
+    OMP_NUM_THREADS=1 python scripts/make_leaderboard.py --data DATA --demo runs/mini --items 30
 
 This is the table of docs/results.md. All judges evaluate the same `--items` items of each benchmark, selected by
 the hash of their ids. A judge is skipped if none of its prompts fit. DATA contains the folders of the benchmarks.
@@ -27,7 +28,7 @@ BATCH = 4
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--demo", type=Path, default=Path("runs/mini"))
     parser.add_argument("--out", type=Path, default=Path("runs/leaderboard"))
     parser.add_argument("--items", type=int, default=40)
     given = parser.parse_args()

@@ -3,7 +3,8 @@
 Trains warm-up and GRPO with two more seeds, and the grid of context and search after SFT on careful rationales. Takes
 about half an hour on two idle cores. A stopped run resumes.
 
-    judge-r1 demo && python scripts/reproduce_mini_results.py --demo runs/demo
+    judge-r1 demo --source mini --out runs/mini
+    python scripts/reproduce_mini_results.py --demo runs/mini
 """
 
 import argparse
@@ -38,7 +39,7 @@ STAGES = ("warmup", "grpo")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--demo", type=Path, default=Path("runs/mini"))
     demo: Path = parser.parse_args().demo
     test = load_pairs(demo / "data" / "test")
     train = f"data.train={demo / 'data' / 'train'}"

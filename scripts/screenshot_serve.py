@@ -1,6 +1,6 @@
 """Takes screenshots of the served judge's page: `python -m scripts.screenshot_serve SPEC TEST_DATA --out docs/img`.
 
-The judge SPEC judges a pair of TEST_DATA (a built data folder, such as runs/demo/data/test) in both orders. The
+The judge SPEC judges a pair of TEST_DATA (a built data folder, such as runs/mini/data/test) in both orders. The
 screenshots show the result in the light theme, the dark theme and on a phone, and a built-in example. Needs playwright
 and an installed chromium.
 """

@@ -1,20 +1,24 @@
 """demo: the whole pipeline on generated cases, in minutes, on a laptop."""
 
+import json
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.shipped_recipes import recipes_folder
 
 if TYPE_CHECKING:
     from judge_r1.core.pair_set import PairSet
@@ -22,21 +26,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """Number of cases, share of held-out cases, and overrides of the warm-up and GRPO recipes."""
+    """Number of cases, of held-out ones among or beside them, and overrides of the warm-up and GRPO recipes."""
 
     cases: int
-    test_share: float
-    warmup: tuple[str, ...]
-    grpo: tuple[str, ...]
+    held_out: int
+    warmup: tuple[str, ...] = ()
+    grpo: tuple[str, ...] = ()
 
 
-FULL = Size(cases=840, test_share=0.05, warmup=(), grpo=())
-SMALL = Size(
-    cases=120,
-    test_share=0.05,
-    warmup=("sft.traces=128",),
-    grpo=("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32"),
-)
+class Source(str, Enum):
+    """The generated corpora of the demo. Each has its recipes in `recipes/`."""
+
+    HAYSTACK = "haystack"
+    MINI = "mini"
+
+
+SMALL_WARMUP = ("sft.traces=128",)
+SMALL_GRPO = ("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32")
+FULL = {Source.HAYSTACK: Size(600, 30), Source.MINI: Size(840, 42)}
+SMALL = {
+    Source.HAYSTACK: Size(30, 3, SMALL_WARMUP, SMALL_GRPO),
+    Source.MINI: Size(120, 6, SMALL_WARMUP, SMALL_GRPO),
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -47,8 +58,9 @@ def demo(
     small: Annotated[
         bool, typer.Option("--small", help="Run every step in about a minute; too small to learn.")
     ] = False,
+    source: Annotated[Source, typer.Option("--source", help="Generated corpus.")] = Source.HAYSTACK,
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")] = Path("runs/demo"),
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of data and training.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of training, and of the data of mini.")] = 0,
 ) -> None:
     """Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.
 
@@ -56,31 +68,48 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
-    size, console, started = SMALL if small else FULL, Console(), time.monotonic()
+    size, console, started = (SMALL if small else FULL)[source], Console(), time.monotonic()
     console.rule("1  build pairs from generated cases", align="left")
-    test = _build_pairs(out / "data", size, seed, console)
-    recipes = _recipes(out, size, seed)
+    test = _build_pairs(source, out / "data", size, seed, console)
+    recipes = _recipes(source, out, size, seed)
     trained = _train(out, recipes, console)
     console.rule("4  evaluate on held-out cases", align="left")
-    _evaluate(out, recipes, test, resume=not trained)
+    _evaluate(source, out, recipes, test, resume=not trained)
+    if source is Source.HAYSTACK and not small:
+        _print_published(console)
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
-def _build_pairs(out: Path, size: Size, seed: int, console: Console) -> "PairSet":
+def _build_pairs(source: Source, out: Path, size: Size, seed: int, console: Console) -> "PairSet":
     """Writes `out`/train and `out`/test; returns the test pairs."""
     from data_builders.audit.shortcut_probe import print_probe, probe
+
+    train, test = (_haystack if source is Source.HAYSTACK else _mini)(out, size, seed)
+    for name, part in (("train", train), ("test", test)):
+        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
+    console.print("accuracy of classifiers that see the two reasonings without the case:")
+    print_probe(probe(train.pairs, seed=seed), console)
+    return test
+
+
+def _haystack(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
+    """The data of the published runs, whose seeds are reserved, with held-out cases of the demo's own."""
+    from data_builders.haystack_splits import build_split, check_splits
+
+    check_splits({"train": size.cases, "demo": size.held_out})
+    return build_split(out / "train", "train", size.cases), build_split(out / "test", "demo", size.held_out)
+
+
+def _mini(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
     from data_builders.build import build, write_pairs
     from data_builders.splits.split import split_by_case
     from judge_r1.core.pair_set import load_pairs
 
     build("mini", out, variants=1, seed=seed, limit=size.cases)
-    train, test = split_by_case(load_pairs(out), size.test_share, seed)
+    train, test = split_by_case(load_pairs(out), size.held_out / size.cases, seed)
     for name, part in (("train", train), ("test", test)):
         write_pairs(part, out / name)
-        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
-    console.print("accuracy of classifiers that see the two reasonings without the case:")
-    print_probe(probe(train.pairs, seed=seed), console)
-    return test
+    return train, test
 
 
 def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
@@ -93,40 +122,50 @@ def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
     return run_recipe(recipes["grpo"], out / "grpo") or warmed_up
 
 
-def _evaluate(out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool) -> None:
-    """Evaluates the judges of `JUDGES` on the test pairs; writes `out`/eval, report.html and summary.json."""
+def _evaluate(source: Source, out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool) -> None:
+    """Evaluates the base and both stages on the test pairs; writes `out`/eval, report.html and summary.json."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.evaluation.pipeline import Evaluation
 
     if not resume:
         shutil.rmtree(out / "eval", ignore_errors=True)
+    models = {
+        "base": ("warmup", load_recipe(Path(source.value, "base")).model),
+        "warm-up": ("warmup", str(out / "warmup" / "model")),
+        "warm-up + GRPO": ("grpo", str(out / "grpo" / "model")),
+    }
     with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
-        for judge, stage, model in JUDGES:
-            evaluation.add_agentic(
-                judge, model or str(out / stage / "model"), recipes[stage].episode, Sampling(), len(test.pairs)
-            )
+        for judge, (stage, model) in models.items():
+            evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), min(len(test.pairs), BATCH))
         evaluation.finish(DIFFERENCES, {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes})
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
 
 
-JUDGES: Sequence[tuple[str, str, str | None]] = (
-    ("base", "warmup", "bundled:tiny"),
-    ("warm-up", "warmup", None),
-    ("warm-up + GRPO", "grpo", None),
-)
-"""Name, stage whose episode settings it uses, and model (by default the one that the stage trained)."""
+def _print_published(console: Console) -> None:
+    """Prints the rows of docs/haystack.md, means over seeds on its test set, to compare with this one run."""
+    published = json.loads((recipes_folder() / "haystack" / "results.json").read_text(encoding="utf-8"))
+    columns = {"accuracy": "accuracy", "label_f1": "label F1", "valid_rate": "valid", "searches": "searches"}
+    columns |= {f"P{number}": f"P{number}" for number in range(1, 7)}
+    table = Table("published", "seeds", *columns.values(), title="Means over seeds on the test set, docs/haystack.md")
+    for row, means in published["rows"].items():
+        table.add_row(row, str(published["seeds"][row]), *(f"{means[column]:.2f}" for column in columns))
+    console.print(table)
+
+
+BATCH = 294
+"""Episodes that a judge runs together."""
 DIFFERENCES = [
     ("warm-up", "base"),
     ("warm-up + GRPO", "warm-up"),
 ]
 
 
-def _recipes(out: Path, size: Size, seed: int) -> dict[str, Recipe]:
+def _recipes(source: Source, out: Path, size: Size, seed: int) -> dict[str, Recipe]:
     shared = [f"data.train={out / 'data' / 'train'}", f"seed={seed}"]
     sizes = {"warmup": size.warmup, "grpo": size.grpo}
     start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}
     return {
-        name: load_recipe(Path("mini", name), [*shared, *overrides, *start.get(name, [])])
+        name: load_recipe(Path(source.value, name), [*shared, *overrides, *start.get(name, [])])
         for name, overrides in sizes.items()
     }

@@ -12,6 +12,7 @@ import httpx
 from serving_fixture import service
 
 import judge_r1
+from data_builders.haystack_splits import build_split
 from data_builders.sources.builtin import FILE
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import Case
@@ -97,3 +98,12 @@ def test_the_examples_are_builtin_cases_with_a_flaw() -> None:
         assert bad != good
         assert len(bad.splitlines()) == len(good.splitlines())
         assert example["violated"] == sorted(set(example["violated"])) != []
+
+
+def test_the_last_example_is_a_held_out_pair_of_the_demo(tmp_path: Path) -> None:
+    """It breaks factual consistency, so that the judge has to search the case."""
+    data = build_split(tmp_path, "demo", 3)
+    found = {(data.case_of(pair).context, pair.reasoning_a, pair.reasoning_b): pair for pair in data.pairs}
+    example = EXAMPLES[3]
+    pair = found[example["context"], example["reasoning_a"], example["reasoning_b"]]
+    assert (example["better"], example["violated"]) == (pair.preferred, list(pair.violated)) == (pair.preferred, [2])

@@ -32,6 +32,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import Preference
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
@@ -117,6 +118,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=list(TRAINED), help="default: all; earlier rows are added")
     parser.add_argument("--base", default=BASE, help="a folder or bundled:NAME; {seed} is replaced")
     parser.add_argument("--sampled", action="store_true", help="also judge at temperature 1")
+    parser.add_argument("--exchanged", action="store_true", help="also judge with A and B exchanged")
     parser.add_argument(
         "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
     )
@@ -127,7 +129,11 @@ def main() -> None:
         write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
     wanted = with_starts(args.rows or list(TRAINED))
     pairs = load_pairs(data / args.split)
-    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
+    folder = args.out / f"eval-{args.split}"
+    with (
+        Evaluation(pair_benchmark(pairs), folder, resume=True) as evaluation,
+        Evaluation(pair_benchmark(with_sides_exchanged(pairs)), folder / "exchanged", resume=True) as exchanged,
+    ):
         names: dict[str, list[str]] = {}
         for seed in range(args.seeds):
             base = args.base.format(seed=seed)
@@ -146,6 +152,11 @@ def main() -> None:
                 if args.sampled:
                     sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
                     names.setdefault(f"{row}, sampled", []).append(sampled)
+            for row in ({"warm-up", "GRPO"} & judged.keys()) if args.exchanged else ():
+                model, config = judged[row]
+                names.setdefault(f"{row}, sides exchanged", []).append(
+                    judge(exchanged, f"{row}, sides exchanged, seed {seed}", model, config)
+                )
             if "GRPO" in judged and seed < 3:
                 model, episode = judged["GRPO"]
                 off = episode.model_copy(update={"search": False})
@@ -154,9 +165,30 @@ def main() -> None:
                 name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
                 names.setdefault("GRPO, another case's passages", []).append(name)
         rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
-        traces = args.out / f"eval-{args.split}" / "traces.jsonl"
-        searched = searches_by_line(traces, SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode)
-        report(evaluation, names, rules, searched, args.out / f"table-{args.split}.json")
+        decode = SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode
+        searched: dict[str, dict[str, float]] = {}
+        for traces in (folder / "traces.jsonl", folder / "exchanged" / "traces.jsonl"):
+            searched |= searches_by_line(traces, decode) if traces.exists() else {}
+        results = {name: found.items for name, found in {**evaluation.results, **exchanged.results}.items()}
+        report(results, names, rules, searched, args.out / f"table-{args.split}.json")
+
+
+def with_sides_exchanged(data: PairSet) -> PairSet:
+    """The same pairs with A and B exchanged: a judge that prefers a side gains on one of the two."""
+    sides: Mapping[Preference, Preference] = {"A": "B", "B": "A"}
+    return PairSet(
+        data.cases,
+        [
+            pair.model_copy(
+                update={
+                    "reasoning_a": pair.reasoning_b,
+                    "reasoning_b": pair.reasoning_a,
+                    "preferred": sides[pair.preferred],
+                }
+            )
+            for pair in data.pairs
+        ],
+    )
 
 
 def with_starts(rows: Iterable[str]) -> list[str]:
@@ -246,37 +278,33 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
 
 def searches_by_line(traces: Path, decode: Callable[[Sequence[int]], str]) -> dict[str, dict[str, float]]:
     """For each judge, the share of the lines that it calls `differs`, and of those that it calls `same`, where it
-    searches."""
+    searches: over all lines, and for each number of a line."""
     found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for line in map(json.loads, traces.read_text(encoding="utf-8").splitlines()):
         if line["trajectory"] is not None:
-            for said, search in _CHOICE.findall(decode(line["trajectory"]["token_ids"])):
-                found[line["row"]][f"search if {said}"].append(bool(search))
+            choices = _CHOICE.findall(decode(line["trajectory"]["token_ids"]))
+            for number, (said, search) in enumerate(choices, 1):
+                for key in (f"search if {said}", f"search if {said}, line {number}"):
+                    found[line["row"]][key].append(bool(search))
     return {judge: {said: fmean(searched) for said, searched in lines.items()} for judge, lines in found.items()}
 
 
 def report(
-    evaluation: Evaluation,
+    results: Mapping[str, Sequence[ItemResult]],
     names: Mapping[str, Sequence[str]],
     rules: Mapping[str, dict[str, float]],
     searched: Mapping[str, Mapping[str, float]],
     file: Path,
 ) -> None:
-    """Prints the table of means over seeds and the paired differences, and writes them as JSON."""
-    rows = {
-        row: mean_row([evaluation.results[name].items for name in seeds])
-        | {
-            said: fmean(searched[name].get(said, 0.0) for name in seeds)
-            for said in ("search if differs", "search if same")
-        }
-        for row, seeds in names.items()
-    }
+    """Prints the table of means over seeds and the paired differences, and writes them as JSON, with every seed."""
+    seeds = {row: [seed_row(results[name]) | searches_of(searched, name) for name in of] for row, of in names.items()}
+    rows = {row: {key: fmean(seed[key] for seed in found) for key in found[0]} for row, found in seeds.items()}
     columns = list(next(iter(rows.values())))
     table = Table("", "seeds", *columns)
     for row, values in {**rules, **rows}.items():
         shown = (f"{values[column]:.3f}" if column in values else "" for column in columns)
         table.add_row(row, str(len(names.get(row, []))), *shown)
-    clusters = {r.item_id: r.cluster_id for results in evaluation.results.values() for r in results.items}
+    clusters = {r.item_id: r.cluster_id for items in results.values() for r in items}
     gains = {}
     for after, before in DIFFERENCES:
         if after in names and before in names:
@@ -284,8 +312,8 @@ def report(
             gains[f"{after} - {before}"] = {
                 what: asdict(
                     difference_over_seeds(
-                        measured(evaluation, names[after][:shared], measure),
-                        measured(evaluation, names[before][:shared], measure),
+                        measured(results, names[after][:shared], measure),
+                        measured(results, names[before][:shared], measure),
                         clusters,
                     )
                 )
@@ -295,23 +323,26 @@ def report(
     console.print(table)
     for name, gain in gains.items():
         for what, found in gain.items():
-            (low, high), seeds = found["ci95"], " ".join(f"{value:+.3f}" for value in found["by_seed"])
-            console.print(f"{name}: {what} {found['delta']:+.3f} [{low:+.3f}, {high:+.3f}], by seed {seeds}")
-    counts = {row: len(seeds) for row, seeds in names.items()}
-    write_json(file, {"rules": rules, "rows": rows, "seeds": counts, "differences": gains})
+            (low, high), each = found["ci95"], " ".join(f"{value:+.3f}" for value in found["by_seed"])
+            console.print(f"{name}: {what} {found['delta']:+.3f} [{low:+.3f}, {high:+.3f}], by seed {each}")
+    lines = {name: {key: share for key, share in found.items() if "line" in key} for name, found in searched.items()}
+    counts = {row: len(of) for row, of in names.items()}
+    write_json(
+        file, {"rules": rules, "rows": rows, "seeds": counts, "by_seed": seeds, "lines": lines, "differences": gains}
+    )
 
 
-def measured(evaluation: Evaluation, names: Sequence[str], measure: Measure) -> list[dict[str, float]]:
+def searches_of(searched: Mapping[str, Mapping[str, float]], name: str) -> dict[str, float]:
+    return {key: searched.get(name, {}).get(key, 0.0) for key in ("search if differs", "search if same")}
+
+
+def measured(
+    results: Mapping[str, Sequence[ItemResult]], names: Sequence[str], measure: Measure
+) -> list[dict[str, float]]:
     """A measure of each pair that has it, for each judge."""
     return [
-        {result.item_id: value for result in evaluation.results[name].items if (value := measure(result)) is not None}
-        for name in names
+        {result.item_id: value for result in results[name] if (value := measure(result)) is not None} for name in names
     ]
-
-
-def mean_row(seeds: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
-    """Means over seeds; `P2, P4` are the pairs that violate one of these and nothing else."""
-    return {key: fmean(row[key] for row in map(seed_row, seeds)) for key in seed_row(seeds[0])}
 
 
 def is_hidden(result: ItemResult) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from data_builders.build import write_pairs
-from data_builders.haystack_splits import build_splits, shuffled_labels
-from scripts.run_haystack import TRAINED, main, searches_by_line, with_starts
+from data_builders.haystack_splits import build_split, build_splits, shuffled_labels
+from scripts.run_haystack import TRAINED, main, searches_by_line, with_sides_exchanged, with_starts
 
 
 def test_rows_follow_those_that_they_start_from() -> None:
@@ -23,7 +23,25 @@ def test_searches_are_counted_by_what_the_judge_says_of_a_line(tmp_path: Path) -
     lines = [{"row": "judge", "trajectory": {"token_ids": [number]}} for number in range(2)]
     (tmp_path / "traces.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"row": "judge", "trajectory": None}])))
     found = searches_by_line(tmp_path / "traces.jsonl", lambda ids: texts[ids[0]])
-    assert found == {"judge": {"search if same": 0.0, "search if differs": 0.5}}
+    assert found == {
+        "judge": {
+            "search if same": 0.0,
+            "search if differs": 0.5,
+            "search if same, line 1": 0.0,
+            "search if same, line 2": 0.0,
+            "search if differs, line 1": 0.0,
+            "search if differs, line 2": 1.0,
+        }
+    }
+
+
+def test_exchanging_sides_keeps_the_ids_and_the_better_text(tmp_path: Path) -> None:
+    data = build_split(tmp_path, "dev", 1)
+    exchanged = with_sides_exchanged(data)
+    for pair, other in zip(data.pairs, exchanged.pairs, strict=True):
+        assert (other.reasoning_a, other.reasoning_b) == (pair.reasoning_b, pair.reasoning_a)
+        assert (other.pair_id, other.flawed, other.violated) == (pair.pair_id, pair.flawed, pair.violated)
+        assert other.preferred != pair.preferred
 
 
 @pytest.mark.slow

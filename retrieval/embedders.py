@@ -195,10 +195,20 @@ def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> Vectors:
     Raises:
         BadVectors: the shape is wrong or a vector is not of length 1.
     """
+    vectors = check_shape(vectors, count, embedder)
+    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all():  # also false for NaN
+        raise BadVectors(f"embedder {embedder.name!r} returned vectors that are not of length 1: normalise them")
+    return vectors
+
+
+def check_shape(vectors: Vectors, count: int, embedder: Embedder) -> Vectors:
+    """Returns `vectors` as contiguous float32 if they are `count` vectors of the embedder's dimension.
+
+    Raises:
+        BadVectors: the shape is wrong.
+    """
     if vectors.shape != (count, embedder.dim):
         raise BadVectors(
             f"embedder {embedder.name!r} returned shape {vectors.shape} for {count} texts of {embedder.dim} dimensions"
         )
-    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all():  # also false for NaN
-        raise BadVectors(f"embedder {embedder.name!r} returned vectors that are not of length 1: normalise them")
     return np.ascontiguousarray(vectors, dtype=np.float32)

@@ -76,7 +76,7 @@ def demo(
     console.rule("4  evaluate on held-out cases", align="left")
     _evaluate(source, out, recipes, test, resume=not trained)
     if source is Source.HAYSTACK and not small:
-        _print_published(console)
+        print_published(console)
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
@@ -142,7 +142,7 @@ def _evaluate(source: Source, out: Path, recipes: Mapping[str, Recipe], test: "P
         shutil.copy(out / "eval" / file, out / file)
 
 
-def _print_published(console: Console) -> None:
+def print_published(console: Console) -> None:
     """Prints the rows of docs/haystack.md, means over seeds on its test set, to compare with this one run."""
     published = json.loads((recipes_folder() / "haystack" / "results.json").read_text(encoding="utf-8"))
     columns = {"accuracy": "accuracy", "label_f1": "label F1", "valid_rate": "valid", "searches": "searches"}

@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hash_embedder import HashEmbedder, NumpyIndex
+from hash_embedder import HashEmbedder
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex, Hit
-from retrieval.dense import DenseIndex, one_faiss_thread
+from retrieval.dense import DenseIndex
 from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize, InvalidText
 from retrieval.passages import Passage, split_passages
 
@@ -31,7 +31,7 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 def indexes_of(text: str) -> list[CaseIndex]:
     cut, embedder = split_passages(text, 4), HashEmbedder()
     vectors = embedder.encode_passages([p.text for p in cut])
-    return [DenseIndex(cut, vectors, embedder), NumpyIndex(cut, vectors, embedder), BM25Index(cut)]
+    return [DenseIndex(cut, vectors, embedder), BM25Index(cut)]
 
 
 @settings(max_examples=100)
@@ -45,23 +45,23 @@ def indexes_of(text: str) -> list[CaseIndex]:
     query_count=st.integers(0, 25),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_dense_search_equals_numpy_and_sorting_including_ties(
+def test_dense_search_equals_sorting_all_passages_including_ties(
     count: int, kinds: int, noise: float, k: int, query_count: int, seed: int
 ) -> None:
-    """Few distinct vectors produce exact and near ties, also at rank k. `query_count` crosses the batch sizes at
-    which FAISS changes its algorithm."""
+    """Few distinct vectors produce exact and near ties, also at rank k."""
     random = np.random.default_rng(seed)
     vectors = unit(random.normal(size=(kinds, DIM)))[random.integers(0, kinds, count)]
     vectors = unit(vectors + noise * random.normal(size=vectors.shape))
     queries = np.concatenate([unit(random.normal(size=(query_count, DIM))), vectors[:1]])
-    dense, plain = (kind(passages(count), vectors, HashEmbedder(DIM)) for kind in (DenseIndex, NumpyIndex))
-    found = dense.search_vectors(queries, k)
-    assert found == plain.search_vectors(queries, k)
-    for query, hits in zip(queries, found, strict=True):
+    dense = DenseIndex(passages(count), vectors, HashEmbedder(DIM))
+    for query, hits in zip(queries, dense.search_vectors(queries, k), strict=True):
         exact = [math.fsum(float(a) * float(b) for a, b in zip(query, row, strict=True)) for row in vectors]
-        best = sorted(range(count), key=lambda i: (-np.float32(exact[i]), i))[:k]
-        assert [hit.passage.index for hit in hits] == best
-        assert [hit.score for hit in hits] == [np.float32(exact[i]) for i in best]
+        every = dense.search_vectors(query[None], count)[0]
+        assert hits == every[:k]
+        assert sorted(hit.passage.index for hit in every) == list(range(count))
+        for first, second in pairwise(every):  # equal vectors have equal scores
+            assert (-first.score, first.passage.index) < (-second.score, second.passage.index)
+        assert all(abs(hit.score - exact[hit.passage.index]) < 1e-6 for hit in every)
 
 
 def test_a_query_scores_the_same_alone_and_in_a_batch() -> None:
@@ -156,18 +156,3 @@ def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:
             DenseIndex(passages(2), bad, embedder)
     with pytest.raises(BadVectors, match="shape"):
         DenseIndex(passages(2), good, embedder).search_vectors(good[:, :3], 1)
-
-
-def test_faiss_runs_on_one_thread_and_restores_its_setting() -> None:
-    import faiss
-
-    faiss.omp_set_num_threads(2)
-    with one_faiss_thread():
-        assert faiss.omp_get_max_threads() == 1
-    assert faiss.omp_get_max_threads() == 2
-    with pytest.raises(ZeroDivisionError), one_faiss_thread():
-        raise ZeroDivisionError
-    assert faiss.omp_get_max_threads() == 2
-    indexes_of(TEXT)[0].search(["kara"], 1)
-    assert faiss.omp_get_max_threads() == 2
-    faiss.omp_set_num_threads(1)

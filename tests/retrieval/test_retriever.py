@@ -1,12 +1,13 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hash_embedder import HashEmbedder, NumpyIndex
+from hash_embedder import HashEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex
+from retrieval.dense import DenseIndex
 from retrieval.embedders import Embedder
 from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, InvalidText, RetrievalError, UnknownCase
 from retrieval.passages import split_passages
@@ -29,7 +30,7 @@ def index_of(text: str, method: str) -> CaseIndex:
     return (
         BM25Index(cut)
         if method == "bm25"
-        else NumpyIndex(cut, embedder.encode_passages([p.text for p in cut]), embedder)
+        else DenseIndex(cut, embedder.encode_passages([p.text for p in cut]), embedder)
     )
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.dense import VectorIndex
-
 
 class HashEmbedder:
     """A word adds 1 to one of `dim` coordinates; vectors have length 1. Counts its calls."""
@@ -34,10 +32,3 @@ class HashEmbedder:
             for word in re.findall(r"\w+", text.lower()) or ["-"]:
                 vectors[row, hashlib.sha256(word.encode()).digest()[0] % self.dim] += 1
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-class NumpyIndex(VectorIndex):
-    """Scores every passage with NumPy; tests compare `DenseIndex` with it."""
-
-    def _candidates(self, queries: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:
-        return [np.arange(len(self.passages))] * len(queries)

@@ -54,8 +54,8 @@ def eval_(
     the first.
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
-    one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). Options such as `context=full`
-    override them.
+    one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). A benchmark may set its own
+    token limits. Options such as `context=full` override both.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -83,7 +83,12 @@ def eval_(
         raise JudgeError(f"{path} holds no item {min(missing)}")
     loaded = replace(loaded, items=[entry for entry in loaded.items if not item or entry.item_id in item][:limit])
     build = JudgeBuild(
-        "", texts=loaded.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
+        "",
+        texts=loaded.texts,
+        sampling=Sampling(temperature, seed),
+        batch_size=batch_size,
+        recipe=recipe,
+        limits=loaded.limits,
     )
     table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []
     specs = [*table, *(judge or ())]

@@ -68,7 +68,7 @@ def train(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[...,
     return run
 
 
-@pytest.mark.parametrize("changes", [(), LORA, ("dpo.form=reasoning",)])
+@pytest.mark.parametrize("changes", [(), LORA, ("dpo.form=reasoning",), ("dpo.form=table7",)])
 def test_dpo_learns_the_preferences_and_logs_margins(
     changes: tuple[str, ...], data: Path, train: Callable[..., TrainedRun]
 ) -> None:

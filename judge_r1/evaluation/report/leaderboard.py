@@ -88,7 +88,7 @@ def _citations(tables: Mapping[Column, Sequence[PublishedTable]]) -> str:
     sources = dict.fromkeys(table.citation for found in tables.values() for table in found)
     if not sources:
         return ""
-    return f" Published: not measured here, with other prompts and settings. Sources: {'. '.join(sources)}."
+    return f" Published: not measured here, but on the whole subset with other prompts. Sources: {'. '.join(sources)}."
 
 
 def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import mean_or_none
 from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.aggregation import ordered_by_gold
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, find_json
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_results
 from judge_r1.benchmarks.longjudgebench.benchmark import coverage, judgeable, load, predictions, read_queries
@@ -97,11 +98,12 @@ def print_tables(queries: Sequence[Query], options: SubsetOptions) -> None:
 
 
 def print_row(column: str, name: str, outcomes: Sequence[ItemResult], queries: Sequence[Query]) -> None:
-    row = summary_row(name, outcomes, {})
+    counted = [outcome for outcome in outcomes if ordered_by_gold(outcome.gold)]
+    row = summary_row(name, counted, {})
     found = column_metrics({query.item_id: query for query in queries}, outcomes)
     cells = ["–" if found.get(key) is None else f"{found[key]:.4f}" for key in SHOWN]
     low, high = row["ci95"]
-    count = len({outcome.item_id.partition(ANNOTATOR)[0] for outcome in outcomes})
+    count = len({outcome.item_id.partition(ANNOTATOR)[0] for outcome in counted})
     print(f"| {column} | {name} | {count} | {row['accuracy']:.4f} [{low:.3f}, {high:.3f}] | {' | '.join(cells)} |")
 
 

@@ -41,7 +41,7 @@ def main() -> None:
         loaded = sample(BENCHMARKS.get(benchmark).load(path, subset), given.items)
         with Evaluation(loaded, given.out / name, resume=True, name=name) as evaluation:
             for row, spec in judges.items():
-                build = JudgeBuild("", texts=loaded.texts, sampling=Sampling(), batch_size=BATCH)
+                build = JudgeBuild("", texts=loaded.texts, sampling=Sampling(), batch_size=BATCH, limits=loaded.limits)
                 try:
                     evaluation.run(partial(make_panel, f"{row}={spec}", build))
                 except BadJudge as error:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from data_builders.exports import Options, PairExample
-from judge_r1.training.data.targets import answer, question, reasonings, wrong_judgment
+from judge_r1.training.data.targets import answer, question, reasonings, violations, wrong_judgment
 
 Message = dict[str, str]
 """`role` and `content`."""
@@ -16,10 +16,15 @@ def prompt_messages(example: PairExample, options: Options) -> tuple[Message, Me
 
 
 def preference(example: PairExample, options: Options) -> tuple[tuple[Message, Message], str, str]:
-    """(prompt, chosen, rejected): two judgments of the pair, or its two reasonings as answers to the case (Table 7)."""
+    """(prompt, chosen, rejected): principles of the flawed reasoning (Table 7), two judgments of the pair, or its two
+    reasonings as answers to the case."""
     pair, case = example
-    if options.preference == "reasoning":
-        prompt, chosen, rejected = reasonings(pair, case, options.config)
+    if options.preference != "judgment":
+        prompt, chosen, rejected = (
+            violations(pair, case, options.config, options.seed)
+            if options.preference == "table7"
+            else reasonings(pair, case, options.config)
+        )
         system, user = prompt.chat()
         return (system, user), chosen, rejected
     wrong = wrong_judgment(pair, options.seed)
@@ -44,7 +49,14 @@ def preference_notes(options: Options) -> Sequence[str]:
     if options.preference == "reasoning":
         return [
             f"Prompts: the case (context `{options.config.context}`) and its decision; tags in quotes are neutralised.",
-            "Chosen: the reference reasoning. Rejected: the flawed one (Table 7 of the LRBench paper).",
+            "Chosen: the reference reasoning. Rejected: the flawed one (appendix D of the LRBench paper).",
+        ]
+    if options.preference == "table7":
+        return [
+            f"Prompts: the flawed reasoning and the case (context `{options.config.context}`); tags in quotes are "
+            "neutralised.",
+            "Chosen: the principles that the reasoning violates (Table 7 of the LRBench paper). Rejected: as many "
+            f"other principles, by the hash of the pair and the seed (seed {options.seed}).",
         ]
     return [
         prompt_note(options),

@@ -1,4 +1,4 @@
-"""`dpo`: ShareGPT conversations with a chosen and a rejected answer (paper, Table 7), for LLaMA-Factory."""
+"""`dpo`: ShareGPT conversations with a chosen and a rejected answer (paper, appendix D), for LLaMA-Factory."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, TokenLimits
 
 Order = tuple[int, ...]
 
@@ -55,6 +55,8 @@ class LoadedBenchmark:
     which an item is judged, and `aggregate(item, votes)` combines the votes into one verdict. `texts` may be searched,
     by case id. `metrics` adds the benchmark's own metrics to a summary. `baselines` are results that its files
     determine without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
+    `limits` are the benchmark's own token limits. `counts(gold)` says whether items with this gold count in the
+    accuracy; all items count in `metrics`.
     """
 
     items: Sequence[Item]
@@ -65,6 +67,8 @@ class LoadedBenchmark:
     metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda results: {}
     baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemResult]]] = lambda items: {}
     labels: Mapping[str, ReasoningPair] = field(default_factory=dict)
+    limits: TokenLimits = field(default_factory=TokenLimits)
+    counts: Callable[[Any], bool] = lambda gold: True
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order

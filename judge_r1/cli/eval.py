@@ -29,6 +29,12 @@ def eval_(
     examples: Annotated[
         Path | None, typer.Option(help="With --baselines: training pairs, from which few-shot takes its examples.")
     ] = None,
+    table11: Annotated[
+        bool,
+        typer.Option(
+            "--table11", help="Evaluate the model of each agentic judge with the paper's evaluation prompt, too."
+        ),
+    ] = False,
     benchmark: Annotated[str, typer.Option(help="`judge-r1 benchmarks` lists them.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
@@ -51,11 +57,12 @@ def eval_(
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
     Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
     panel:orders=2,samples=3@JUDGE|JUDGE. --baselines MODEL adds six prompting baselines and compares all judges with
-    the first.
+    the first. --table11 adds a row to each agentic judge: its model with the prompt that the paper evaluates all models
+    with (Table 11).
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
-    one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). Options such as `context=full`
-    override them.
+    one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). A benchmark may set its own
+    token limits. Options such as `context=full` override both.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -64,11 +71,11 @@ def eval_(
     from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import make_panel, parse_panel
-    from judge_r1.judges.table3 import baseline_specs
+    from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
     if predictions:
-        if judge or baselines or limit or item or recipe or temperature or seed or resume:
+        if judge or baselines or table11 or limit or item or recipe or temperature or seed or resume:
             raise JudgeError(
                 "--predictions scores published outputs without a judge: use --benchmark, --path, --subset, --out"
             )
@@ -83,10 +90,15 @@ def eval_(
         raise JudgeError(f"{path} holds no item {min(missing)}")
     loaded = replace(loaded, items=[entry for entry in loaded.items if not item or entry.item_id in item][:limit])
     build = JudgeBuild(
-        "", texts=loaded.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
+        "",
+        texts=loaded.texts,
+        sampling=Sampling(temperature, seed),
+        batch_size=batch_size,
+        recipe=recipe,
+        limits=loaded.limits,
     )
     table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []
-    specs = [*table, *(judge or ())]
+    specs = [*table, *(with_table11(judge or ()) if table11 else judge or ())]
     names = [parse_panel(spec).name for spec in specs]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")

@@ -20,8 +20,8 @@ def export(
         Literal["json", "table6"], typer.Option(help="sft, dpo, trl: JSON, or the two lines of Table 6.")
     ] = "json",
     preference: Annotated[
-        Literal["judgment", "reasoning"],
-        typer.Option(help="dpo, trl: judgments, or sound over flawed reasoning (Table 7)."),
+        Literal["table7", "judgment", "reasoning"],
+        typer.Option(help="dpo, trl: principles of the flawed reasoning (Table 7), judgments, or the two reasonings."),
     ] = "judgment",
     seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,
 ) -> None:

@@ -207,8 +207,6 @@ class Turn(Record):
 
 INFRASTRUCTURE = "infrastructure_"
 """Prefix of `ended` for episodes that an infrastructure failure ended."""
-PROMPT_TOO_LONG = "prompt_too_long"
-"""`ended` of an episode that did not start: its prompt and an answer exceed the limit."""
 
 
 class Trajectory(Record):

@@ -41,11 +41,22 @@ class ChecklistVerdict(Record):
     scores: dict[str, float]
 
 
+PROMPT_TOO_LONG = "prompt_too_long"
+"""The reason where a prompt exceeds our limit or the model's context, so that nothing ran."""
+CONTEXT_OVERFLOW = "context_overflow"
+"""The reason where an endpoint refused a prompt that exceeds its model's context."""
+
+
 class InvalidVerdict(Record):
     """No verdict; `reason` names the failure, so that failures can be counted by kind."""
 
     kind: Literal["invalid"] = "invalid"
     reason: NonEmpty
+
+    @property
+    def does_not_fit(self) -> bool:
+        """Whether the model could not read the prompt, which is no error of the judge."""
+        return self.reason in (PROMPT_TOO_LONG, CONTEXT_OVERFLOW)
 
 
 Verdict = Annotated[
@@ -95,7 +106,8 @@ def describe_verdict(verdict: Verdict, order: Sequence[int] = ()) -> str:
 
     match verdict:
         case InvalidVerdict():
-            return f"no valid answer ({verdict.reason})"
+            failure = "the prompt does not fit" if verdict.does_not_fit else "no valid answer"
+            return f"{failure} ({verdict.reason})"
         case PairwiseVerdict():
             return "tie" if verdict.winner == "tie" else f"{name('AB'.index(verdict.winner))} is better"
         case ScoresVerdict(scores=(score,)):

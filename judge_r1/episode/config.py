@@ -28,6 +28,9 @@ class Budget(BaseModel):
     """Sampled tokens in one turn."""
     observation_tokens: int = Field(1000, ge=16, le=MAX_TOKENS)
     """Tokens of one observation. Passages that do not fit are left out as a whole."""
+    no_action: Literal["end", "notice"] = "end"
+    """A turn without a search or an answer ends the episode. With `notice` it costs a search, and the judge reads a
+    notice and continues, as in the paper's code; with no search left it ends the episode."""
 
     @property
     def episode_tokens(self) -> int:

@@ -9,26 +9,17 @@ an open block, renders observations and enforces the budgets. Only sampled text 
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.config import Budget, BudgetTooSmall
+from judge_r1.episode.observation import NOTHING_FITS, EpisodeTokenizer, no_action_notice, render
 from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags
+from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.thoughts import without_thoughts
 
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""
-_NOTHING_FITS = "no passage fits here"
-
-
-class EpisodeTokenizer(Protocol):
-    """The tokenizer methods that an episode uses (`judge_r1.episode.tokenizer.SafeTokenizer`)."""
-
-    def decode(self, ids: Sequence[int]) -> str: ...
-    def encode_trusted(self, text: str) -> list[int]: ...
-    def encode_untrusted(self, text: str) -> list[int]: ...
 
 
 @dataclass(frozen=True)
@@ -136,9 +127,9 @@ class Episode:
             if action is not None:
                 self._act(*action)
             elif token in self.eos_ids:
-                self._finish(self._open_reason("no_answer"))
+                self._without_action("no_answer")
             elif self._left() <= 0:
-                self._finish(self._open_reason("turn_budget"))
+                self._without_action("turn_budget")
             else:
                 self._state = Sample(self._left())
                 continue
@@ -154,8 +145,8 @@ class Episode:
         while True:
             notice = f"{left} searches left"
             if not shown:
-                notice = f"{_NOTHING_FITS if passages else 'nothing found'}; {notice}"
-            ids, text = self._render([p.text for p in shown], notice)
+                notice = f"{NOTHING_FITS if passages else 'nothing found'}; {notice}"
+            ids, text = render(self.tokenizer, [p.text for p in shown], notice)
             if len(ids) <= self.budget.observation_tokens or not shown:
                 break
             shown.pop()
@@ -175,8 +166,10 @@ class Episode:
         self._finish(reason)
 
     def truncate(self) -> None:
-        """End the episode because the server stopped at its token limit."""
-        self.end(self._open_reason("turn_budget"))
+        """End the turn because the server stopped at its token limit."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"truncate() in state {self._state}: the episode is over")
+        self._without_action("turn_budget")
 
     def trajectory(self) -> Trajectory:
         """The episode so far as a record."""
@@ -197,7 +190,10 @@ class Episode:
     def _check_notices_fit(self) -> None:
         if not self.budget.max_searches:
             return
-        needed = len(self._render([], f"{_NOTHING_FITS}; {self.budget.max_searches - 1} searches left")[0])
+        notices = [f"{NOTHING_FITS}; {self.budget.max_searches - 1} searches left"]
+        if self.budget.no_action == "notice":
+            notices.append(no_action_notice(self.budget.max_searches - 1))
+        needed = max(len(render(self.tokenizer, [], notice)[0]) for notice in notices)
         if needed > self.budget.observation_tokens:
             raise BudgetTooSmall(
                 f"budget.observation_tokens {self.budget.observation_tokens} cannot hold an observation without "
@@ -234,6 +230,16 @@ class Episode:
         else:
             self._reply_with_notice(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
 
+    def _without_action(self, reason: str) -> None:
+        """End a turn that has neither a search nor an answer."""
+        reason = self._open_reason(reason)
+        if self.budget.no_action == "end" or self._searches >= self.budget.max_searches:
+            self._finish(reason)
+            return
+        self._searches += 1
+        notice = no_action_notice(self.budget.max_searches - self._searches)
+        self._reply_with_notice(None, notice, otherwise=reason)
+
     def _judge(self, parse: Callable[[str], Judgment | Rejected], text: str) -> None:
         verdict = parse(text)
         if isinstance(verdict, Rejected):
@@ -241,16 +247,23 @@ class Episode:
         else:
             self._finish("answer", verdict)
 
-    def _reply_with_notice(self, query: str, notice: str) -> None:
-        """Reply to a search that cannot run with a notice, if the budget has space for it."""
-        ids, text = self._render([], notice)
+    def _reply_with_notice(self, query: str | None, notice: str, otherwise: str = "search_past_budget") -> None:
+        """Reply to a turn whose search cannot run with a notice. Without space for it the episode ends as
+        `otherwise`."""
+        ids, text = render(self.tokenizer, [], notice)
         if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
-            self._finish("search_past_budget")
+            self._finish(otherwise)
         else:
             self._continue(ids, text, query, (), 0, notice)
 
     def _continue(
-        self, ids: list[int], text: str, query: str, shown: tuple[Evidence, ...], dropped: int, notice: str | None
+        self,
+        ids: list[int],
+        text: str,
+        query: str | None,
+        shown: tuple[Evidence, ...],
+        dropped: int,
+        notice: str | None,
     ) -> list[int]:
         self._append(ids, 0, [0.0] * len(ids))
         written = self._scanner.text + self._stream.flush()
@@ -259,17 +272,6 @@ class Episode:
         )
         self._begin_turn()
         return ids
-
-    def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
-        """An observation as ids and as text. The frame is trusted, the passages are not."""
-        ids: list[int] = self.tokenizer.encode_trusted("<information>")
-        text = "<information>"
-        for number, passage in enumerate(passages, 1):
-            head, body = f"\n[{number}]", " " + escape_tags(passage)
-            ids += self.tokenizer.encode_trusted(head) + self.tokenizer.encode_untrusted(body)
-            text += head + body
-        tail = f"\n({notice})</information>"
-        return ids + self.tokenizer.encode_trusted(tail), text + tail
 
     def _open_reason(self, otherwise: str) -> str:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise

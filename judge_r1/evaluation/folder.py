@@ -42,6 +42,8 @@ class _Row(_Part):
     settings: dict[str, Any]
     by_domain: dict[str, _Part]
     by_principle: dict[str, _PrinciplePart]
+    does_not_fit: Share | None = None
+    accuracy_fitting: Share | None = None
     valid_vote_rate: Share | None = None
     valid_strict: Share | None = None
     valid_tolerant: Share | None = None
@@ -65,11 +67,23 @@ class _Difference(_Delta):
     by_principle: dict[str, _Delta] = {}
 
 
+class _SharedPart(_Shape):
+    n: int
+    all_wrong: Share
+    all_right: Share
+
+
+class _Shared(_SharedPart):
+    judges: list[str]
+    by_domain: dict[str, _SharedPart]
+
+
 class _Summary(_Shape):
     benchmark: str = LRBENCH
     subset: str | None = None
     rows: list[_Row]
     differences: list[_Difference]
+    shared: _Shared | None = None
     seconds: dict[str, float]
 
     @model_validator(mode="after")

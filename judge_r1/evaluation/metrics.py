@@ -92,8 +92,25 @@ def named_rate(results: Sequence[ItemResult], principle: int) -> float:
 
 
 def valid_rate(results: Sequence[ItemResult]) -> float:
-    """The share of items with a valid verdict, by the judge's own parser."""
-    return _mean(result.valid for result in results)
+    """The share of items with a valid verdict, by the judge's own parser. Items whose prompts the model could not read
+    (`fits`) are left out, unless no item is left."""
+    return _mean(result.valid for result in ([one for one in results if fits(one)] or results))
+
+
+def fits(result: ItemResult) -> bool:
+    """Whether the model could read every prompt of the item."""
+    return not any(isinstance(vote.verdict, InvalidVerdict) and vote.verdict.does_not_fit for vote in result.votes)
+
+
+def unfit_rate(results: Sequence[ItemResult]) -> float | None:
+    """The share of items with a prompt that the model could not read; None without any."""
+    return _mean(not fits(result) for result in results) or None
+
+
+def accuracy_of_fitting(results: Sequence[ItemResult]) -> float | None:
+    """The accuracy on the items whose prompts the model could read; None if these are all items, or none."""
+    fitting = [result for result in results if fits(result)]
+    return accuracy(fitting) if 0 < len(fitting) < len(results) else None
 
 
 def valid_vote_rate(results: Sequence[ItemResult]) -> float | None:

@@ -82,7 +82,7 @@ class Evaluation:
         panels, settings = with_baselines(self.benchmark, judged, self.settings)
         summary = {
             "benchmark": self.name,
-            **summarize(panels, differences, self.seconds, settings, self.benchmark.metrics),
+            **summarize(panels, differences, self.seconds, settings, self.benchmark.metrics, self.benchmark.counts),
             "subset": self.subset,
         }
         for row in summary["rows"]:

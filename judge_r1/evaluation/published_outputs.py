@@ -46,7 +46,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     judged = {outcome.item_id for outcomes in results.values() for outcome in outcomes}
     shown = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
     every, decoded = with_baselines(shown, results, settings)
-    summary = summarize(every, same_items, seconds, decoded, loaded.metrics)
+    summary = summarize(every, same_items, seconds, decoded, loaded.metrics, loaded.counts)
     return {"benchmark": benchmark, **summary, "subset": subset}
 
 

@@ -30,7 +30,7 @@ from judge_r1.evaluation.traces import (
     items_hash,
     total_usage,
 )
-from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 
@@ -59,7 +59,8 @@ async def _evaluate(
     requests = benchmark.requests(orders=panel.orders, samples=panel.samples)
     progress = _PanelProgress(panel, benchmark, out / TRACES, requests)
     for judge in panel.members:
-        judge.check(requests)
+        if (fit := judge.check(requests)) and fit.longest:
+            console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, resume, console, progress)
     asked = {(member, *request.key) for request in requests for member in range(len(panel.members))}
     if odd := done - asked:
@@ -69,7 +70,7 @@ async def _evaluate(
         )
     failures: Counter[str] = Counter()
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
-        show(progress.scores)
+        show(len(progress.finished), progress.scores)
         for member, judge in enumerate(panel.members):
             waiting = {request.key: request for request in requests if (member, *request.key) not in done}
             if not waiting:
@@ -85,10 +86,21 @@ async def _evaluate(
                     continue
                 trace = _trace(panel.name, member, output, benchmark.labels)
                 progress.add(trace, append(trace))
-                show(progress.scores)
+                show(len(progress.finished), progress.scores)
             if waiting:
                 failures["unanswered"] += len(waiting)
     return progress.results(failures)
+
+
+def overflow_warning(panel: str, fit: PromptFit) -> str:
+    """The warning that prompts do not fit, printed before a judge runs."""
+    tokens, limit = fit.longest or (0, 0)
+    return (
+        f"warning: {panel}: {fit.too_long} of {fit.prompts} prompts do not fit; the longest has {tokens:,} tokens, and "
+        f"its limit is {limit:,}. They are not run, count as wrong and are reported as `does not fit`. The limit is "
+        "prompt_tokens, or the model's context without the answer (budget.response_tokens): change these options of "
+        "the judge, or take a model that reads more"
+    )
 
 
 class _PanelProgress:
@@ -101,6 +113,11 @@ class _PanelProgress:
             raise EvaluationError(
                 f"panel {panel.name!r} needs items that differ, and at least one; it has {len(benchmark.items)} of "
                 f"which {len(self.items)} differ"
+            )
+        if not any(benchmark.counts(item.gold) for item in benchmark.items):
+            raise EvaluationError(
+                f"panel {panel.name!r}: none of the {len(self.items)} items counts in the accuracy, such as pairs that "
+                "the gold calls a tie: evaluate more items"
             )
         self.expected = Counter(request.item.item_id for request in requests for _ in panel.members)
         self.traces = StoredTraces(path)
@@ -118,7 +135,7 @@ class _PanelProgress:
             votes = [trace] if self.expected[item_id] == 1 else self.traces[item_id]
             result = result_of(self.panel, self.benchmark, self.items[item_id], votes, self.settings)
             self.finished[item_id] = result
-            self.scores.append(result.score)
+            self.scores += [result.score] if self.benchmark.counts(result.gold) else []
 
     def results(self, failures: Counter[str]) -> PanelResults:
         """The results, in the benchmark's order.
@@ -216,8 +233,9 @@ def panel_settings(panel: JudgePanel) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable[[list[float]], None]]:
-    """Yields a function that shows the scores so far: a bar on a terminal, about ten plain lines elsewhere."""
+def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable[[int, list[float]], None]]:
+    """Yields a function that shows the number of judged items and the mean of the scores so far: a bar on a terminal,
+    about ten plain lines elsewhere."""
     right, counted, shown = 0.0, 0, -1
 
     def accuracy(scores: list[float]) -> str:
@@ -227,16 +245,16 @@ def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable
 
     if not console.is_terminal:
 
-        def print_tenth(scores: list[float]) -> None:
+        def print_tenth(judged: int, scores: list[float]) -> None:
             nonlocal shown
-            tenth = 10 * len(scores) // total
+            tenth = 10 * judged // total
             if tenth > shown:
                 shown = tenth
-                console.out(f"{panel}: {len(scores)}/{total} judged, {accuracy(scores)}", highlight=False)
+                console.out(f"{panel}: {judged}/{total} judged, {accuracy(scores)}", highlight=False)
 
         yield print_tenth
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[accuracy]}"), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as bar:
         task = bar.add_task(escape(panel), total=total, accuracy="")
-        yield lambda scores: bar.update(task, completed=len(scores), accuracy=accuracy(scores))
+        yield lambda judged, scores: bar.update(task, completed=judged, accuracy=accuracy(scores))

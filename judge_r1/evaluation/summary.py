@@ -16,6 +16,7 @@ from judge_r1.statistics.significance import holm, permutation
 
 Measure = Callable[[ItemResult], float]
 Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
+Counts = Callable[[Any], bool]
 
 
 class BadSummary(JudgeError):
@@ -28,25 +29,59 @@ def summarize(
     seconds: Mapping[str, float],
     settings: Mapping[str, dict[str, Any]],
     extra: Extra = lambda results: {},
+    counts: Counts = lambda gold: True,
 ) -> dict[str, Any]:
     """The summary of all panels, in their order.
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
-    benchmark's own measures. Intervals are 95 %, clustered.
+    benchmark's own measures from all results. Everything else is over the results whose gold `counts`. Intervals are
+    95 %, clustered.
 
     Raises:
-        BadSummary: A panel has no settings or no results, holds an item twice, or is unknown.
+        BadSummary: A panel has no settings or no results that count, holds an item twice, or is unknown.
         DifferentPairs: Two compared panels were not run on the same items.
     """
     for name in panels:
         if name not in settings:
             raise BadSummary(f"panel {name!r} comes without its decoding settings{suggest(name, settings)}")
+    counted = {name: [result for result in results if counts(result.gold)] for name, results in panels.items()}
+    judged = {name: results for name, results in counted.items() if not settings[name].get("baseline")}
     return {
-        "rows": [summary_row(name, list(results), settings[name], extra) for name, results in panels.items()],
-        "differences": _with_holm([_difference(a, b, panels) for a, b in differences]),
+        "rows": [
+            summary_row(name, results, settings[name]) | {"extra": extra(panels[name])}
+            for name, results in counted.items()
+        ],
+        "differences": _with_holm([_difference(a, b, counted) for a, b in differences]),
+        "shared": shared_outcomes(judged),
         "seconds": dict(seconds),
     }
+
+
+def shared_outcomes(panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any] | None:
+    """The shares of the items that all judges get wrong (score 0) and right (score 1), in total and by domain; None
+    without two judges of the same items."""
+    scores: dict[str, list[ItemResult]] = {}
+    for results in panels.values():
+        for result in results:
+            scores.setdefault(result.item_id, []).append(result)
+    if len(panels) < 2 or any(len(found) < len(panels) for found in scores.values()):
+        return None
+    return {
+        "judges": list(panels),
+        **_shared(list(scores.values())),
+        "by_domain": {
+            group: _shared([found for found in scores.values() if found[0].group == group])
+            for group in sorted({found[0].group for found in scores.values()})
+        },
+    }
+
+
+def _shared(items: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
+    def share(score: float) -> float:
+        return sum(all(result.score == score for result in found) for found in items) / len(items)
+
+    return {"n": len(items), "all_wrong": share(0), "all_right": share(1)}
 
 
 def with_baselines(
@@ -57,10 +92,8 @@ def with_baselines(
     return {**panels, **baselines}, {**settings, **{name: {"baseline": True} for name in baselines}}
 
 
-def summary_row(
-    name: str, results: Sequence[ItemResult], settings: dict[str, Any], extra: Extra = lambda results: {}
-) -> dict[str, Any]:
-    """The row of one panel."""
+def summary_row(name: str, results: Sequence[ItemResult], settings: dict[str, Any]) -> dict[str, Any]:
+    """The row of one panel, without a benchmark's own measures."""
     if not results:
         raise BadSummary(f"panel {name!r} has no results: evaluate at least one item")
     if len({result.item_id for result in results}) != len(results):
@@ -70,6 +103,8 @@ def summary_row(
         **_slice(results),
         **_label_columns(metrics.labelled(results)),
         "ended": metrics.ended_counts(results),
+        "does_not_fit": metrics.unfit_rate(results),
+        "accuracy_fitting": metrics.accuracy_of_fitting(results),
         "valid_vote_rate": metrics.valid_vote_rate(results),
         "ties": metrics.tie_rate(results),
         "first_preferred": metrics.first_preferred(results),
@@ -77,7 +112,6 @@ def summary_row(
         "settings": settings,
         "by_domain": {group: _slice(part) for group, part in metrics.by_group(results).items()},
         "by_principle": _by_principle(results),
-        "extra": extra(results),
     }
 
 

@@ -13,7 +13,7 @@ from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
-from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.search import new_searcher
@@ -39,16 +39,18 @@ class AgenticJudge:
     def name(self) -> str:
         return self._factory.name
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
-        self._lengths |= self._measured(requests)
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
+        lengths, fit = self._measured(requests)
+        self._lengths |= lengths
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
+        return fit
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
         Yields outputs as each batch ends."""
         lengths = {request.key: self._lengths.pop(request.key) for request in requests if request.key in self._lengths}
-        lengths |= self._measured([request for request in requests if request.key not in lengths])
+        lengths |= self._measured([request for request in requests if request.key not in lengths])[0]
         requests = sorted(requests, key=lambda request: -lengths[request.key])
         for start in range(0, len(requests), self.batch_size):
             batch = [
@@ -63,19 +65,18 @@ class AgenticJudge:
             for request, episode in started:
                 yield self._factory.output(request, episode)
 
-    def _measured(self, requests: Sequence[JudgeRequest]) -> dict[Any, int]:
-        return {
-            request.key: length
-            for request, length in zip(requests, self._factory.prompt_lengths(requests), strict=True)
-        }
+    def _measured(self, requests: Sequence[JudgeRequest]) -> tuple[dict[Any, int], PromptFit]:
+        lengths, fit = self._factory.prompt_lengths(requests)
+        return {request.key: length for request, length in zip(requests, lengths, strict=True)}, fit
 
 
 def episode_config(build: JudgeBuild) -> EpisodeConfig:
-    """Returns the configuration of the given recipe, else of the model's run folder, else the defaults. Options
-    override it."""
+    """Returns the configuration of the given recipe, else of the model's run folder, else the defaults. The benchmark's
+    limits override it, and options override both."""
     beside = Path(build.backend).parent / "recipe.yaml"
     found = build.recipe or (beside if beside.exists() else None)
-    return with_options(recipe_episode(found) if found else EpisodeConfig(), build.options)
+    limits = [f"{name}={limit}" for name, limit in build.limits.options.items()]
+    return with_options(recipe_episode(found) if found else EpisodeConfig(), [*limits, *build.options])
 
 
 def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:

@@ -10,7 +10,7 @@ from judge_r1.core.event_loop import run_sync
 from judge_r1.core.records import Trajectory
 from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import Verdict
-from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.models.base import Sampling
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ class PromptOverflow(NamedTuple):
 
     tokens: int
     limit: int
+
+
+class PromptFit(NamedTuple):
+    """What a check found: the number of prompts, how many of them do not fit, and the longest of these."""
+
+    prompts: int
+    too_long: int
+    longest: PromptOverflow | None
 
 
 class JudgeOutput(NamedTuple):
@@ -50,8 +58,10 @@ class Judge(Protocol):
     @property
     def settings(self) -> dict[str, Any]: ...
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises: BadJudge, before any work is done, if these requests cannot be answered at all."""
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        """Raises: BadJudge, before any work is done, if these requests cannot be answered at all.
+
+        Returns how many prompts fit, or None from a judge that does not count tokens."""
         ...
 
     def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
@@ -69,8 +79,9 @@ class Closable(Protocol):
 @dataclass(frozen=True)
 class JudgeBuild:
     """The inputs to build a judge: the `backend` of its SPEC ("" if it has none), its options, the texts that may be
-    searched, the sampling, the number of concurrent episodes, and a recipe with the episode configuration. `searcher`
-    None searches the case of each request."""
+    searched, the sampling, the number of concurrent episodes, and a recipe with the episode configuration. `limits` are
+    the benchmark's: they replace those of a recipe, and options replace them. `searcher` None searches the case of each
+    request."""
 
     backend: str
     options: Sequence[str] = ()
@@ -78,6 +89,7 @@ class JudgeBuild:
     sampling: Sampling = field(default_factory=Sampling)
     batch_size: int = 32
     recipe: Path | None = None
+    limits: TokenLimits = field(default_factory=TokenLimits)
     searcher: "type[CaseSearcher] | None" = None
 
 

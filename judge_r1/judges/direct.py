@@ -6,6 +6,7 @@ passages instead of the case.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def direct_config(build: JudgeBuild) -> EpisodeConfig:
     Raises: BadJudge for a prompt with tags, or with search."""
     named = {option.partition("=")[0] for option in build.options}
     usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
-    config = episode_config(JudgeBuild(build.backend, [*usual, *build.options], recipe=build.recipe))
+    config = episode_config(replace(build, options=[*usual, *build.options]))
     if config.prompt not in TAGLESS_PARSERS or config.search:
         raise BadJudge(
             f"a direct judge answers once, without tags: prompt is {' or '.join(TAGLESS_PARSERS)}, search is false"

@@ -13,7 +13,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.judges.backend_spec import is_local
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
@@ -39,9 +39,9 @@ class LikelihoodJudge:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
-        self._factory.prompt_lengths(requests)
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
+        return self._factory.prompt_lengths(requests)[1]
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:

@@ -12,6 +12,20 @@ from judge_r1.episode.thoughts import without_thoughts
 
 
 @dataclass(frozen=True)
+class TokenLimits:
+    """The token limits that a benchmark declares. None: those of the judge's configuration."""
+
+    prompt_tokens: int | None = None
+    response_tokens: int | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The limits as options of an episode configuration (`judge_r1.episode.config.with_options`)."""
+        named = {"prompt_tokens": self.prompt_tokens, "budget.response_tokens": self.response_tokens}
+        return {name: str(limit) for name, limit in named.items() if limit is not None}
+
+
+@dataclass(frozen=True)
 class CustomPrompt:
     """A benchmark's own prompt, and the parser of its answer, which gives a verdict on the candidates as shown."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.base import Closable, Judge, JudgeOutput
+from judge_r1.judges.base import Closable, Judge, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
@@ -30,10 +30,10 @@ class RewritingJudge:
         self._checked: dict[Any, tuple[JudgeRequest, JudgeRequest]] = {}
         """The requests of the last check as given and as shown, since a retrieval may take a second for each."""
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         self._prepare([request.case_id for request in requests if request.case_id])
         self._checked = {request.key: (request, self._shown(request, {})) for request in requests}
-        self._judge.check([shown for _, shown in self._checked.values()])
+        return self._judge.check([shown for _, shown in self._checked.values()])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         checked, self._checked = self._checked, {}

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.statistics.selective_risk import Selective
@@ -41,8 +41,8 @@ class SelectiveJudge:
         rule = {"alpha": self._selective.alpha, "delta": self._selective.delta, "threshold": self._selective.threshold}
         return {**self._judge.settings, "selective": rule}
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        self._judge.check(requests)
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        return self._judge.check(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async with aclosing(self._judge.judge(requests)) as outputs:  # type: ignore[type-var]

@@ -8,11 +8,26 @@ from judge_r1.core.items import Item
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.direct import SHOTS
 from judge_r1.judges.few_shot import FewShotExamples
+from judge_r1.judges.panel import parse_spec
 
 SAMPLES, TEMPERATURE = 5, 0.7
 """Votes of self-consistency, and their temperature (Wang et al., 2023, section 3.1)."""
 RETRIEVED = 9
 """Passages of retrieve-once: as many as three searches of the agent return."""
+
+
+def with_table11(specs: Sequence[str]) -> list[str]:
+    """The SPECs, and after each agentic judge the same model with the prompt of the paper's evaluation (Table 11): the
+    whole case, no search, one JSON answer."""
+    rows = []
+    for spec in specs:
+        name, kind, _, backend = parse_spec(spec)
+        rows.append(spec)
+        if kind == "agentic":
+            rows.append(f"{f'{name} Table 11=' if name else ''}direct:context=full@{backend}")
+    if len(rows) == len(specs):
+        raise BadJudge("--table11 adds a row to each agentic judge: none is given")
+    return rows
 
 
 def baseline_specs(model: str, examples: Path | None, items: Sequence[Item], build: JudgeBuild) -> list[str]:

@@ -1,4 +1,5 @@
-"""DPO with TRL: gold over wrong judgments, or reference over flawed reasonings (Table 7).
+"""DPO with TRL: right over wrong principles of a flawed reasoning (Table 7), gold over wrong judgments, or reference
+over flawed reasonings.
 
 The trainer gets token ids, so it applies no chat template and truncates nothing. The reference model is the model that
 the run starts from; with LoRA, the model without its adapters.

@@ -173,6 +173,18 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
             "rejected_instruction": HHH.format("No."),
         },
     ),
+    "longrewardbench": ("Cite.jsonl", {"id": 1, "question": "q", "chosen": "a", "rejected": "b", "candidates": []}),
+    "memoryrewardbench": (
+        "Long-form_Generation.jsonl",
+        {
+            "task": "t",
+            "subtask": "Parallel",
+            "ctx_length": "8k",
+            "question": "q",
+            "chosen": "a",
+            "rejected": "b",
+        },
+    ),
     "judgebench": (
         "data.jsonl",
         {

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.config import Budget
-from judge_r1.episode.machine import Episode, EpisodeTokenizer, Finished, Sample, Search
+from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.observation import EpisodeTokenizer
 from judge_r1.training.sft import IGNORED, training_row
 from judge_r1.training.trl.grpo import as_columns
 

@@ -30,7 +30,7 @@ def test_the_table_of_baselines(
     run(monkeypatch, "baselines", "--path", root)
     output = capsys.readouterr().out
     assert "| DR | 50 | 2 | 2 | 200 | 4 |" in output
-    assert "| DR | fixed order of systems | 2 | 1.0000 [" in output
+    assert "| DR | fixed order of systems (fitted on gold) | 2 | 1.0000 [" in output
     assert "| DR | longest | 2 |" in output
     assert "| MA | always tie | 3 | 0.3333" in output
 

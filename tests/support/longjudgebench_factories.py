@@ -1,13 +1,20 @@
 """A tiny synthetic LongJudgeBench in the release's schema: prompts, ground truth and texts of each data set."""
 
+import io
 import json
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.records import Trajectory, Turn
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 
 PROMPTS = {
@@ -174,6 +181,8 @@ def _pairs(root: Path) -> None:
             }
         )
     _lines(root / "ground_truth/ma_gt.jsonl", ma)
+    insights = [{"ID": number, "Title": "A title", "Key_Insights": f"- Insight {number}"} for number in range(3)]
+    _write(root / "data/MA/human_annotation_subset/gt/papers_annotated_30.json", json.dumps(insights))
     _lines(
         root / "data_standardized/ma.jsonl",
         [
@@ -257,3 +266,10 @@ class TextJudge:
         for request in requests:
             trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(request))])
             yield JudgeOutput(request, trajectory, request.read(trajectory))
+
+
+def run_text_judge(
+    benchmark: LoadedBenchmark, out: Path, reply: Callable[[JudgeRequest], str], ended: str = "answer"
+) -> PanelResults:
+    row = JudgePanel("row", (TextJudge(reply, ended),))
+    return evaluate(row, benchmark, out=out, resume=False, console=Console(file=io.StringIO()))

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from judge_r1.episode.driver import SearchFunction
-from judge_r1.episode.machine import Episode, EpisodeTokenizer, Sample, Search
+from judge_r1.episode.machine import Episode, Sample, Search
+from judge_r1.episode.observation import EpisodeTokenizer
 
 
 class ScriptedBackend:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
+from typing import Any
 
 from judge_r1.benchmarks.aggregation import all_invalid, candidate_scores, majority, majority_vote, mean_or_none
 from judge_r1.benchmarks.base import Order
@@ -34,6 +35,11 @@ def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     else:
         verdict = ScoresVerdict(scores=(float(yes > no),))
     return AggregatedVerdict(verdict=verdict, score=score)
+
+
+def ordered_by_gold(gold: Any) -> bool:
+    """Whether the gold orders the outputs: Eq. 6 leaves out pairs that it calls a tie."""
+    return bool(gold != "tie")
 
 
 def _aggregate_scores(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:

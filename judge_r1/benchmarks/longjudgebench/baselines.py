@@ -19,6 +19,8 @@ from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
 Rule = Callable[[Query, Order], Verdict | None]
 """The verdict of a baseline on a query in a presentation order; None if the files lack the data it needs."""
 DR_ORDER = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Research", "grok-deeper-search")
+FITTED = "(fitted on gold)"
+"""Marks baselines that were chosen by looking at the gold. They are upper bounds, and no judge could know them."""
 END = 300
 ONE_ANNOTATOR = "one annotator, vs the others"
 ANNOTATOR = "/annotator-"
@@ -73,11 +75,11 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Rule]:
         if column == "MA":
             best = _best_systems(queries)
             rules["always tie"] = lambda query, order: PairwiseVerdict(winner="tie")
-            rules["best system of each pair"] = lambda query, order: _prefer(best[query.systems], order)
+            rules[f"best system of each pair {FITTED}"] = lambda query, order: _prefer(best[query.systems], order)
         return rules
     rules = {"longest": lambda query, order: _scores(_lengths(query), order)}
     if column == "DR":
-        rules["fixed order of systems"] = lambda query, order: _scores(
+        rules[f"fixed order of systems {FITTED}"] = lambda query, order: _scores(
             [-float(DR_ORDER.index(system)) if system in DR_ORDER else -9.0 for system in query.systems], order
         )
     elif protocol == "listwise":

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
-from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
+from judge_r1.benchmarks.longjudgebench.aggregation import aggregate, ordered_by_gold
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
 from judge_r1.benchmarks.longjudgebench.metrics import column_metrics
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query, item_of, with_available_texts
@@ -33,8 +33,9 @@ from judge_r1.judges.request import CustomPrompt
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """An item is a query: a pair, an answer to verify, or all outputs for a task. Groups are the paper's columns.
 
-    An item's score is the paper's accuracy (Eq. 6), so the mean over items is its macro-average. Without the texts to
-    judge, `predictions` still works, and building a request raises BadBenchmark.
+    An item's score is the paper's accuracy (Eq. 6), so the mean over items is its macro-average. Pairs that the gold
+    calls a tie do not count in it. Without the texts to judge, `predictions` still works, and building a request raises
+    BadBenchmark.
     """
     options = parse_subset(subset)
     all_queries = read_queries(path, options)
@@ -65,6 +66,8 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         texts=texts,
         metrics=partial(_metrics, {query.item_id: query for query in all_queries}, by_item),
         baselines=partial(_baselines, by_item, options),
+        limits=options.limits,
+        counts=ordered_by_gold,
     )
 
 
@@ -164,6 +167,6 @@ BENCHMARKS.register("longjudgebench")(
         "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
         load,
         predictions=predictions,
-        subsets="SET[:SETTING][:search][:paper], see its page",
+        subsets="SET[:SETTING][:search][:paper][:key_insights], see its page",
     )
 )

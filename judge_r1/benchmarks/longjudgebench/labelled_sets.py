@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, TypeAdapter
 
-from judge_r1.benchmarks.base import Order, place_by_hash
+from judge_r1.benchmarks.base import BadBenchmark, Order, place_by_hash
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number, word
 from judge_r1.benchmarks.longjudgebench.query import (
     GROUND_TRUTH,
@@ -20,6 +20,7 @@ from judge_r1.benchmarks.longjudgebench.query import (
     references,
 )
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.strict_json import read_checked
 from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
 
 _HEADER = re.compile(r"\A# [^\n]*\n+(?:(?:\*\*[^\n]*|---)\n+)*")
@@ -52,6 +53,16 @@ class PreferredReport(Line):
     mean_rating: float
     system_a: str
     system_b: str
+
+
+class AnnotatedPaper(BaseModel):
+    """A paper of MA with the fields of the file that its annotators used."""
+
+    ID: int
+    Key_Insights: str = Field(min_length=1)
+
+
+ANNOTATED_PAPERS = Path("data", "MA", "human_annotation_subset", "gt", "papers_annotated_30.json")
 
 
 class SolutionLabel(Line):
@@ -89,8 +100,10 @@ def read_wp(root: Path, options: SubsetOptions) -> list[Query]:
 
 
 def read_ma(root: Path, options: SubsetOptions) -> list[Query]:
-    """One query per pair of reports. `options.stripped` removes the header of each report."""
-    shown, known = outputs(root, "ma") or {}, references(root, "ma")
+    """One query per pair of reports. `options.stripped` removes the header of each report. The reference is the
+    paper's conclusion, or with `options.key_insights` the list of insights that the annotators saw."""
+    shown = outputs(root, "ma") or {}
+    known = key_insights(root) if options.key_insights else references(root, "ma")
     queries = []
     for gold in lines(root / GROUND_TRUTH / "ma_gt.jsonl", PreferredReport):
         output, systems = shown.get(gold.id), (gold.system_a, gold.system_b)
@@ -111,6 +124,15 @@ def read_ma(root: Path, options: SubsetOptions) -> list[Query]:
             )
         )
     return queries
+
+
+def key_insights(root: Path) -> dict[str, str]:
+    """The key insights of each paper, by the ids of the reference file. Raises BadBenchmark."""
+    path = root / ANNOTATED_PAPERS
+    if not path.exists():
+        raise BadBenchmark(f"{path} is missing: key_insights needs a checkout of LongJudgeBench that has this file")
+    papers = read_checked(path, TypeAdapter(list[AnnotatedPaper]))
+    return {f"paper_{paper['ID']}": paper["Key_Insights"] for paper in papers}
 
 
 def read_verify(root: Path, options: SubsetOptions) -> list[Query]:

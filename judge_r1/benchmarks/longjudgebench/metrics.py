@@ -7,15 +7,20 @@ all answers refer to the outputs themselves.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean, pstdev
 from typing import Any
 
 from judge_r1.benchmarks.aggregation import mean, mean_or_none
-from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, released_accuracy, scores_of
+from judge_r1.benchmarks.longjudgebench.aggregation import (
+    labels_by_order,
+    ordered_by_gold,
+    released_accuracy,
+    scores_of,
+)
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.core.items import ItemResult
-from judge_r1.core.records import PROMPT_TOO_LONG
-from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
 from judge_r1.statistics.correlation import PairAccuracy, kendall, pair_accuracy, pooled, spearman
 from judge_r1.statistics.position_bias import SWAPPED, Answer, position
@@ -29,11 +34,12 @@ SURGE = ("Structure", "Content")
 def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> dict[str, Any]:
     """The metrics of one judge: averages over columns, or the column's own metrics if there is only one."""
     votes = [vote for result in results for vote in result.votes]
-    invalid = [vote.verdict.reason for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
-    shared: Metrics = {"invalid": len(invalid) / len(votes), "too_long": invalid.count(PROMPT_TOO_LONG) / len(votes)}
+    invalid = [vote.verdict for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
+    unfit = sum(verdict.does_not_fit for verdict in invalid)
+    shared: Metrics = {"invalid": (len(invalid) - unfit) / len(votes), "unfit": unfit / len(votes)}
     columns = dict.fromkeys(result.group for result in results)
     if len(columns) > 1:
-        accuracies = {column: mean(one.score for one in results if one.group == column) for column in columns}
+        accuracies = {column: accuracy([one for one in results if one.group == column]) for column in columns}
         return {**shared, **averages(accuracies)}
     judged = [(queries[result.item_id.partition(ANNOTATOR)[0]], result) for result in results]
     query = judged[0][0]
@@ -44,6 +50,11 @@ def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) 
     else:
         own = _score_metrics(judged)
     return {**shared, **own, "released": released_accuracy(query, results), **quartiles(judged)}
+
+
+def accuracy(results: Sequence[ItemResult]) -> float | None:
+    """Eq. 6: the mean score of the queries that the gold orders."""
+    return mean_or_none(result.score for result in results if ordered_by_gold(result.gold))
 
 
 def _score_metrics(judged: Judged) -> Metrics:
@@ -60,10 +71,10 @@ def _score_metrics(judged: Judged) -> Metrics:
             parts.append(([gold["scores"][index] for index in chosen], [scores[index] for index in chosen]))
         return parts
 
-    def accuracy(*indices: int) -> PairAccuracy:
+    def pairs(*indices: int) -> PairAccuracy:
         return pooled(pair_accuracy(gold, predicted) for gold, predicted in compared(*indices))
 
-    own: Metrics = {"acc_strict": accuracy().strict, "acc_half": accuracy().half, "tie_rate": accuracy().tie_rate}
+    own: Metrics = {"acc_strict": pairs().strict, "acc_half": pairs().half, "tie_rate": pairs().tie_rate}
     rankable = [(gold, predicted) for gold, predicted in compared() if len(gold) >= 3 and len(set(gold)) >= 2]
     for name, correlation in (("spearman", spearman), ("kendall", kendall)):
         values = []
@@ -75,8 +86,30 @@ def _score_metrics(judged: Judged) -> Metrics:
         own[f"{name}_zero"] = sum(values) / len(rankable) if rankable else None
         own["ranked"] = len(values) / len(rankable) if rankable else None
     if judged[0][0].protocol == "listwise":
-        own["acc_no_gt"], own["acc_auto_id"] = accuracy(1, 2, 3).strict, accuracy(1, 2).strict
-    return own
+        own["acc_no_gt"], own["acc_auto_id"] = pairs(1, 2, 3).strict, pairs(1, 2).strict
+        return own
+    return {**own, **compression(judged)}
+
+
+def compression(judged: Judged) -> Metrics:
+    """How the scores of a judge spread around the gold's, both from 0 to 10: `score_spread` is the ratio of their
+    standard deviations (below 1 the judge compresses its scores), `score_bias` the difference of their means, and
+    `score_mae` the mean absolute error. Over all outputs that have a score. Empty for judges that compare pairs."""
+    scores: list[tuple[float, float]] = []
+    for _, result in judged:
+        if not all(isinstance(vote.verdict, ScoresVerdict | InvalidVerdict) for vote in result.votes):
+            return {}
+        found = scores_of(result.votes, len(result.gold["scores"]))
+        scores += [(g, p) for g, p in zip(result.gold["scores"], found, strict=True) if p is not None]
+    if not scores:
+        return dict.fromkeys(("score_spread", "score_bias", "score_mae"))
+    gold, predicted = [g for g, _ in scores], [p for _, p in scores]
+    spread = pstdev(gold)
+    return {
+        "score_spread": pstdev(predicted) / spread if spread else None,
+        "score_bias": fmean(predicted) - fmean(gold),
+        "score_mae": fmean(abs(p - g) for g, p in scores),
+    }
 
 
 def _verify_metrics(results: Sequence[ItemResult]) -> Metrics:
@@ -94,12 +127,11 @@ def _pairwise_metrics(judged: Judged) -> Metrics:
     both orders) are Table 4."""
     labelled = [(query, result.gold, labels_by_order(False, result.votes)) for query, result in judged]
     answers = [(query, gold, label) for query, gold, labels in labelled for label in labels.values()]
-    decided = [(query, gold, label) for query, gold, label in answers if gold != "tie"]
+    decided = [(query, gold, label) for query, gold, label in answers if ordered_by_gold(gold)]
     both = [(gold, labels[0, 1], labels[1, 0]) for _, gold, labels in labelled if len(labels) == 2]
     bias = position((_answer(one), SWAPPED.get(_answer(other))) for _, one, other in both)
     correct = [label == gold for _, gold, label in decided]
     own: Metrics = {
-        "acc_no_ties": mean_or_none(correct),
         "acc_half": mean_or_none(0.5 if label == "tie" else float(label == gold) for _, gold, label in decided),
         "tie_rate": mean(label == "tie" for *_, label in answers),
         "inconsistent": bias.inconsistency,

@@ -10,6 +10,7 @@ The text is `SET[:OPTION…]`, options in any order: `surge:content:search`, `ma
 * `topic`: adds the task to prompts that leave it out
 * `tables`: RealDR's documents with their tables, which the release drops
 * `stripped`: MA's reports without the header that names their system
+* `key_insights`: MA's reference is the list of key insights that its annotators saw, not the conclusion
 """
 
 from dataclasses import dataclass
@@ -17,13 +18,16 @@ from typing import Any, Literal, get_args
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.registry import suggest
+from judge_r1.judges.request import TokenLimits
 
 Setting = Literal["vanilla", "rubric", "reference", "rubric_reference"]
 Dimension = Literal["structure", "content"]
 SETS = ("deepresearch_bench", "realdr", "surge", "wp_bench", "verify_bench_hard", "ma")
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-FLAGS = ("search", "paper", "topic", "tables", "stripped")
+FLAGS = ("search", "paper", "topic", "tables", "stripped", "key_insights")
+LIMITS = TokenLimits(prompt_tokens=131_072, response_tokens=24_576)
+"""The limits of the paper's runs, from the release's configuration."""
 ALL = "all"
 
 
@@ -39,6 +43,7 @@ class SubsetOptions:
     topic: bool = False
     tables: bool = False
     stripped: bool = False
+    key_insights: bool = False
 
     def __post_init__(self) -> None:
         if self.sets == ("wp_bench",) and self.reference:
@@ -47,6 +52,10 @@ class SubsetOptions:
             raise BadBenchmark("search does not support rubrics: use vanilla or reference")
         if self.search and self.paper:
             raise BadBenchmark("the paper has no search: use either search or paper")
+        if self.key_insights and (self.sets != ("ma",) or not self.reference):
+            raise BadBenchmark("key_insights is a reference of ma: use it as ma:reference:key_insights")
+        if self.key_insights and self.paper:
+            raise BadBenchmark("the paper's reference is the conclusion: use either key_insights or paper")
 
     @property
     def rubric(self) -> bool:
@@ -55,6 +64,11 @@ class SubsetOptions:
     @property
     def reference(self) -> bool:
         return "reference" in self.setting
+
+    @property
+    def limits(self) -> TokenLimits:
+        """The token limits of a judge. A judge with search does not see the texts and keeps its own."""
+        return TokenLimits() if self.search else LIMITS
 
     @property
     def mode(self) -> str:

@@ -125,10 +125,17 @@ def table11_answer(pair: ReasoningPair) -> str:
 
 def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
     """The prompt to write the reasoning of a case, to which the two reasonings of a pair are the preferred and the
-    rejected response (structure of the paper's Table 7)."""
+    rejected response (paper, appendix D)."""
     check_domain(case.domain)
     system = _fill("reasoning_system", {"domain": case.domain, "principles": principles("reasoning")})
     return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
+
+
+def violations_prompt(case: Case, reasoning: str, *, context: ContextMode) -> Prompt:
+    """The prompt to name the principles that one reasoning violates (structure of the paper's Table 7)."""
+    check_domain(case.domain)
+    system = _fill("violations_system", {"domain": case.domain, "principles": principles("violations")})
+    return _prompt("violations", system, {"reasoning": reasoning}, case.context if context == "full" else None)
 
 
 def rating_prompt(request: str, answer: str) -> Prompt:

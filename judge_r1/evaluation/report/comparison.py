@@ -17,10 +17,11 @@ from judge_r1.evaluation.report.tables import Grid, grids
 FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
 
-def write_comparison(folders: Sequence[Path], out: Path) -> list[Grid]:
-    """Writes the page. Returns its leaderboard and its table of all labelled judges, if there are any."""
+def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = False) -> list[Grid]:
+    """Writes the page. Returns its leaderboard and its table of all labelled judges, if there are any. `published` adds
+    published judges to the leaderboard that were measured on other items."""
     runs, evaluated = find_runs(folders)
-    board, table = leaderboard(evaluated.judged), table12(evaluated)
+    board, table = leaderboard(evaluated.judged, other_items=published), table12(evaluated)
     comparison = Comparison(
         lead=_lead(runs, evaluated),
         board=board,

@@ -1,12 +1,13 @@
 """The leaderboard: judges by benchmarks as one table, and as charts with intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from judge_r1.benchmarks.published import PublishedTable, published
 from judge_r1.evaluation.report.charts import Figure, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
-from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate, share
 
 
 class Leaderboard(NamedTuple):
@@ -20,20 +21,26 @@ Column = tuple[str, str]
 """A benchmark and the id of its items."""
 
 
-def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
+def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> Leaderboard | None:
     """The leaderboard of all evaluations; None without any judge.
 
     A row is one judge. If two judges share a name, or a judge has two results in one column, the later one gets its
     folder as a prefix. A column is one set of items of a benchmark. Judges are sorted by their mean accuracy over the
-    columns that all of them have, or stay in the given order if there is no such column.
+    columns that all of them have, or stay in the given order if there is no such column. Published judges of the same
+    subsets follow (`judge_r1.benchmarks.published`), marked as such; with `other_items` also those that were measured
+    on other items.
     """
     cells: dict[str, dict[Column, Estimate]] = {}
     judges: dict[str, str] = {}
     columns: dict[Column, Path] = {}
+    tables: dict[Column, list[PublishedTable]] = {}
+    subsets: dict[Column, str | None] = {}
     for found in evaluations:
         for row in found.summary["rows"]:
             column = (found.benchmark, found.items(row["name"]))
             columns.setdefault(column, found.folder)
+            subsets.setdefault(column, found.summary.get("subset"))
+            tables[column] = published(found.benchmark, subsets[column], same_items=not other_items)
             name, judge = row["name"], found.judge(row["name"])
             if judges.get(name, judge) != judge or column in cells.get(name, {}):
                 name = f"{found.folder.name}/{name}"
@@ -49,16 +56,39 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
         (name, *(_cell(cells[name].get(column), best[column], alone=len(cells) == 1) for column in columns))
         for name in order
     ]
+    rows += _published_rows(columns, tables, subsets)
     note = (
         "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is wrong. Bold: the "
         f"best of a column. {_ordered(shared, columns, names) if len(cells) > 1 else ''}"
-    ).strip()
+    ).strip() + _citations(tables)
     grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows))
     figures = [
         _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})
         for column in columns
     ]
     return Leaderboard(grid, figures)
+
+
+def _published_rows(
+    columns: Iterable[Column],
+    tables: Mapping[Column, Sequence[PublishedTable]],
+    subsets: Mapping[Column, str | None],
+) -> list[tuple[str, ...]]:
+    """One row per published judge, the best of the first column first."""
+    values = {
+        column: {judge: value for table in tables[column] for judge, value in table.accuracies(subsets[column]).items()}
+        for column in columns
+    }
+    judges = dict.fromkeys(judge for found in values.values() for judge in found)
+    ranked = sorted(judges, key=lambda judge: [-found.get(judge, -1.0) for found in values.values()])
+    return [(f"{judge} (published)", *(share(values[column].get(judge)) for column in columns)) for judge in ranked]
+
+
+def _citations(tables: Mapping[Column, Sequence[PublishedTable]]) -> str:
+    sources = dict.fromkeys(table.citation for found in tables.values() for table in found)
+    if not sources:
+        return ""
+    return f" Published: not measured here, but on the whole subset with other prompts. Sources: {'. '.join(sources)}."
 
 
 def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:

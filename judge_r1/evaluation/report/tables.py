@@ -19,6 +19,8 @@ NONE = "–"
 COLUMNS = {
     "label F1": ("label_f1", " Label F1: mean over items."),
     "valid": ("valid_rate", " Valid: by the judge's own parser; strict, tolerant: by either parser."),
+    "does not fit": ("does_not_fit", " Does not fit: items with a prompt that the model cannot read, which are wrong."),
+    "fitting": ("accuracy_fitting", " Fitting: accuracy on the other items."),
     "valid votes": ("valid_vote_rate", " Valid votes: of the several votes on an item."),
     "strict": ("valid_strict", ""),
     "tolerant": ("valid_tolerant", ""),
@@ -94,7 +96,7 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
             _sliced(title, f"A pair counts under every principle it violates. {legend}.", rows, every),
             _sliced(f"{title}, only single violations", "Only pairs that violate no other principle.", rows, alone),
         ]
-    return [*built, *_differences(summary["differences"])]
+    return [*built, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
 
 
 def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
@@ -185,6 +187,17 @@ def _sliced(
             cell.append(estimate(part, n) if part else NONE)
     note += few_clusters_note([part for parts in slices.values() for part in parts if part])
     return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
+
+
+def _shared(found: Mapping[str, Any] | None) -> list[Grid]:
+    if not found:
+        return []
+    parts = {"all": found, **(found["by_domain"] if len(found["by_domain"]) > 1 else {})}
+    rows = tuple(
+        (name, str(part["n"]), share(part["all_wrong"]), share(part["all_right"])) for name, part in parts.items()
+    )
+    note = f"Shares of the items that all {len(found['judges'])} judges get wrong, and right. Baselines are left out."
+    return [Grid("Items that all judges get alike", note, ("domain", "items", "all wrong", "all right"), rows)]
 
 
 def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:

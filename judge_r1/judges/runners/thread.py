@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from judge_r1.judges.base import Closable, Judge, JudgeOutput
+from judge_r1.judges.base import Closable, Judge, JudgeOutput, PromptFit
 from judge_r1.judges.request import JudgeRequest
 
 
@@ -16,8 +16,8 @@ class ThreadJudge:
         self._judge, self._thread = judge, ThreadPoolExecutor(1, "judge")
         self.name, self.settings = judge.name, judge.settings
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        self._judge.check(requests)
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        return self._judge.check(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for output in await asyncio.get_running_loop().run_in_executor(self._thread, self._all, requests):

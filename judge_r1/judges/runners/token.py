@@ -10,7 +10,7 @@ from judge_r1.core.endpoint import find_key
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.judges.base import JudgeBuild, JudgeOutput
+from judge_r1.judges.base import JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
@@ -37,10 +37,11 @@ class TokenJudge:
         self._factory, self._open, self._at_a_time = factory, open_driver, build.batch_size
         self._searcher = new_searcher(build, config)
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
-        self._factory.prompt_lengths(requests)
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
+        _, fit = self._factory.prompt_lengths(requests)
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
+        return fit
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async with self._open() as driver:

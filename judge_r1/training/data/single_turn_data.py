@@ -11,7 +11,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.training.data.targets import answer, answer_form, reasonings, wrong_judgment
+from judge_r1.training.data.targets import answer, answer_form, reasonings, violations, wrong_judgment
 from judge_r1.training.recipe import Recipe
 
 
@@ -52,12 +52,13 @@ def preference_rows(
     """One row per pair: `prompt_ids`, `chosen_ids` and `rejected_ids` (both end with EOS), and `length`, the number of
     tokens of the prompt with the longer answer.
 
-    The answers are the gold and a wrong judgment, or the two reasonings of the pair (`dpo.form`).
+    The answers are right and wrong principles of the flawed reasoning (Table 7), the gold and a wrong judgment, or the
+    two reasonings of the pair (`dpo.form`).
 
     Raises:
         PromptTooLong: A prompt is over `prompt_tokens`, or a row over `context_length`.
     """
-    make_ids = _judgments if recipe.dpo.form == "judgment" else _reasonings
+    make_ids = _judgments if recipe.dpo.form == "judgment" else _turns
     for pair in data.pairs:
         prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id)
         length = len(prompt) + max(len(chosen), len(rejected)) + 1
@@ -87,9 +88,9 @@ def _judgments(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: Sa
     return gold.prompt_ids, tokenizer.encode_policy_text(chosen), tokenizer.encode_policy_text(rejected)
 
 
-def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
-    config = recipe.episode
-    task, chosen, rejected = reasonings(pair, data.case_of(pair), config)
+def _turns(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
+    config, case, table7 = recipe.episode, data.case_of(pair), recipe.dpo.form == "table7"
+    task, chosen, rejected = violations(pair, case, config, recipe.seed) if table7 else reasonings(pair, case, config)
     prompt = tokenizer.prompt_ids(task, thinking=config.thinking)
     if len(prompt) > config.prompt_tokens:
         raise PromptTooLong(
@@ -98,7 +99,8 @@ def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: S
             len(prompt),
             config.prompt_tokens,
         )
-    return prompt, tokenizer.encode_untrusted(chosen), tokenizer.encode_untrusted(rejected)
+    encode = tokenizer.encode_policy_text if table7 else tokenizer.encode_untrusted
+    return prompt, encode(chosen), encode(rejected)
 
 
 Traces = Callable[[], Sequence[Trajectory]]

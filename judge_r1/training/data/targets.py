@@ -12,11 +12,11 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt
+from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt, violations_prompt
 from judge_r1.episode.tags import escape_tags
 
 AnswerForm = Literal["json", "table6"]
-PreferenceForm = Literal["judgment", "reasoning"]
+PreferenceForm = Literal["table7", "judgment", "reasoning"]
 
 
 def answer_form(config: EpisodeConfig) -> AnswerForm:
@@ -47,12 +47,26 @@ def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
     gold, drawn = pair.gold, int(content_hash("rejected", pair.pair_id, seed), 16)
     if drawn % 2:
         return gold.swapped()
+    return gold.model_copy(update={"violated_principles": wrong_principles(pair, drawn // 2)})
+
+
+def wrong_principles(pair: ReasoningPair, drawn: int) -> tuple[int, ...]:
+    """Other principles than the pair's, as many of them (one fewer of all six): the set number `drawn` of these."""
     size = min(len(pair.violated), len(NUMBERS) - 1)
     others = [numbers for numbers in combinations(NUMBERS, size) if numbers != pair.violated]
-    return gold.model_copy(update={"violated_principles": others[drawn // 2 % len(others)]})
+    return others[drawn % len(others)]
+
+
+def violations(pair: ReasoningPair, case: Case, config: EpisodeConfig, seed: int) -> tuple[Prompt, str, str]:
+    """(prompt, chosen, rejected): the turn of Table 7, which shows the flawed reasoning and asks for its principles.
+    The table prints no rejected answer; here it names wrong principles, as many of them."""
+    prompt = violations_prompt(case, pair.flawed, context=config.context)
+    wrong = wrong_principles(pair, int(content_hash("rejected", pair.pair_id, seed), 16))
+    chosen, rejected = (f"The reasoning violates principles {list(numbers)}." for numbers in (pair.violated, wrong))
+    return prompt, chosen, rejected
 
 
 def reasonings(pair: ReasoningPair, case: Case, config: EpisodeConfig) -> tuple[Prompt, str, str]:
-    """(prompt, chosen, rejected): the reference and the flawed reasoning as answers to the case (Table 7)."""
+    """(prompt, chosen, rejected): the reference and the flawed reasoning as answers to the case (paper, appendix D)."""
     prompt = reasoning_prompt(case, context=config.context)
     return prompt, escape_tags(pair.reference), escape_tags(pair.flawed)

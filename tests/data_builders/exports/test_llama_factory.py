@@ -14,13 +14,14 @@ import pytest
 from data_builders.exports import Options
 from data_builders.exports.export import export
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.episode.prompts import judge_prompt, reasoning_prompt
+from judge_r1.episode.prompts import judge_prompt, reasoning_prompt, violations_prompt
 
 OPTIONS = [
     ("sft", Options()),
     ("sft", Options(answer="table6")),
     ("dpo", Options()),
     ("dpo", Options(preference="reasoning")),
+    ("dpo", Options(preference="table7")),
 ]
 
 
@@ -40,6 +41,8 @@ def expected_prompt(data: PairSet, number: int, name: str, options: Options) -> 
     pair = data.pairs[number]
     if options.preference == "reasoning":
         return reasoning_prompt(data.case_of(pair), context="full").chat()
+    if options.preference == "table7":
+        return violations_prompt(data.case_of(pair), pair.flawed, context="full").chat()
     style = "table6" if options.answer == "table6" else "standard"
     return judge_prompt(pair, data.case_of(pair), context="full", searches=0, style=style).chat()
 

@@ -9,6 +9,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.observation import no_action_notice
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 
 TOKENIZER = ByteTokenizer()
@@ -248,12 +249,20 @@ def test_calls_in_the_wrong_state_raise() -> None:
 
 
 WORDS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", GOLD, "q", " ", "\0", "é", "x" * 30]
+LONG_NOTICE = len(f"<information>\n({no_action_notice(9)})</information>")
 BUDGETS = st.builds(
     Budget,
     max_searches=st.integers(0, 3),
     top_k=st.just(1),
     response_tokens=st.integers(1, 90),
     observation_tokens=st.integers(NOTICE, NOTICE + 60),
+) | st.builds(
+    Budget,
+    max_searches=st.integers(0, 3),
+    top_k=st.just(1),
+    response_tokens=st.integers(1, 90),
+    observation_tokens=st.integers(LONG_NOTICE, LONG_NOTICE + 60),
+    no_action=st.just("notice"),
 )
 
 
@@ -315,3 +324,66 @@ def test_an_answer_without_tags_ends_at_eos(written: str, reason: str) -> None:
     write(short, "A<B\nviolated_principles: [2]")
     assert isinstance(short.state, Finished)
     assert short.state.reason == "turn_budget"
+
+
+NOTICED = LARGE.model_copy(update={"no_action": "notice"})
+
+
+@pytest.mark.parametrize("unfinished", ["A is better.", "<think>A is", "<search>platelets"])
+def test_a_turn_without_an_action_may_go_on_after_a_notice(unfinished: str) -> None:
+    """The notice costs a search and has mask 0; the sampled EOS before it stays, with mask 1."""
+    episode = start(NOTICED)
+    ids = [*TOKENIZER.encode_trusted(unfinished), EOS]
+    assert episode.feed(ids, [-0.1] * len(ids)) == len(ids)
+    assert isinstance(episode.state, Sample)
+    turn = episode.turns[0]
+    assert (turn.text.removesuffix("\0"), turn.query) == (unfinished, None)
+    assert (turn.notice or "").endswith("</answer>; 1 searches left")
+    assert episode.loss_mask == [1] * len(ids) + [0] * (len(episode.token_ids) - len(ids))
+    write(episode, ANSWER)
+    trajectory = episode.trajectory()
+    assert (trajectory.ended, trajectory.searches, len(trajectory.turns)) == ("answer", 0, 2)
+
+
+def test_notices_end_with_the_searches() -> None:
+    """Two searches allow two notices; the third turn without an action ends the episode with its own reason."""
+    episode = start(NOTICED)
+    for text in ("hm", "<think>hm", "<think>hm"):
+        assert isinstance(episode.state, Sample)
+        ids = [*TOKENIZER.encode_trusted(text), EOS]
+        episode.feed(ids, [0.0] * len(ids))
+    assert isinstance(episode.state, Finished)
+    assert episode.state.reason == "unclosed_think"
+    searched = run_turns("<search>a</search>", "<search>b</search>", "no more." + "x" * 200, budget=NOTICED)
+    assert (searched.ended, searched.searches) == ("turn_budget", 2)
+
+
+def test_a_full_turn_without_an_action_gets_a_notice_and_a_search_after_it_counts() -> None:
+    short = NOTICED.model_copy(update={"response_tokens": 20})
+    trajectory = run_turns("x" * 20, "<search>a</search>", "<search>b</search>", "y" * 20, budget=short)
+    assert trajectory.searches == 1
+    assert [turn.notice is not None for turn in trajectory.turns] == [True, False, True, False]
+    assert trajectory.ended == "turn_budget"
+
+
+def test_without_searches_a_turn_without_an_action_ends_the_episode() -> None:
+    episode = start(NOTICED.model_copy(update={"max_searches": 0}))
+    episode.feed([EOS], [0.0])
+    assert episode.state == Finished("no_answer")
+
+
+def test_a_notice_must_fit_into_an_observation() -> None:
+    with pytest.raises(BudgetTooSmall, match="raise it"):
+        start(NOTICED.model_copy(update={"observation_tokens": NOTICE}))
+
+
+def test_a_server_that_stops_at_its_limit_ends_the_turn_alike() -> None:
+    episode = start(NOTICED)
+    write(episode, "A is")
+    episode.truncate()
+    assert isinstance(episode.state, Sample)
+    assert episode.turns[0].notice
+    ended = start()
+    ended.truncate()
+    with pytest.raises(RuntimeError, match="the episode is over"):
+        ended.truncate()

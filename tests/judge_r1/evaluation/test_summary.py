@@ -1,13 +1,14 @@
 """summary.json: keys, numbers, differences."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 
 from judge_r1.core.items import ItemResult
-from judge_r1.core.verdicts import preference
-from judge_r1.evaluation.summary import BadSummary, summarize
+from judge_r1.core.verdicts import InvalidVerdict, preference
+from judge_r1.evaluation.summary import BadSummary, summarize, summary_row
 from judge_r1.statistics.intervals import DifferentPairs, clustered_mean_ci
 
 PAIRS = toy_pairs(6)
@@ -25,7 +26,7 @@ def test_summary_has_the_documented_keys() -> None:
     outcomes = rows(3, 8)
     summary = summarize(outcomes, [("s8", "s3")], {"s3": 1.0, "s8": 2.0}, settings_of(outcomes))
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert list(summary) == ["rows", "differences", "seconds"]
+    assert list(summary) == ["rows", "differences", "shared", "seconds"]
     row = summary["rows"][1]
     documented = ["name", "n", "accuracy", "ci95", "label_f1", "valid_rate", "searches", "by_domain", "by_principle"]
     assert set(documented) <= set(row)
@@ -105,3 +106,54 @@ def test_invalid_panels_are_rejected() -> None:
         summarize({"s3": outcomes["s3"] * 2}, [], {}, {"s3": {}})
     with pytest.raises(DifferentPairs):
         summarize({"s3": outcomes["s3"], "s8": outcomes["s8"][1:]}, [("s3", "s8")], {}, settings_of(outcomes))
+
+
+def test_items_that_all_judges_get_alike() -> None:
+    """The shares equal plain counting over the judges; a baseline and judges of other items give none."""
+    outcomes = rows(3, 8)
+    summary = summarize(outcomes, [], {}, settings_of(outcomes))
+    scores = [(a.score, b.score) for a, b in zip(*outcomes.values(), strict=True)]
+    found = summary["shared"]
+    assert found["judges"] == ["s3", "s8"]
+    assert found["n"] == len(PAIRS)
+    assert found["all_wrong"] == scores.count((0, 0)) / len(PAIRS)
+    assert found["all_right"] == scores.count((1, 1)) / len(PAIRS) > 0
+    assert sum(part["n"] for part in found["by_domain"].values()) == len(PAIRS)
+    alone = settings_of(outcomes) | {"s8": {"baseline": True}}
+    assert summarize(outcomes, [], {}, alone)["shared"] is None
+    fewer = outcomes | {"s8": outcomes["s8"][:-1]}
+    assert summarize(fewer, [], {}, settings_of(outcomes))["shared"] is None
+
+
+def test_results_that_do_not_count_are_only_in_the_own_measures() -> None:
+    outcomes = rows(6)
+    counted = [result for result in outcomes["s6"] if result.gold == "A"]
+
+    def extra(results: Sequence[ItemResult]) -> dict[str, float]:
+        return {"all": float(len(results))}
+
+    row = summarize(outcomes, [], {}, settings_of(outcomes), extra, lambda gold: gold == "A")["rows"][0]
+    assert 0 < row["n"] == len(counted) < len(PAIRS)
+    assert row["accuracy"] == sum(result.score for result in counted) / len(counted)
+    assert row["extra"] == {"all": len(PAIRS)}
+
+
+def test_prompts_that_do_not_fit_are_no_invalid_answers() -> None:
+    outcomes = rows(6)["s6"]
+    unfit = InvalidVerdict(reason="prompt_too_long")
+    changed = [
+        result.model_copy(
+            update={
+                "verdict": unfit,
+                "score": 0.0,
+                "votes": tuple(vote.model_copy(update={"verdict": unfit}) for vote in result.votes),
+            }
+        )
+        for result in outcomes[:3]
+    ]
+    row = summary_row("s6", [*changed, *outcomes[3:]], {})
+    rest = outcomes[3:]
+    assert row["does_not_fit"] == pytest.approx(3 / len(outcomes))
+    assert row["accuracy_fitting"] == pytest.approx(sum(result.score for result in rest) / len(rest))
+    assert row["valid_rate"] == pytest.approx(sum(result.valid for result in rest) / len(rest))
+    assert summary_row("s6", changed, {})["valid_rate"] == 0

@@ -27,7 +27,7 @@ from judge_r1.judges.panel import make_panel, served_judge
 from judge_r1.judges.retrieve_once import retrieve_once
 from judge_r1.judges.search import CaseSearcher
 from judge_r1.judges.search_r1 import GlobalSearcher
-from judge_r1.judges.table3 import baseline_specs
+from judge_r1.judges.table3 import baseline_specs, with_table11
 
 RECIPE = "episode: {retriever: bm25, budget: {passage_words: 12}}\n"
 CONFIG = EpisodeConfig.model_validate({"retriever": "bm25", "budget": {"passage_words": 4, "top_k": 2}})
@@ -280,3 +280,25 @@ def test_the_command_checks_its_inputs_before_the_first_row(home: Path, tmp_path
         baseline_specs("m", home / "train", load_items_without_case().items, build)
     with pytest.raises(JudgeError, match="--examples is for --baselines"):
         eval_(path=home / "test", out=tmp_path, judge=["longer"], examples=home / "train")
+
+
+def test_table_11_rows_follow_their_agentic_judges() -> None:
+    given = ["SFT 21K=agentic:search=false@runs/sft/model", "longer", "agentic@https://host/v1#model"]
+    assert with_table11(given) == [
+        "SFT 21K=agentic:search=false@runs/sft/model",
+        "SFT 21K Table 11=direct:context=full@runs/sft/model",
+        "longer",
+        "agentic@https://host/v1#model",
+        "direct:context=full@https://host/v1#model",
+    ]
+    with pytest.raises(BadJudge, match="none is given"):
+        with_table11(["longer"])
+
+
+def test_a_row_of_the_paper_is_evaluated_with_both_prompts(home: Path, tmp_path: Path) -> None:
+    with JudgeServer(lambda path, body: chat_completion(ANSWER)) as server:
+        spec = f"SFT=agentic:search=false,prompt=table6@{server.url}#model"
+        eval_(path=home / "test", out=tmp_path / "out", judge=[spec], table11=True, limit=2)
+    rows = json.loads((tmp_path / "out" / "summary.json").read_text())["rows"]
+    assert [row["name"] for row in rows] == ["SFT", "SFT Table 11"]
+    assert [row["settings"]["prompt"] for row in rows] == ["table6", "direct"]

@@ -98,6 +98,15 @@ def test_dpo_learns_the_preferences_and_logs_margins(
     assert sum(map(float, margins)) / len(margins) * recipe.dpo.beta > 0.5 * rows[-1]["preference_margin"]
 
 
+def test_dpo_trains_on_the_turn_of_table_7(train: Callable[..., TrainedRun]) -> None:
+    """Four steps are too few to tell principles apart, so only the start and the end are checked."""
+    folder = train("dpo", *DPO, "dpo.form=table7").folder
+    rows = timeless(folder)
+    assert [row["step"] for row in rows] == [1, 2, 3, 4]
+    assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
+    assert (folder / "model" / "config.json").is_file()
+
+
 @pytest.mark.parametrize(
     ("stage", "changes"), [("dpo", DPO), ("dpo", (*DPO, *LORA)), ("sft", LORA), ("sft", ("sft.packing=true",))]
 )

@@ -98,9 +98,18 @@ def test_each_scale_reads_its_own_data() -> None:
             assert paper(f"{stage}-{size}k").data.train == Path(f"runs/lrbench/train_{size}k")
 
 
-def test_sft_answers_in_json_by_default() -> None:
-    assert paper("sft-21k").sft.form == "json"
-    assert load_recipe(RECIPES / "options" / "sft-table6.yaml").sft.form == "table6"
+@pytest.mark.parametrize("size", [21, 63, 105])
+def test_sft_and_dpo_train_the_rows_of_tables_6_and_7(size: int) -> None:
+    sft, dpo = paper(f"sft-{size}k"), paper(f"dpo-{size}k")
+    assert (sft.sft.form, sft.episode.prompt, dpo.dpo.form) == ("table6", "table6", "table7")
+
+
+def test_other_forms_are_named_options() -> None:
+    def option(name: str) -> Recipe:
+        return load_recipe(RECIPES / "options" / f"{name}.yaml")
+
+    assert (option("sft-json").sft.form, option("sft-json").episode.prompt) == ("json", "standard")
+    assert [option(f"dpo-{form}").dpo.form for form in ("judgment", "reasoning")] == ["judgment", "reasoning"]
 
 
 def longest_episode(budget: Budget) -> Episode:

@@ -2,16 +2,15 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import AGENTS, TextJudge
+from longjudgebench_factories import AGENTS, run_text_judge
 from rich.console import Console
 
 import judge_r1.models
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results, last_boxed
 from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
 from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
@@ -19,20 +18,12 @@ from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.summary import summary_row
+from judge_r1.evaluation.summary import summarize
 from judge_r1.judges.base import JudgeBuild
-from judge_r1.judges.panel import JudgePanel, make_panel
+from judge_r1.judges.panel import make_panel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from retrieval.retriever import Retriever
-
-
-def run_text_judge(
-    benchmark: LoadedBenchmark, out: Path, reply: Callable[[JudgeRequest], str], ended: str = "answer"
-) -> PanelResults:
-    row = JudgePanel("row", (TextJudge(reply, ended),))
-    return evaluate(row, benchmark, out=out, resume=False, console=Console(file=io.StringIO()))
 
 
 def user(request: JudgeRequest) -> str:
@@ -88,13 +79,15 @@ def test_accuracy_of_a_judge_that_knows_the_gold(root: Path, tmp_path: Path) -> 
             return json.dumps({"verdict": "Yes" if "boxed{4}" in text else "No"})
         return json.dumps({"preferred_insights_consistency": "tie"})
 
-    results = run_text_judge(load(root, None), tmp_path / "out", reply).items
-    found = summary_row("row", results, {}, load(root, None).metrics)
+    benchmark = load(root, None)
+    results = run_text_judge(benchmark, tmp_path / "out", reply).items
+    [found] = summarize({"row": results}, [], {}, {"row": {}}, benchmark.metrics, benchmark.counts)["rows"]
     accuracy = {group: part["accuracy"] for group, part in found["by_domain"].items()}
     assert accuracy == {
         "DR": 1, "RealDR": 1, "Structure": pytest.approx(11 / 12), "Content": 1, "WP": 1, "Verify": 1,
-        "MA": pytest.approx(1 / 3),
+        "MA": 0,
     }  # fmt: skip
+    assert found["by_domain"]["MA"]["n"] == 2  # the third pair is a tie in the gold, which Eq. 6 leaves out
     assert found["extra"]["columns"] == 7
     assert found["extra"]["avg"] == pytest.approx(sum(accuracy.values()) / 7)
 
@@ -103,7 +96,22 @@ def test_too_long_prompts_are_wrong_and_counted(root: Path, tmp_path: Path) -> N
     benchmark = load(root, "verify_bench_hard")
     results = run_text_judge(benchmark, tmp_path / "out", lambda request: "", ended="prompt_too_long").items
     assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in results)
-    assert benchmark.metrics(results)["too_long"] == 1
+    found = benchmark.metrics(results)
+    assert (found["unfit"], found["invalid"]) == (1, 0)
+
+
+def test_key_insights_replace_the_conclusion_as_reference(root: Path, tmp_path: Path) -> None:
+    shown = [user(request) for request in load(root, "ma:reference:key_insights").requests()]
+    assert len(shown) == 6
+    assert {text.split(":")[0] for text in shown} == {"- Insight 0", "- Insight 1", "- Insight 2"}
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    file = copy / "data/MA/human_annotation_subset/gt/papers_annotated_30.json"
+    file.write_text(json.dumps([{"ID": 1}]))
+    with pytest.raises(JudgeError, match=r"papers_annotated_30\.json: field 0\.Key_Insights"):
+        load(copy, "ma:reference:key_insights")
+    file.unlink()
+    with pytest.raises(BadBenchmark, match="key_insights needs a checkout of LongJudgeBench that has this file"):
+        load(copy, "ma:reference:key_insights")
 
 
 def test_prompts_as_released_and_corrected(root: Path) -> None:
@@ -199,7 +207,7 @@ def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
     traces = [trace for traces in results.traces.values() for trace in traces]
     assert len(traces) == 6
     assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
-    assert benchmark.metrics(results.items)["too_long"] == 0
+    assert benchmark.metrics(results.items)["unfit"] == 0
 
 
 def test_describe_hidden_text() -> None:
@@ -289,9 +297,13 @@ def test_accuracy_of_baselines(root: Path) -> None:
         "longest": pytest.approx(1 / 4),
         "as the files present them": pytest.approx(11 / 12),
     }
-    assert accuracies(root, "deepresearch_bench") == {"fixed order of systems": 1, "one annotator, vs the others": 1}
+    assert accuracies(root, "deepresearch_bench") == {
+        "fixed order of systems (fitted on gold)": 1,
+        "one annotator, vs the others": 1,
+    }
     ma = accuracies(root, "ma")
-    assert (ma["always first"], ma["always tie"], ma["best system of each pair"]) == pytest.approx((1 / 3,) * 3)
+    fitted = ma["best system of each pair (fitted on gold)"]
+    assert (ma["always first"], ma["always tie"], fitted) == pytest.approx((1 / 3,) * 3)
     assert accuracies(root, "wp_bench") == {"always first": 0.5, "longer": 1}
 
 

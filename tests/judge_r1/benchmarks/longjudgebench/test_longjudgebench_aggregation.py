@@ -12,7 +12,7 @@ from judge_r1.benchmarks.longjudgebench.aggregation import (
     released_counts,
     scores_of,
 )
-from judge_r1.benchmarks.longjudgebench.metrics import averages, column_metrics, comparisons, quartiles
+from judge_r1.benchmarks.longjudgebench.metrics import accuracy, averages, column_metrics, comparisons, quartiles
 from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_available_texts
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
@@ -149,7 +149,7 @@ def test_pairwise_metrics() -> None:
     consistent, first = [compared((0, 1), "A"), compared((1, 0), "B")], [compared((0, 1), "A"), compared((1, 0), "A")]
     results = [result_of(queries[0], consistent), result_of(queries[1], first), result_of(queries[2], first)]
     found = column_metrics({q.item_id: q for q in queries}, results)
-    assert found["acc_no_ties"] == pytest.approx(3 / 4)
+    assert accuracy(results) == pytest.approx(3 / 4)
     assert found["inconsistent"] == pytest.approx(2 / 3)
     assert found["prefers_a"] == 1
     assert found["acc_consistent"] == 1
@@ -163,7 +163,7 @@ def test_verification_metrics_of_a_constant_judge() -> None:
     assert (found["balanced"], found["mcc"], found["says_yes"]) == (0.5, None, 0)
     failed = [*no[:3], result_of(queries[3], [vote((0,), InvalidVerdict(reason="prompt_too_long"))])]
     found = column_metrics({q.item_id: q for q in queries}, failed)
-    assert (found["invalid"], found["too_long"]) == (0.25, 0.25)
+    assert (found["invalid"], found["unfit"]) == (0, 0.25)
     assert sum(o.score for o in failed) == 2
     assert found["released"] == pytest.approx(2 / 3)
 
@@ -223,3 +223,20 @@ def test_with_available_texts() -> None:
     assert with_available_texts(make_query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
     assert with_available_texts(make_query("MA", "A", texts=("a", None))) is None
     assert with_available_texts(make_query("Content", (-1.0, -2.0), texts=("a", None))) is None
+
+
+def test_score_compression() -> None:
+    """Scores at half the gold's distance from 6, and one point higher."""
+    queries = [make_query("DR", (4.0, 8.0), query_id="0"), make_query("DR", (5.0, 7.0), query_id="1")]
+
+    def judged(query: Query) -> ItemResult:
+        votes = [
+            vote((index,), ScoresVerdict(scores=(7 + (float(gold) - 6) / 2,))) for index, gold in enumerate(query.gold)
+        ]
+        return result_of(query, votes)
+
+    found = column_metrics({query.item_id: query for query in queries}, [judged(query) for query in queries])
+    assert (found["score_spread"], found["score_bias"]) == (pytest.approx(0.5), pytest.approx(1))
+    assert found["score_mae"] == pytest.approx((2 + 0 + 1.5 + 0.5) / 4)
+    compared_only = [result_of(query, [compared((0, 1), "B")]) for query in queries]
+    assert "score_spread" not in column_metrics({query.item_id: query for query in queries}, compared_only)

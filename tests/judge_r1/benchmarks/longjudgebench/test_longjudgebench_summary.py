@@ -20,8 +20,19 @@ from judge_r1.judges.panel import make_panel
 @pytest.mark.parametrize(
     ("subset", "baselines"),
     [
-        ("ma:search", {"always first": 1 / 3, "longer": 1 / 3, "always tie": 1 / 3, "best system of each pair": 1 / 3}),
-        ("deepresearch_bench:search", {"fixed order of systems": 1, "longest": 1, "one annotator, vs the others": 1}),
+        (
+            "ma:search",
+            {
+                "always first": 1 / 2,
+                "longer": 0,
+                "always tie": 0,
+                "best system of each pair (fitted on gold)": 1 / 2,
+            },
+        ),
+        (
+            "deepresearch_bench:search",
+            {"fixed order of systems (fitted on gold)": 1, "longest": 1, "one annotator, vs the others": 1},
+        ),
         ("all:search", {}),
     ],
 )

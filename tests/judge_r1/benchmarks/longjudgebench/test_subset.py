@@ -35,6 +35,9 @@ def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
         ("wp_bench:reference", "has no references"),
         ("ma:search:rubric", "search does not support rubrics"),
         ("ma:search:paper", "the paper has no search"),
+        ("ma:key_insights", "use it as ma:reference:key_insights"),
+        ("all:reference:key_insights", "use it as ma:reference:key_insights"),
+        ("ma:reference:key_insights:paper", "the paper's reference is the conclusion"),
     ],
 )
 def test_invalid_subsets_are_rejected(subset: str, message: str) -> None:

@@ -108,3 +108,31 @@ def test_report_is_deterministic(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
         write_comparison([tmp_path / "judgebench"], tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_published_judges_follow_with_their_source() -> None:
+    own = judged("a", "longjudgebench", {"mine": 0.55, "other": 0.5})
+    summary = {**own.summary, "subset": "ma:rubric:paper"}
+    board = leaderboard([own._replace(summary=summary), judged("b", "two", {"mine": 0.7})])
+    assert board is not None
+    rows = {row[0]: row[1:] for row in board.grid.rows}
+    assert list(rows)[:2] == ["mine", "other"]
+    assert rows["GPT-4o-mini (published)"] == ("0.56", NONE)
+    published = [row[1] for row in board.grid.rows[2:]]
+    assert len(published) == 8
+    assert published == sorted(published, reverse=True)
+    assert "Table 3 (2026-06-01; " in board.grid.note
+    assert "not measured here" in board.grid.note
+    assert set(board.figures[0].svg.split()) == set(leaderboard([own]).figures[0].svg.split())  # type: ignore[union-attr]
+
+
+def test_published_judges_of_other_items_are_shown_on_request() -> None:
+    own = judged("a", "lrbench", {"mine": 0.55})
+    alone, more = leaderboard([own]), leaderboard([own], other_items=True)
+    assert alone is not None
+    assert more is not None
+    assert [row[0] for row in alone.grid.rows] == ["mine"]
+    assert "Published" not in alone.grid.note
+    assert len(more.grid.rows) == 21
+    assert more.grid.rows[1] == ("Judge-R1-warm-fc-search (published)", "0.98")
+    assert "not released" in more.grid.note

@@ -60,6 +60,7 @@ def test_grids_returns_every_table() -> None:
         "Accuracy by principle",
         "Accuracy by principle, only single violations",
         "Differences",
+        "Items that all judges get alike",
     ]
     assert all(len(row) == len(grid.columns) for grid in built for row in grid.rows)
     assert built[2].columns == ("judge", "P1 (6)", "P2 (6)", "P3 (6)", "P4 (6)", "P5 (6)", "P6 (3)")
@@ -117,7 +118,7 @@ def test_notes_name_the_interval_and_warn_of_few_clusters() -> None:
     assert "WARNING: 2 of them rest on fewer than 15" in few_clusters_note([{"cases": n} for n in (3, 14, 15)])
     results = {name: OUTCOMES[name][:10] for name in list(OUTCOMES)[:2]}
     summary = summarize(results, [tuple(results)], {}, {name: {} for name in results})
-    overall, *_, differences = grids(summary)
+    overall, *_, differences, _ = grids(summary)
     assert "bootstrap over clusters" in overall.note
     assert "WARNING" in overall.note
     assert "WARNING" in differences.note

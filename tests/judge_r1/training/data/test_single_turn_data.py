@@ -58,7 +58,7 @@ def test_examples_that_do_not_fit_are_refused_and_never_truncated() -> None:
         judgment_traces(DATA, recipe("sft", "episode.prompt_tokens=20"), TOKENIZER, EOS)
     with pytest.raises(AnswerDoesNotFit, match=r"ends an episode as .*: raise episode\.budget\.response_tokens"):
         judgment_traces(DATA, recipe("sft", "episode.budget.response_tokens=5"), TOKENIZER, EOS)
-    for form in ("judgment", "reasoning"):
+    for form in ("table7", "judgment", "reasoning"):
         with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
             list(
                 preference_rows(
@@ -99,3 +99,17 @@ def test_reasonings_cannot_forge_added_tokens() -> None:
     added = frozenset(tokenizer.added_tokens_decoder)
     assert added.isdisjoint(row["chosen_ids"][:-1])
     assert added.isdisjoint(row["rejected_ids"][:-1])
+
+
+def test_table7_form_shows_the_flawed_reasoning_and_prefers_its_principles() -> None:
+    resolved = recipe("dpo", "dpo.form=table7", "episode.prompt_tokens=4000")
+    for pair, row in zip(DATA.pairs, preference_rows(DATA, resolved, TOKENIZER, EOS, None), strict=True):
+        sentence = f"The reasoning violates principles {list(pair.violated)}."
+        assert row["chosen_ids"][-1] == row["rejected_ids"][-1] == EOS
+        assert decoded(row["chosen_ids"][:-1]) == without_spaces(sentence)
+        rejected = decoded(row["rejected_ids"][:-1])
+        assert rejected != without_spaces(sentence)
+        assert rejected.startswith("Thereasoningviolatesprinciples[")
+        prompt = decoded(row["prompt_ids"])
+        assert without_spaces(pair.flawed) in prompt
+        assert without_spaces(pair.reference) not in prompt

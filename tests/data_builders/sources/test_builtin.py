@@ -25,7 +25,7 @@ from judge_r1.core.records import Case, ReasoningPair
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 from scripts import build_builtin_cases
-from scripts.builtin_cases.overlap import overlap, runs
+from data_builders.sources.builtin_cases.overlap import overlap, runs
 
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w’'-]+")

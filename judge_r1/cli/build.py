@@ -9,7 +9,7 @@ from rich.table import Table
 
 from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
-from data_builders.generators.base import CITATIONS
+from data_builders.generators.base import CANDIDATES, CITATIONS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
 from judge_r1.core.errors import JudgeError
@@ -63,6 +63,23 @@ def build(
             "[default: all].",
         ),
     ] = None,
+    cases_per_domain: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="builtin: generate N cases of each domain from --seed instead of the 120 that ship with the package.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Flaws of each principle that rules draw to choose from. Fewer are faster and balance the set less "
+            f"well [default: {CANDIDATES}].",
+        ),
+    ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -75,6 +92,8 @@ def build(
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+
+    `judge-r1 build builtin --cases-per-domain 1150 --reader none --candidates 24 --out runs/generated`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
@@ -97,18 +116,22 @@ def build(
         out / LIKELIHOODS_FILE,
         CITATIONS if citations is None else citations,
         max_steps,
+        cases_per_domain,
+        CANDIDATES if candidates is None else candidates,
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
+    if cases_per_domain is not None and source not in SOURCES.names():
+        raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
+    by_rules = {"--reader": reader, "--citations": citations, "--candidates": candidates}
+    given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
-        if (citations is not None or reader is not None) and not _is_balanced(source, with_teacher=False):
-            option = "--reader" if citations is None else "--citations"
-            raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
-    elif reader is not None:
-        raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
-    elif citations is not None:
-        raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
+        if given and not _is_balanced(source, with_teacher=False):
+            raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
+    elif given:
+        does = "prepares references for" if given[0] == "--citations" else "chooses among"
+        raise JudgeError(f"{given[0]} {does} flaws by rules: leave it out, or leave out --teacher")
     if not overwrite:
         refuse_other_build(out, plan, teacher)
     if teacher == "rules":

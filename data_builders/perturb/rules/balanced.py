@@ -17,8 +17,8 @@ from data_builders.perturb.rules.selection import Candidate, Selection
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
-DRAWS, MAX_CANDIDATES = 800, 120
-"""Edits drawn and candidates kept per principle."""
+MAX_CANDIDATES, DRAWS = 120, 20 / 3
+"""Candidates kept per principle by default, and edits drawn for each of them."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
 """Plans drawn per combination of principles, and combinations drawn per wanted variant."""
 
@@ -32,9 +32,12 @@ def perturb_balanced(
     variants: int = 5,
     seed: int = 0,
     rule_set: str = "text",
+    most: int = MAX_CANDIDATES,
     abstained: Counter[str],
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs, as `selection` chooses.
+
+    It chooses among up to `most` candidates of a principle.
 
     The pairs depend on the cases that the selection has seen before. `abstained` counts the variants that cannot be
     made, by principle and reason.
@@ -42,7 +45,7 @@ def perturb_balanced(
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
     drawn: dict[str, list[Candidate]] = {}
     for number in NUMBERS if "single" in kinds else ():
-        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, abstained)
+        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, most, abstained)
     if "multi" in kinds:
         drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, abstained)
     selection.measure(case.reference, drawn)
@@ -51,15 +54,15 @@ def perturb_balanced(
 
 
 def _single_candidates(
-    case: Case, steps: list[Step], rules: list[Operator], seed: int, abstained: Counter[str]
+    case: Case, steps: list[Step], rules: list[Operator], seed: int, most: int, abstained: Counter[str]
 ) -> list[Candidate]:
     """Draw candidates of one principle. Those of one step exclude each other."""
     number = rules[0].principle if rules else 0
     edits, found = CaseEdits(case, seed), dict[str, Candidate]()
-    draws = ceil(DRAWS / max(1, len(rules) * len(steps)))
+    draws = ceil(most * DRAWS / max(1, len(rules) * len(steps)))
     places = [(rule, step, f"single{draw or ''}") for draw in range(draws) for rule in rules for step in steps]
     for rule, step, salt in seeded_random(case, seed, number).sample(places, len(places)):
-        if len(found) == MAX_CANDIDATES:
+        if len(found) == most:
             break
         edit = edits.edit(rule, step, salt)
         pair = edits.pair([(rule, step, edit)], 1) if edit else None

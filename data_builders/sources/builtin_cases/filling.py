@@ -23,6 +23,11 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def small(text: str) -> str:
+    """Returns the text with its first letter in lower case, unless that begins a name or an abbreviation."""
+    return f"{text[:1].lower()}{text[1:]}" if text[1:2].islower() or text[1:2] == " " else text
+
+
 def led(lead: str, sentence: str) -> str:
     """Returns the sentence behind a lead such as `Moreover, `; unchanged if its first word may be a name."""
     first = re.match(r"[A-Za-z]+", sentence)
@@ -60,6 +65,10 @@ class Filling:
         named = _NAMED.sub(self._drawn, chosen(template, self.rng))
         slots = {name: self.value(name) for name in _SLOT.findall(named)}
         return capital(expand(_SLOT.sub(lambda match: slots[match[1]], named), self.rng))
+
+    def phrase(self, template: str) -> str:
+        """Expands a template to a part of a sentence."""
+        return small(self.text(template))
 
     def any_text(self, templates: tuple[str, ...]) -> str:
         """Expands one of several templates."""

@@ -77,5 +77,4 @@ def _add(matter: Matter, written: Written, bad: float, rng: Random) -> list[tupl
     inner = written.add(matter.section, side)
     if not worse:
         return []
-    point, request = (inner.text(text)[:1].lower() + inner.text(text)[1:] for text in (side.point, side.request))
-    return [(matter.weight, point, request)]
+    return [(matter.weight, inner.phrase(side.point), inner.phrase(side.request))]

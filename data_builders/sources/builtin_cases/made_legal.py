@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from random import Random
 
-from data_builders.sources.builtin_cases.filling import Filling
+from data_builders.sources.builtin_cases.filling import Filling, small
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.legal import MONTHS
 from data_builders.sources.builtin_cases.matters import GENERAL, Side, Topic, topics
@@ -37,7 +37,6 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     }
     article = topic.fields.get("provision", (topic.fields["article"][0].replace("p1", "1 of Protocol No. 1"),))[0]
     filling = Filling(rng, {**slots, "art": article})
-    filling.slots["measure"] = filling.text(topic.fields["measure"][0])
     written = Written(filling, *WORDS["legal leads"])
     for section in ("facts", "law"):
         written.add(section, topic.of(section)[0].worse)
@@ -57,11 +56,11 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         written.tell(party, filling.any_text(topic.fields[party]))
         for _, point in rng.sample(points, min(3, len(points))):
             said = rng.choice(WORDS[f"legal {party}"])
-            written.tell(party, filling.inner().text(said.replace("POINT", _low(point))))
+            written.tell(party, filling.inner().text(said.replace("POINT", small(point))))
     violated = sum(w for w, _ in worse) >= sum(w for w, _ in better)
     strong, weak = (sorted(points, key=lambda p: -p[0]) for points in ((worse, better) if violated else (better, worse)))
-    found = {"one": _low(strong[0][1]), "two": _low(strong[min(1, len(strong) - 1)][1])}
-    against = {"weak": _low(weak[0][1])} if weak else {"weak": "the arguments of the other side"}
+    found = {"one": small(strong[0][1]), "two": small(strong[min(1, len(strong) - 1)][1])}
+    against = {"weak": small(weak[0][1])} if weak else {"weak": "the arguments of the other side"}
     ending = filling.inner()
     ending.slots.update(found | against)
     ending.slots["ask"] = topic.fields["ask"][0]
@@ -77,10 +76,6 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         "decision": ending.text(rng.choice(WORDS[f"legal decision, {outcome}"])),
     }
     return Scenario("legal", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps))
-
-
-def _low(point: str) -> str:
-    return point[:1].lower() + point[1:]
 
 
 def _side(worse: Side, better: Side | None, bad: float, rng: Random) -> Side:

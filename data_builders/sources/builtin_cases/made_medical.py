@@ -2,7 +2,7 @@
 
 from random import Random
 
-from data_builders.sources.builtin_cases.filling import Filling, capital
+from data_builders.sources.builtin_cases.filling import Filling
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.matters import GENERAL, Matter, Topic, topics
 from data_builders.sources.builtin_cases.scenario import Scenario
@@ -13,6 +13,8 @@ JOBS = " ".join(word_lists("people")["jobs"]).split()
 ADULT, RETIRED = 18, 66
 COUNTS = {"presentation": (1, 1), "history": (2, 3), "examination": (1, 2), "tests": (4, 5), "course": (3, 3)}
 """How many findings of each section a case has, at least and at most."""
+SLOTS = frozenset(("drug", "valve", "joint", "side", "cls", "cause"))
+"""Fields that findings mention."""
 TOLD = "surgery, family_far, travel, sleep"
 """Background that the findings of an illness may contradict."""
 
@@ -20,12 +22,8 @@ TOLD = "surgery, family_far, travel, sleep"
 def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     """Returns a patient with the illness `topic`."""
     filling = Filling(rng, _person(topic, rng))
-    for name, values in topic.fields.items():
-        if name not in ("age", "sex"):
-            filling.slots[name] = rng.choice(values)
-    for name in ("valve", "joint", "side", "cls", "cause", "drug"):
-        if name in topic.fields:
-            filling.slots[name] = filling.text(filling.slots[name])[:1].lower() + filling.text(filling.slots[name])[1:]
+    for name in sorted(SLOTS.intersection(topic.fields)):
+        filling.slots[name] = filling.phrase(topic.fields[name][0])
     written = Written(filling, "The notes say that ")
     for section, (least, most) in COUNTS.items():
         own = topic.of(section)

@@ -106,9 +106,10 @@ class PairsByRules(_Pairs[Case]):
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         source = SOURCES.get(plan.source)
-        self._rules, self._selection = source.operators, Selection() if source.balanced else None
-        if source.balanced and plan.reader:
-            self._selection = Selection(CachedLikelihoods(plan.reader, plan.cache))
+        self._rules, self._selection = source.operators, None
+        if source.balanced:
+            likelihoods = CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None
+            self._selection = Selection(likelihoods, repeating=plan.cases_per_domain is not None)
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan

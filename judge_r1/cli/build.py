@@ -76,8 +76,8 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help="Flaws of each principle that rules draw to choose from. Fewer are faster and balance the set less "
-            f"well [default: {CANDIDATES}].",
+            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. Fewer are "
+            f"faster and balance the set less well [default: {CANDIDATES}].",
         ),
     ] = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,

@@ -103,6 +103,10 @@ class Generator(ABC, Generic[T]):
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
 
+    def lane(self, item: T) -> str:
+        """The lane of an item: its group depends on no item of another lane."""
+        return ""
+
     def finalize(self, record: Record) -> Record:
         """The record as it is written. Called once for each record that is new, in the order of the file."""
         return record

@@ -149,6 +149,10 @@ class PairsByRules(_Pairs[Case]):
         )
         return _RuleGroup([case, *pairs], abstained)
 
+    def lane(self, item: Case) -> str:
+        """The domain: flaws are balanced within it, and P4 cites its cases. A language model learns from all domains."""
+        return item.domain if self.plan.reader is None else ""
+
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)
 

@@ -80,6 +80,10 @@ def build(
             f"faster and balance the set less well [default: {CANDIDATES}].",
         ),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(min=1, help="Processes for flaws by rules with --reader none, at most one for each domain."),
+    ] = 1,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -93,7 +97,8 @@ def build(
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build builtin --cases-per-domain 1150 --reader none --candidates 24 --out runs/generated`
+    `judge-r1 build builtin --cases-per-domain 1250 --reader none --citations 12 --candidates 16
+    --processes 3 --out runs/generated`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
@@ -132,10 +137,12 @@ def build(
     elif given:
         does = "prepares references for" if given[0] == "--citations" else "chooses among"
         raise JudgeError(f"{given[0]} {does} flaws by rules: leave it out, or leave out --teacher")
+    if processes > 1 and (teacher != "rules" or plan.reader is not None):
+        raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
     if not overwrite:
         refuse_other_build(out, plan, teacher)
     if teacher == "rules":
-        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out)
+        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes)
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)

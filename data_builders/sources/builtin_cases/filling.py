@@ -12,7 +12,7 @@ from data_builders.sources.builtin_cases.grammar import chosen, expand
 _NAMED = re.compile(r"\{(\w+)=(?:(\w+)([-+*]))?(\d+(?:\.\d+)?)\.\.(\d+(?:\.\d+)?)(?:/(\d+))?(,?)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 _LEADING = frozenset(
-    "a an the that as with without by since because no one two if in on at of from not among between before after only "
+    "a an the as with without by since because no one two if in on at of from not among between before after only "
     "there it this these those such each all about according compensation for to when while instead".split()
 )
 """Words that begin a sentence with a capital only because they come first."""

@@ -1,22 +1,22 @@
 """Rebuilds data_builders/sources/builtin.jsonl, which ships with the package: python -m scripts.build_builtin_cases
 
-Scenarios are written by hand (`data_builders/sources/builtin_cases/texts`). The script lays out each one in one of several forms and
-adds the other content of such a file: normal results, procedure, set-up. Of `ATTEMPTS` variants it keeps the one with
-the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
+Scenarios are written by hand (`data_builders/sources/builtin_cases/texts`). The script lays out each one in one of
+several forms and adds the other content of such a file: normal results, procedure, set-up. Of `ATTEMPTS` variants it
+keeps the one with the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from data_builders.sources.corpus_io import numbered, words
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import Case
 from data_builders.sources.builtin_cases import academic, legal, medical
 from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.builtin_cases.scenario import Scenario, ScenarioError, scenarios
 from data_builders.sources.builtin_cases.steps import joined
+from data_builders.sources.corpus_io import numbered, words
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
 
 SEED = 2026
 ATTEMPTS = 40

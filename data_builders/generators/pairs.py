@@ -138,9 +138,7 @@ class PairsByRules(_Pairs[Case]):
         plan, abstained = self.plan, Counter[str]()
         case = self._citing(item) if self._selection else item
         make = (
-            partial(
-                perturb_balanced, selection=self._selection, foreign=self._foreign, most=plan.candidates
-            )
+            partial(perturb_balanced, selection=self._selection, foreign=self._foreign, most=plan.candidates)
             if self._selection
             else perturb
         )
@@ -150,7 +148,7 @@ class PairsByRules(_Pairs[Case]):
         return _RuleGroup([case, *pairs], abstained)
 
     def lane(self, item: Case) -> str:
-        """The domain: flaws are balanced within it, and P4 cites its cases. A language model learns from all domains."""
+        """The domain: flaws are balanced within it, and P4 cites its cases. Likelihoods are learned from all domains."""
         return item.domain if self.plan.reader is None else ""
 
     def add(self, group: _RuleGroup) -> None:

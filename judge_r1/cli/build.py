@@ -76,8 +76,8 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. Fewer are "
-            f"faster and balance the set less well [default: {CANDIDATES}].",
+            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. Fewer "
+            f"are faster and balance the set less well [default: {CANDIDATES}].",
         ),
     ] = None,
     processes: Annotated[

@@ -47,7 +47,9 @@ def perturb_balanced(
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
     drawn: dict[str, list[Candidate]] = {}
     for number in NUMBERS if "single" in kinds else ():
-        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, _kept(number, most), abstained)
+        drawn[f"P{number}"] = _single_candidates(
+            case, steps, by_principle[number], seed, _kept(number, most), abstained
+        )
     if "multi" in kinds:
         drawn["multi"] = _multi_candidates(
             case, steps, by_principle, variants, seed, max(1, MULTI_DRAWS * most // MAX_CANDIDATES), abstained

@@ -58,7 +58,9 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
             said = rng.choice(WORDS[f"legal {party}"])
             written.tell(party, filling.inner().text(said.replace("POINT", small(point))))
     violated = sum(w for w, _ in worse) >= sum(w for w, _ in better)
-    strong, weak = (sorted(points, key=lambda p: -p[0]) for points in ((worse, better) if violated else (better, worse)))
+    strong, weak = (
+        sorted(points, key=lambda p: -p[0]) for points in ((worse, better) if violated else (better, worse))
+    )
     found = {"one": small(strong[0][1]), "two": small(strong[min(1, len(strong) - 1)][1])}
     against = {"weak": small(weak[0][1])} if weak else {"weak": "the arguments of the other side"}
     ending = filling.inner()

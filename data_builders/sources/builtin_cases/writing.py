@@ -5,7 +5,14 @@ from data_builders.sources.builtin_cases.matters import Side
 
 LEAD_SHARE = 0.25
 """The share of the sentences that get a lead, if their first word allows it."""
-LINKS = ("Moreover, ", "In addition, ", "Furthermore, ", "Besides, ", "It also counts that ", "It has to be added that ")
+LINKS = (
+    "Moreover, ",
+    "In addition, ",
+    "Furthermore, ",
+    "Besides, ",
+    "It also counts that ",
+    "It has to be added that ",
+)
 
 
 class Written:

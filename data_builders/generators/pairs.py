@@ -148,7 +148,7 @@ class PairsByRules(_Pairs[Case]):
         return _RuleGroup([case, *pairs], abstained)
 
     def lane(self, item: Case) -> str:
-        """The domain: flaws are balanced within it, and P4 cites its cases. Likelihoods are learned from all domains."""
+        """The domain: flaws are balanced within it, and P4 cites its cases. Likelihoods are learned from all."""
         return item.domain if self.plan.reader is None else ""
 
     def add(self, group: _RuleGroup) -> None:

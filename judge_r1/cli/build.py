@@ -76,8 +76,8 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. Fewer "
-            f"are faster and balance the set less well [default: {CANDIDATES}].",
+            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. "
+            f"Fewer are faster and balance the set less well [default: {CANDIDATES}].",
         ),
     ] = None,
     processes: Annotated[
@@ -127,6 +127,7 @@ def build(
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
     if cases_per_domain is not None and source not in SOURCES.names():
+        generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
         raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
     by_rules = {"--reader": reader, "--citations": citations, "--candidates": candidates}
     given = [option for option, value in by_rules.items() if value is not None]

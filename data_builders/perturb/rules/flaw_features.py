@@ -31,14 +31,14 @@ def changed_words(reference: str, flawed: str) -> dict[str, int]:
 
 
 def _blank_before(text: str, position: int) -> int:
-    """Where the word that ends at or goes on behind a position begins."""
+    """Where the word around or before a position begins."""
     while position > 0 and not text[position - 1].isspace():
         position -= 1
     return position
 
 
 def _blank_behind(text: str, position: int) -> int:
-    """Where the word that begins at or before a position ends."""
+    """Where the word around or behind a position ends."""
     while position < len(text) and not text[position].isspace():
         position += 1
     return position

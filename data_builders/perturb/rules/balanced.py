@@ -19,6 +19,8 @@ from judge_r1.core.records import Case, ReasoningPair
 
 MAX_CANDIDATES, DRAWS = 120, 20 / 3
 """Candidates kept per principle by default, and edits drawn for each of them."""
+VALUES = frozenset(("other_number", "other_date", "other_name"))
+"""What P2 changes in generated cases. Their sentences repeat, so a reader would know one with another word."""
 STRICT_FACTOR = 3
 """How many more candidates P2 and P4 need, whose limits are narrow, where fewer than the default are kept."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
@@ -45,6 +47,8 @@ def perturb_balanced(
     made, by principle and reason.
     """
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
+    if selection.repeating:
+        by_principle = by_principle | {2: [rule for rule in by_principle[2] if rule.name in VALUES]}
     drawn: dict[str, list[Candidate]] = {}
     for number in NUMBERS if "single" in kinds else ():
         drawn[f"P{number}"] = _single_candidates(

@@ -107,7 +107,7 @@ class Selection:
     """
 
     def __init__(self, likelihoods: Likelihoods | None = None, *, repeating: bool = False) -> None:
-        self._likelihoods, self._guess, self._repeating = likelihoods, LikelihoodGuess(), repeating
+        self._likelihoods, self._guess, self.repeating = likelihoods, LikelihoodGuess(), repeating
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
@@ -116,7 +116,7 @@ class Selection:
             for candidate in candidates:
                 candidate.features.update(count_features(reference, candidate.pair.flawed))
                 candidate.words = changed_words(reference, candidate.pair.flawed)
-                if self._repeating:
+                if self.repeating:
                     candidate.words = {**candidate.words, **candidate.changed_endings}
         if self._likelihoods is None:
             return
@@ -153,7 +153,7 @@ class Selection:
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
         group.changes.update(chosen.words.keys())
-        if chosen.pair.violated in STRICT and chosen.ending and not self._repeating:
+        if chosen.pair.violated in STRICT and chosen.ending and not self.repeating:
             group.endings.add(chosen.ending)
         return chosen
 

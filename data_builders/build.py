@@ -4,7 +4,7 @@ The same plan and the same teachers' answers give the same bytes. A build that i
 running it again resumes it, because the answers are in the cache.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from data_builders.generators import generator_for
 from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
+from data_builders.parallel_lanes import groups_in_lanes
 from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
@@ -45,15 +46,20 @@ def build(
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 
-def build_by_rules(generator: Generator[Any], out: Path) -> dict[str, Any]:
-    """Run a generator that needs no teacher. Returns the build report."""
+def build_by_rules(generator: Generator[Any], out: Path, processes: int = 1) -> dict[str, Any]:
+    """Run a generator that needs no teacher, in up to so many processes. Returns the build report."""
     with open_writer(generator, out) as writer:
-        for item in generator.items():
-            group = generator.generate(item)
-            assert not isinstance(group, Awaitable), f"{generator.name} must set needs_teacher"
-            if group is not None:
-                writer.add(group)
+        groups = groups_in_lanes(generator, processes) if processes > 1 else _groups(generator)
+        for group in filter(None, groups):
+            writer.add(group)
     return writer.report
+
+
+def _groups(generator: Generator[Any]) -> Iterator[RecordGroup | None]:
+    for item in generator.items():
+        group = generator.generate(item)
+        assert not isinstance(group, Awaitable), f"{generator.name} must set needs_teacher"
+        yield group
 
 
 async def build_by_teacher(

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import BUILD_FILE, read_report
-from data_builders.generators.base import BuildPlan
+from data_builders.generators.base import CANDIDATES, BuildPlan
 from data_builders.teachers.local import teacher_name
 from data_builders.teachers.spec import local_model, parse_spec
 from judge_r1.core.errors import JudgeError
 
 RULES = "rules"
+OPTIONS = ("max_steps", "cases_per_domain", "variants", "seed", "limit", "reader", "candidates", "citations")
+"""Fields of a plan that a build report records, in the order in which they are compared."""
 
 
 class OtherBuild(JudgeError):
@@ -32,7 +34,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
         "teacher": _teacher(teacher),
         "path": plan.path_name,
         "kinds": list(plan.kinds),
-        **{name: getattr(plan, name) for name in ("max_steps", "variants", "seed", "limit", "reader", "citations")},
+        **{name: getattr(plan, name) for name in OPTIONS},
     }
     for option, value in wanted.items():
         if option in built and built[option] != value:
@@ -47,7 +49,8 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
     if "source" not in report:
         return {"source": report["generator"], "seed": report.get("seed")} if "generator" in report else {}
     teacher = report.get("teacher")
-    return {"max_steps": None, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
+    unset = {"max_steps": None, "cases_per_domain": None, "candidates": CANDIDATES}
+    return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
 
 
 def _teacher(spec: str) -> str:

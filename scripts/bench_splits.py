@@ -22,7 +22,8 @@ from data_builders.exports import FORMATS, Options
 from data_builders.exports.export import export
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import EVENTS, read
-from data_builders.splits.policy import by_sizes, nominal
+from data_builders.splits.index import SETS
+from data_builders.splits.policy import by_sizes, training_name
 from data_builders.splits.split import split
 from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
@@ -42,7 +43,7 @@ def main() -> None:
     sizes = [int(size) for size in arguments.sizes.split(",")]
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
-        largest = home / "split" / f"train_{nominal(max(sizes), len(EVENTS))}"
+        largest = home / "split" / training_name(max(sizes) * len(SETS) * len(EVENTS))
         report("generate", generate, home / "pairs", arguments.cases, arguments.words)
         report("split", split_pairs, home / "pairs", home / "split", sizes, arguments.test)
         for name in arguments.formats:

@@ -1,21 +1,22 @@
 """Rebuilds data_builders/sources/builtin.jsonl, which ships with the package: python -m scripts.build_builtin_cases
 
-Scenarios are written by hand (`scripts/builtin_cases/texts`). The script lays out each one in one of several forms and
-adds the other content of such a file: normal results, procedure, set-up. Of `ATTEMPTS` variants it keeps the one with
-the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
+Scenarios are written by hand (`data_builders/sources/builtin_cases/texts`). The script lays out each one in one of
+several forms and adds the other content of such a file: normal results, procedure, set-up. Of `ATTEMPTS` variants it
+keeps the one with the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from data_builders.sources.builtin_cases import academic, legal, medical
+from data_builders.sources.builtin_cases.overlap import overlap, runs
+from data_builders.sources.builtin_cases.scenario import Scenario, ScenarioError, scenarios
+from data_builders.sources.builtin_cases.steps import joined
 from data_builders.sources.corpus_io import numbered, words
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
-from scripts.builtin_cases import academic, legal, medical
-from scripts.builtin_cases.overlap import overlap, runs
-from scripts.builtin_cases.scenario import Scenario, ScenarioError, scenarios
 
 SEED = 2026
 ATTEMPTS = 40
@@ -66,15 +67,6 @@ def _case(scenario: Scenario, context: str) -> Case:
         license="Apache-2.0",
         meta={"name": scenario.slug, "group": f"{scenario.domain}/{scenario.slug}"},
     )
-
-
-def joined(steps: tuple[str, ...], most: int) -> list[str]:
-    """Joins the shortest pair of neighbouring steps until at most `most` steps are left."""
-    found = list(steps)
-    while len(found) > most:
-        at = min(range(len(found) - 1), key=lambda n: words(found[n]) + words(found[n + 1]))
-        found[at : at + 2] = [f"{found[at]} {found[at + 1]}"]
-    return found
 
 
 if __name__ == "__main__":

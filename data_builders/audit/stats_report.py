@@ -8,10 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from data_builders.audit.dataset_stats import DatasetStats
+from data_builders.audit.published_tables import NOT_PRINTED, figure_3, table_1
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import bar_chart, colors_of
 
+TABLE_1 = ("Table 1 of LRBench", "reasoning", "pairs", "mean prompt tokens")
+FIGURE_3 = ("Figure 3 of LRBench", "this set", "LRBench")
 COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
 
 
@@ -31,6 +34,19 @@ def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
         )
         for name, group in groups.items()
     ]
+
+
+def table_1_rows(stats: DatasetStats) -> list[tuple[str, ...]]:
+    """Return the rows of the paper's Table 1 with this set below them."""
+    return [
+        (row.dataset, "yes" if row.reasoning else "no", f"{row.pairs:,}", f"{row.prompt_tokens:,.1f}")
+        for row in table_1(stats)
+    ]
+
+
+def figure_3_rows(stats: DatasetStats) -> list[tuple[str, ...]]:
+    """Return the quantities of the paper's Figure 3: name, this set, the paper."""
+    return [(name, f"{share:.1f} %", NOT_PRINTED) for name, share in figure_3(stats.overall).items()]
 
 
 def figures(stats: DatasetStats) -> list[tuple[str, str]]:
@@ -61,15 +77,19 @@ def write_page(stats: DatasetStats, path: Path) -> None:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files(__package__) / "stats.html").read_text(encoding="utf-8"))
-    page = template.render(stats=stats, columns=COLUMNS, rows=rows(stats), figures=figures(stats))
+    tables = ((TABLE_1, table_1_rows(stats)), (FIGURE_3, figure_3_rows(stats)))
+    page = template.render(stats=stats, columns=COLUMNS, rows=rows(stats), figures=figures(stats), tables=tables)
     write_atomic(path, [page, "\n"])
 
 
 def print_statistics(stats: DatasetStats, console: Console) -> None:
-    """Print the table. Lengths are means over pairs or cases."""
-    table = Table(title=f"Mean lengths; tokens of {stats.tokenizer}", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in COLUMNS:
-        table.add_column(column, justify="right" if column else "left")
-    for row in rows(stats):
-        table.add_row(*row)
-    console.print(table)
+    """Print the table by domain, and the paper's Table 1 and Figure 3 with this set. Lengths are means."""
+    title = f"Mean lengths; tokens of {stats.tokenizer}"
+    for columns, lines in ((COLUMNS, rows(stats)), (TABLE_1, table_1_rows(stats)), (FIGURE_3, figure_3_rows(stats))):
+        table = Table(title=title, box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+        for column in columns:
+            table.add_column(column, justify="right" if column and column != columns[0] else "left")
+        for line in lines:
+            table.add_row(*line)
+        console.print(table)
+        title = ""

@@ -17,6 +17,8 @@ T = TypeVar("T")
 KINDS = ("single", "multi")
 CITATIONS = 6
 """Default of `BuildPlan.citations`."""
+CANDIDATES = 120
+"""Default of `BuildPlan.candidates`."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class BuildPlan:
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
     stopped build continues. `citations` is how many sentences of its context rules add to a reference, and `max_steps`
-    how many steps of its own it keeps; None for all.
+    how many steps of its own it keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
+    corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from.
     """
 
     source: str
@@ -39,6 +42,8 @@ class BuildPlan:
     cache: Path | None = None
     citations: int = CITATIONS
     max_steps: int | None = None
+    cases_per_domain: int | None = None
+    candidates: int = CANDIDATES
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
@@ -48,6 +53,11 @@ class BuildPlan:
             raise JudgeError(f"citations is a number of sentences, 0 or more, not {self.citations}")
         if self.max_steps is not None and self.max_steps < 2:
             raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
+
+        for name, least in (("cases_per_domain", 1), ("candidates", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise JudgeError(f"--{name.replace('_', '-')} is a number from {least} on, not {value}")
 
     @property
     def path_name(self) -> str | None:
@@ -92,6 +102,10 @@ class Generator(ABC, Generic[T]):
     @abstractmethod
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
+
+    def lane(self, item: T) -> str:
+        """The lane of an item: its group depends on no item of another lane."""
+        return ""
 
     def finalize(self, record: Record) -> Record:
         """The record as it is written. Called once for each record that is new, in the order of the file."""

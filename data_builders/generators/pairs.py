@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from data_builders.cached_likelihoods import CachedLikelihoods
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
-from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import CANDIDATES, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.citations import cite_facts
@@ -23,6 +24,7 @@ from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES, Draft, completed, items
 from data_builders.teachers import Teacher
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -67,7 +69,20 @@ class _Pairs(Generator[T]):
             "variants": plan.variants,
             "kinds": list(plan.kinds),
         }
-        return settings | ({} if plan.max_steps is None else {"max_steps": plan.max_steps})
+        given = {"max_steps": plan.max_steps, "cases_per_domain": plan.cases_per_domain}
+        return settings | {name: value for name, value in given.items() if value is not None}
+
+    def _read(
+        self, limit: int | None, per_domain: int | None, skipped: Counter[str], teacher: Teacher | None
+    ) -> Iterator[Case | Draft]:
+        """The first `limit` cases of the corpus, or of `per_domain` generated cases of each domain."""
+        plan, source = self.plan, SOURCES.get(self.plan.source)
+        if per_domain is None:
+            return items(source, plan.path, limit, plan.seed, skipped, teacher)
+        if source.generated is None or plan.path is not None:
+            option = "--path" if source.generated else f"source {plan.source!r}"
+            raise JudgeError(f"{option} reads cases, and --cases-per-domain generates them: leave one out")
+        return islice(source.generated(per_domain, plan.seed), limit)
 
     def _shortened(self, case: Case, skipped: Counter[str]) -> Case | None:
         """The case with at most `plan.max_steps` steps, or None (counted in `skipped`) if its conclusion needs more."""
@@ -91,27 +106,30 @@ class PairsByRules(_Pairs[Case]):
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         source = SOURCES.get(plan.source)
-        self._rules, self._selection = source.operators, Selection() if source.balanced else None
-        if source.balanced and plan.reader:
-            self._selection = Selection(CachedLikelihoods(plan.reader, plan.cache))
+        self._rules, self._selection = source.operators, None
+        if source.balanced:
+            likelihoods = CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None
+            self._selection = Selection(likelihoods, repeating=plan.cases_per_domain is not None)
 
     def settings(self) -> dict[str, Any]:
-        balanced = {"reader": self.plan.reader, "citations": self.plan.citations} if self._selection else {}
-        return {**super().settings(), **balanced}
+        plan = self.plan
+        balanced = {"reader": plan.reader, "citations": plan.citations} if self._selection else {}
+        fewer = {"candidates": plan.candidates} if self._selection and plan.candidates != CANDIDATES else {}
+        return {**super().settings(), **balanced, **fewer}
 
     def items(self) -> Iterator[Case]:
-        return self._cases(self.plan.limit, self.skipped)
+        return self._cases(self.plan.limit, self.plan.cases_per_domain, self.skipped)
 
-    def _cases(self, limit: int | None, skipped: Counter[str]) -> Iterator[Case]:
-        plan = self.plan
-        found = items(SOURCES.get(plan.source), plan.path, limit, plan.seed, skipped, None)
+    def _cases(self, limit: int | None, per_domain: int | None, skipped: Counter[str]) -> Iterator[Case]:
+        found = self._read(limit, per_domain, skipped, None)
         short = (self._shortened(case, skipped) for case in found if isinstance(case, Case))
         return (case for case in short if case is not None)
 
     @cached_property
     def _foreign(self) -> ForeignFacts:
         """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
-        return ForeignFacts(CorpusFacts(self._cases(FOREIGN_CASES, Counter())))
+        generated = FOREIGN_CASES if self.plan.cases_per_domain else None
+        return ForeignFacts(CorpusFacts(self._cases(FOREIGN_CASES, generated, Counter())))
 
     def _citing(self, case: Case) -> Case:
         return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)
@@ -120,12 +138,18 @@ class PairsByRules(_Pairs[Case]):
         plan, abstained = self.plan, Counter[str]()
         case = self._citing(item) if self._selection else item
         make = (
-            partial(perturb_balanced, selection=self._selection, foreign=self._foreign) if self._selection else perturb
+            partial(perturb_balanced, selection=self._selection, foreign=self._foreign, most=plan.candidates)
+            if self._selection
+            else perturb
         )
         pairs = make(
             case, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
         )
         return _RuleGroup([case, *pairs], abstained)
+
+    def lane(self, item: Case) -> str:
+        """The domain: flaws are balanced within it, and P4 cites its cases. Likelihoods are learned from all."""
+        return item.domain if self.plan.reader is None else ""
 
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)
@@ -160,8 +184,7 @@ class PairsByTeacher(_Pairs[Case | Draft]):
         return self._stats.answers
 
     def items(self) -> Iterator[Case | Draft]:
-        plan = self.plan
-        return items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, self._teacher)
+        return self._read(self.plan.limit, self.plan.cases_per_domain, self.skipped, self._teacher)
 
     async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()

@@ -118,16 +118,18 @@ def read_index(
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a split: ids of cases and pairs, and the number of pairs requested per set, if there is one."""
+    """One part of a split: ids of cases and pairs, and the numbers of pairs requested per set and in total, if any."""
 
     cases: frozenset[str]
     pairs: frozenset[str]
     wanted: int | None = None
+    nominal: int | None = None
 
     @classmethod
-    def of(cls, pairs: Iterable[PairEntry], wanted: int | None = None) -> "Part":
+    def of(cls, pairs: Iterable[PairEntry], wanted: int | None = None, nominal: int | None = None) -> "Part":
         chosen = list(pairs)
-        return cls(frozenset(pair.case.case_id for pair in chosen), frozenset(pair.pair_id for pair in chosen), wanted)
+        cases, ids = frozenset(pair.case.case_id for pair in chosen), frozenset(pair.pair_id for pair in chosen)
+        return cls(cases, ids, wanted, nominal)
 
 
 def write_parts(

@@ -12,6 +12,8 @@ from judge_r1.core.record_base import content_hash
 
 Groups = Mapping[str, str]
 """The group of every case, by id."""
+NAMED_FROM = 0.9
+"""The share of its nominal size that a training set must have to be named after it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def by_share(test_share: float, seed: int, dev_share: float | None = None) -> Pl
 def by_sizes(sizes: Sequence[int], test: int, seed: int, dev: int = 0) -> Plan:
     """LRBench's splits (paper, section 2.2 and appendix D): for each domain a test set of `test` cases, one pair each,
     a dev set of `dev` cases chosen in the same way from the others, and for each size a nested training set with that
-    many pairs of each of the seven sets. No group has cases in two of test, dev and training sets."""
+    many pairs of each of the seven sets. No group has cases in two of test, dev and training sets. A training set below
+    `NAMED_FROM` of its nominal size is named after the pairs it has."""
     if not sizes or min(sizes) < 1 or test < 1 or dev < 0:
         raise JudgeError("--sizes takes numbers of pairs, for example 1000,3000,5000, and --test a number of cases")
 
@@ -87,20 +90,32 @@ def by_sizes(sizes: Sequence[int], test: int, seed: int, dev: int = 0) -> Plan:
             if groups[pair.case.case_id] not in held:
                 cells[pair.case.domain, pair.set].append(pair)
         ordered = [training_order(pairs, seed) for pairs in cells.values()]
-        parts = {
-            f"train_{nominal(size, len(domains))}": Part.of((pair for pairs in ordered for pair in pairs[:size]), size)
+        sets = [
+            Part.of((pair for pairs in ordered for pair in pairs[:size]), size, size * len(SETS) * len(domains))
             for size in sorted(set(sizes))
-        }
-        return {**parts, **({"dev": Part.of(watched)} if dev else {}), "test": Part.of(chosen)}
+        ]
+        return {**_named(sets), **({"dev": Part.of(watched)} if dev else {}), "test": Part.of(chosen)}
 
     settings = {"sizes": sorted(set(sizes)), "test": test, "seed": seed}
     return Plan(plan, settings | {"dev": dev} if dev else settings)
 
 
-def nominal(size: int, domains: int) -> str:
-    """The name of a training set: its number of pairs if none is missing, in thousands if that is an integer."""
-    pairs = size * len(SETS) * domains
-    return f"{pairs // 1000}k" if pairs % 1000 == 0 else str(pairs)
+def training_name(pairs: int) -> str:
+    """The name of a training set of so many pairs, in thousands if that is an integer."""
+    return f"train_{pairs // 1000}k" if pairs % 1000 == 0 else f"train_{pairs}"
+
+
+def _named(sets: Sequence[Part]) -> dict[str, Part]:
+    """Nested training sets, smallest first, by name: after the nominal size, or, of a set far below it, after its
+    number of pairs. Sets that are equal because the data ends are one."""
+    named: dict[str, Part] = {}
+    for part in reversed(sets):
+        assert part.nominal is not None
+        name = training_name(part.nominal)
+        if len(part.pairs) < NAMED_FROM * part.nominal or name in named:
+            name = training_name(len(part.pairs))
+        named.setdefault(name, part)
+    return dict(reversed(named.items()))
 
 
 def _pools(

@@ -103,6 +103,7 @@ def _contents(index: PairIndex, part: Part) -> dict[str, Any]:
         "a_better": sum(pair.preferred == "A" for pair in pairs),
         "by_set": by_set,
         "by_principle": dict(sorted(Counter(by_number(n).code for pair in pairs for n in pair.violated).items())),
+        **({"nominal": part.nominal} if part.nominal else {}),
         **({"short": {domain: counts for domain, counts in missing.items() if counts}} if part.wanted else {}),
     }
 

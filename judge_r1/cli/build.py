@@ -9,7 +9,7 @@ from rich.table import Table
 
 from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
-from data_builders.generators.base import CITATIONS
+from data_builders.generators.base import CANDIDATES, CITATIONS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
 from judge_r1.core.errors import JudgeError
@@ -63,6 +63,27 @@ def build(
             "[default: all].",
         ),
     ] = None,
+    cases_per_domain: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="builtin: generate N cases of each domain from --seed instead of the 120 that ship with the package.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. "
+            f"Fewer are faster and balance the set less well [default: {CANDIDATES}].",
+        ),
+    ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(min=1, help="Processes for flaws by rules with --reader none, at most one for each domain."),
+    ] = 1,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -75,6 +96,9 @@ def build(
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+
+    `judge-r1 build builtin --cases-per-domain 1250 --reader none --citations 12 --candidates 16
+    --processes 3 --out runs/generated`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
@@ -97,22 +121,29 @@ def build(
         out / LIKELIHOODS_FILE,
         CITATIONS if citations is None else citations,
         max_steps,
+        cases_per_domain,
+        CANDIDATES if candidates is None else candidates,
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
+    if cases_per_domain is not None and source not in SOURCES.names():
+        generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
+        raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
+    by_rules = {"--reader": reader, "--citations": citations, "--candidates": candidates}
+    given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
-        if (citations is not None or reader is not None) and not _is_balanced(source, with_teacher=False):
-            option = "--reader" if citations is None else "--citations"
-            raise JudgeError(f"{option} is for corpora of real texts, not for {source!r}: leave it out")
-    elif reader is not None:
-        raise JudgeError("--reader chooses among flaws by rules: leave it out, or leave out --teacher")
-    elif citations is not None:
-        raise JudgeError("--citations prepares references for flaws by rules: leave it out, or leave out --teacher")
+        if given and not _is_balanced(source, with_teacher=False):
+            raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
+    elif given:
+        does = "prepares references for" if given[0] == "--citations" else "chooses among"
+        raise JudgeError(f"{given[0]} {does} flaws by rules: leave it out, or leave out --teacher")
+    if processes > 1 and (teacher != "rules" or plan.reader is not None):
+        raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
     if not overwrite:
         refuse_other_build(out, plan, teacher)
     if teacher == "rules":
-        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out)
+        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes)
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)

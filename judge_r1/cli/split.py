@@ -77,8 +77,17 @@ def split(
 
 def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None:
     """The parts, what they are short of, prompt lengths, near duplicates and repeats."""
+    from data_builders.splits.policy import training_name
+
     for name, part in report["parts"].items():
         console.print(f"{out / name}: {part['cases']} cases, {part['pairs']} pairs, A is better in {part['a_better']}")
+        nominal = part.get("nominal")
+        if nominal and name != training_name(nominal):
+            console.print(
+                f"  too few pairs for {training_name(nominal)}: {part['pairs']:,} of {nominal:,} "
+                f"({part['pairs'] / nominal:.1%}), so the set is named after the pairs it has",
+                style="yellow",
+            )
         for domain, missing in part.get("short", {}).items():
             console.print(f"  {domain} is short of {_counts(missing)}", style="yellow")
     test = report["parts"]["test"]

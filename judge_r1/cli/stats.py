@@ -25,11 +25,13 @@ def stats(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder to write; that of the pairs by default.")] = None,
 ) -> None:
-    """Prompt and context lengths, A/B and principle balance by domain. Writes stats.json and stats.html.
+    """Prompt and context lengths, A/B and principle balance by domain, and the LRBench paper's Table 1 and Figure 3
+    with this set. Writes stats.json and stats.html.
 
     Example: `judge-r1 stats runs/medical --tokenizer Qwen/Qwen3-8B`
     """
     from data_builders.audit.dataset_stats import as_json, compute_stats
+    from data_builders.audit.published_tables import figure_3, table_1
     from data_builders.audit.stats_report import print_statistics, write_page
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
@@ -42,6 +44,10 @@ def stats(
     name = tokenizer or (resolved.model if resolved else DEFAULT_TOKENIZER)
     episode = resolved.episode if resolved else None
     dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(name)), name, episode)
-    write_json((out or folder) / "stats.json", as_json(dataset_stats))
+    published = {
+        "table_1": [vars(row) for row in table_1(dataset_stats)],
+        "figure_3_percent": figure_3(dataset_stats.overall),
+    }
+    write_json((out or folder) / "stats.json", as_json(dataset_stats) | published)
     write_page(dataset_stats, (out or folder) / "stats.html")
     print_statistics(dataset_stats, Console())

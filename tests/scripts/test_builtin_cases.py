@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from scripts.build_builtin_cases import joined
-from scripts.builtin_cases import scenario
-from scripts.builtin_cases.grammar import draw, expand
-from scripts.builtin_cases.overlap import overlap, runs
-from scripts.builtin_cases.scenario import ScenarioError, scenarios
+from data_builders.sources.builtin_cases import scenario
+from data_builders.sources.builtin_cases.grammar import draw, expand
+from data_builders.sources.builtin_cases.overlap import overlap, runs
+from data_builders.sources.builtin_cases.scenario import ScenarioError, scenarios
+from data_builders.sources.builtin_cases.steps import joined
 
 GOOD = "=== first\nkind: toy\nnormal: salts, blood\n--- facts\nTen sheep.\nTwo dogs.\n--- reasoning\nOne.\n\nTwo.\n"
 

@@ -13,14 +13,18 @@ from data_builders.perturb.rules.edits import CaseEdits
 from data_builders.perturb.rules.engine import plan, rules_and_steps, shuffled_combinations
 from data_builders.perturb.rules.operators import Operator, Step, seeded_random
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
-from data_builders.perturb.rules.selection import Candidate, Selection
+from data_builders.perturb.rules.selection import STRICT, Candidate, Selection
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
-DRAWS, MAX_CANDIDATES = 800, 120
-"""Edits drawn and candidates kept per principle."""
+MAX_CANDIDATES, DRAWS = 120, 20 / 3
+"""Candidates kept per principle by default, and edits drawn for each of them."""
+VALUES = frozenset(("other_number", "other_date", "other_name"))
+"""What P2 changes in generated cases. Their sentences repeat, so a reader would know one with another word."""
+STRICT_FACTOR = 3
+"""How many more candidates P2 and P4 need, whose limits are narrow, where fewer than the default are kept."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
-"""Plans drawn per combination of principles, and combinations drawn per wanted variant."""
+"""Plans drawn per combination of principles by default, and combinations drawn per wanted variant."""
 
 
 def perturb_balanced(
@@ -32,34 +36,47 @@ def perturb_balanced(
     variants: int = 5,
     seed: int = 0,
     rule_set: str = "text",
+    most: int = MAX_CANDIDATES,
     abstained: Counter[str],
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs, as `selection` chooses.
+
+    It chooses among up to `most` candidates of a principle.
 
     The pairs depend on the cases that the selection has seen before. `abstained` counts the variants that cannot be
     made, by principle and reason.
     """
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
+    if selection.repeating:
+        by_principle = by_principle | {2: [rule for rule in by_principle[2] if rule.name in VALUES]}
     drawn: dict[str, list[Candidate]] = {}
     for number in NUMBERS if "single" in kinds else ():
-        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, abstained)
+        drawn[f"P{number}"] = _single_candidates(
+            case, steps, by_principle[number], seed, _kept(number, most), abstained
+        )
     if "multi" in kinds:
-        drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, abstained)
+        drawn["multi"] = _multi_candidates(
+            case, steps, by_principle, variants, seed, max(1, MULTI_DRAWS * most // MAX_CANDIDATES), abstained
+        )
     selection.measure(case.reference, drawn)
     for name, candidates in drawn.items():
         yield from _chosen(name, candidates, variants, selection, abstained)
 
 
+def _kept(number: int, most: int) -> int:
+    return max(most, min(MAX_CANDIDATES, STRICT_FACTOR * most)) if (number,) in STRICT else most
+
+
 def _single_candidates(
-    case: Case, steps: list[Step], rules: list[Operator], seed: int, abstained: Counter[str]
+    case: Case, steps: list[Step], rules: list[Operator], seed: int, most: int, abstained: Counter[str]
 ) -> list[Candidate]:
     """Draw candidates of one principle. Those of one step exclude each other."""
     number = rules[0].principle if rules else 0
     edits, found = CaseEdits(case, seed), dict[str, Candidate]()
-    draws = ceil(DRAWS / max(1, len(rules) * len(steps)))
+    draws = ceil(most * DRAWS / max(1, len(rules) * len(steps)))
     places = [(rule, step, f"single{draw or ''}") for draw in range(draws) for rule in rules for step in steps]
     for rule, step, salt in seeded_random(case, seed, number).sample(places, len(places)):
-        if len(found) == MAX_CANDIDATES:
+        if len(found) == most:
             break
         edit = edits.edit(rule, step, salt)
         pair = edits.pair([(rule, step, edit)], 1) if edit else None
@@ -75,12 +92,13 @@ def _multi_candidates(
     rules: dict[int, list[Operator]],
     variants: int,
     seed: int,
+    draws: int,
     abstained: Counter[str],
 ) -> list[Candidate]:
     """Draw candidates that break two to four principles. Those of one combination exclude each other."""
     rng = seeded_random(case, seed, "multi")
     edits, used = CaseEdits(case, seed), Counter[str]()
-    drawn = (_plans(edits, steps, combination, rules, rng, used) for combination in shuffled_combinations(rng))
+    drawn = (_plans(edits, steps, combination, rules, rng, used, draws) for combination in shuffled_combinations(rng))
     candidates = [c for found in islice(filter(None, drawn), COMBINATIONS * variants) for c in found]
     _count_rejected(edits, "multi", abstained)
     return candidates
@@ -93,10 +111,11 @@ def _plans(
     rules: dict[int, list[Operator]],
     rng: Random,
     used: Counter[str],
+    draws: int,
 ) -> list[Candidate]:
     """Draw candidates of one combination of principles. `used` counts the operators."""
     found: dict[str, Candidate] = {}
-    for draw in range(MULTI_DRAWS):
+    for draw in range(draws):
         salt = f"multi{''.join(map(str, combination))}{draw or ''}"
         planned = plan(edits, steps, [rules[number] for number in combination], salt, rng, used)
         pair = edits.pair(planned, 1) if planned else None

@@ -28,6 +28,7 @@ class CorpusFacts:
             domain: Counter(stem for text in texts for stem in set(content_words(text)))
             for domain, texts in contexts.items()
         }
+        self._rarity: dict[tuple[str, str], float] = {}
         self._facts = {
             domain: list({fact.text: fact for text in texts for fact in self._citable(domain, text)}.values())
             for domain, texts in contexts.items()
@@ -43,11 +44,19 @@ class CorpusFacts:
 
     def rarity(self, domain: str, stem: str) -> float:
         """Return how rare a stem is: the log of the inverse share of the cases that have it."""
-        return log((1 + self._sizes.get(domain, 0)) / (1 + self._counts.get(domain, Counter())[stem]))
+        found = self._rarity.get((domain, stem))
+        if found is None:
+            found = log((1 + self._sizes.get(domain, 0)) / (1 + self._count(domain, stem)))
+            self._rarity[domain, stem] = found
+        return found
 
     def share(self, domain: str, stem: str) -> float:
         """Return the share of the cases of a domain that have a stem."""
-        return self._counts.get(domain, Counter())[stem] / max(1, self._sizes.get(domain, 0))
+        return self._count(domain, stem) / max(1, self._sizes.get(domain, 0))
+
+    def _count(self, domain: str, stem: str) -> int:
+        """The number of cases of a domain that have a stem."""
+        return self._counts[domain][stem] if domain in self._counts else 0
 
     def _citable(self, domain: str, context: str) -> list[Fact]:
         found, counts = facts(context), self._counts.get(domain, Counter())

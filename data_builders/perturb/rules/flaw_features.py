@@ -23,16 +23,33 @@ def count_features(reference: str, flawed: str) -> dict[str, float]:
 
 def changed_words(reference: str, flawed: str) -> dict[str, int]:
     """Return each word that the flaw adds (+1) or removes (-1)."""
-    before, after = Counter(reference.lower().split()), Counter(flawed.lower().split())
+    start, old_end, new_end = changed(reference, flawed)
+    first, rest = _blank_before(reference, start), _blank_behind(reference, old_end) - old_end
+    before = Counter(reference[first : old_end + rest].lower().split())
+    after = Counter(flawed[first : new_end + rest].lower().split())
     return {word: 1 if after[word] > before[word] else -1 for word in before | after if after[word] != before[word]}
+
+
+def _blank_before(text: str, position: int) -> int:
+    """Where the word around or before a position begins."""
+    while position > 0 and not text[position - 1].isspace():
+        position -= 1
+    return position
+
+
+def _blank_behind(text: str, position: int) -> int:
+    """Where the word around or behind a position ends."""
+    while position < len(text) and not text[position].isspace():
+        position += 1
+    return position
 
 
 def _shared_words(reference: str, flawed: str) -> float:
     start, old_end, new_end = changed(reference, flawed)
-    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
     old, new = (content_words(text) for text in (reference[start:old_end], flawed[start:new_end]))
     if not old or not new:
         return 0.0
+    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
     return sum(word in elsewhere for word in new) / len(new) - sum(word in elsewhere for word in old) / len(old)
 
 

@@ -105,7 +105,7 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
 def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str, rng: Random) -> str | None:
     """Draw a date that differs in one part, keeps the number of digits, and is not in the context."""
     swap_class = {"day": DAYS, "month": MONTHS, "year": YEARS}[kind]
-    found = next(swap_class.find(text, *part), None)
+    found = next(iter(swap_class.find(text, *part)), None)
     if found is None:
         return None
     before, after = text[span[0] : part[0]], text[part[1] : span[1]]

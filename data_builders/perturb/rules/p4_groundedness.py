@@ -58,7 +58,8 @@ class ForeignFacts:
 
     def __init__(self, corpus: CorpusFacts) -> None:
         self.corpus = corpus
-        self._last: tuple[str, list[Fact]] = "", []
+        self._last: tuple[str, list[tuple[Fact, float]]] = "", []
+        self._weights: dict[tuple[str, str], tuple[dict[str, float], float]] = {}
 
     def draw(self, case: Case, replaced: Fact, start: int, rng: Random) -> Fact | None:
         """Draw a fact in place of one at `start` of the reference. It is not stated in the case, nor is its matter.
@@ -68,31 +69,39 @@ class ForeignFacts:
         """
         end = start + len(replaced.text)
         around = case.reference[max(0, start - AROUND) : start] + case.reference[end : end + AROUND]
-        near, known = set(words(around)), _words_of(case.context, case.reference)
+        near = set(words(around))
         fits = [
-            other
-            for other in self._unstated(case)
+            (known, other)
+            for other, known in self._unstated(case)
             if LENGTHS[0] < len(other.text) / len(replaced.text) < LENGTHS[1]
             and _kind(other) == _kind(replaced)
             and rng.random() < DRAWN
         ]
-        fits.sort(key=lambda other: -self._share(case, other, known) - self._share(case, other, near))
+        fits.sort(key=lambda fit: -fit[0] - self._share(case, fit[1], near))
         if not fits:
             return None
-        fact = rng.choice(fits[:RELATED])
+        _, fact = rng.choice(fits[:RELATED])
         text = with_years_of_case(case, fact.text, rng)
         return None if text is None else replace(fact, text=text)
 
     def _share(self, case: Case, fact: Fact, known: Set[str]) -> float:
         """The share of the words of a fact that are known as they are written, weighted by how rare they are."""
-        weights = {word: self.corpus.rarity(case.domain, stem(word)) for word in words(fact.text)}
-        return sum(weights[word] for word in weights if word in known) / (sum(weights.values()) or 1.0)
+        found = self._weights.get((case.domain, fact.text))
+        if found is None:
+            weights = {word: self.corpus.rarity(case.domain, stem(word)) for word in words(fact.text)}
+            found = self._weights[case.domain, fact.text] = weights, sum(weights.values()) or 1.0
+        weights, total = found
+        return sum([weights[word] for word in weights if word in known]) / total
 
-    def _unstated(self, case: Case) -> list[Fact]:
-        """Return the facts that a case does not state. Those of the last case are kept, as P4 draws many from it."""
+    def _unstated(self, case: Case) -> list[tuple[Fact, float]]:
+        """Return the facts that a case does not state, and the share of their words that it knows.
+
+        Those of the last case are kept, as P4 draws many from it.
+        """
         if self._last[0] != case.case_id:
+            known = _words_of(case.context, case.reference)
             found = [
-                fact
+                (fact, self._share(case, fact, known))
                 for fact in self.corpus.of_domain(case.domain)
                 if not _IDENTITY.search(fact.text)
                 and not _UNFIT.search(fact.text)

@@ -7,6 +7,7 @@ combinations of features are balanced too. A candidate that moves a sum past its
 counts (`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,8 +70,15 @@ class Candidate:
     def ending(self) -> str:
         """The last characters of a long flaw, which tell whether it uses a sentence again; "" of a short one."""
         flaw = self.pair.origin.flaws[0].span
-        text = self.pair.flawed[flaw.start : flaw.end].rstrip('.” "')
-        return text[-ENDING:] if len(text) >= ENDING else ""
+        return _ending(self.pair.flawed[flaw.start : flaw.end])
+
+    @property
+    def changed_endings(self) -> dict[str, int]:
+        """The endings, with 0 for each digit, of the sentence that a long flaw brings (1) and of the old one (-1)."""
+        flaw, longer = self.pair.origin.flaws[0].span, len(self.pair.flawed) - len(self.pair.reference)
+        old = _ending(self.pair.reference[flaw.start : flaw.end - longer])
+        new, old = (re.sub(r"\d", "0", ending) for ending in (self.ending, old))
+        return {ending: sign for ending, sign in ((old, -1), (new, 1)) if ending and new != old}
 
     def change(self, reference: str) -> tuple[str, str, str]:
         """What `LikelihoodGuess` looks at."""
@@ -94,11 +102,12 @@ class _Group:
 class Selection:
     """The state of one build. Choices depend on the order of the cases, which a build fixes.
 
-    `likelihoods` may be None: then the language model's features are not balanced.
+    `likelihoods` may be None: then the language model's features are not balanced. `repeating` is for generated cases,
+    which share sentences: a flaw may bring a sentence again, and sentences are balanced like words.
     """
 
-    def __init__(self, likelihoods: Likelihoods | None = None) -> None:
-        self._likelihoods, self._guess = likelihoods, LikelihoodGuess()
+    def __init__(self, likelihoods: Likelihoods | None = None, *, repeating: bool = False) -> None:
+        self._likelihoods, self._guess, self.repeating = likelihoods, LikelihoodGuess(), repeating
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
@@ -107,6 +116,8 @@ class Selection:
             for candidate in candidates:
                 candidate.features.update(count_features(reference, candidate.pair.flawed))
                 candidate.words = changed_words(reference, candidate.pair.flawed)
+                if self.repeating:
+                    candidate.words = {**candidate.words, **candidate.changed_endings}
         if self._likelihoods is None:
             return
         tokens, read = self._likelihoods.tokens(reference), list[Candidate]()
@@ -142,7 +153,7 @@ class Selection:
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
         group.changes.update(chosen.words.keys())
-        if chosen.pair.violated in STRICT and chosen.ending:
+        if chosen.pair.violated in STRICT and chosen.ending and not self.repeating:
             group.endings.add(chosen.ending)
         return chosen
 
@@ -183,6 +194,11 @@ class Selection:
             cost += _sign(value) * (2 * group.signs[name] + _sign(value))
         words = sum(change * (2 * group.words[word] + change) for word, change in candidate.words.items())
         return cost + WORD_WEIGHT * words
+
+
+def _ending(text: str) -> str:
+    bare = text.rstrip('.” "')
+    return bare[-ENDING:] if len(bare) >= ENDING else ""
 
 
 def _scaled(candidate: Candidate) -> Vector:

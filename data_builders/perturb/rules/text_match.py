@@ -1,7 +1,7 @@
 """Matches phrases against texts: whole words, case-insensitive, white space and hyphens treated alike."""
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -97,7 +97,15 @@ def contains(text: str, phrase: str) -> bool:
 def changed(reference: str, flawed: str) -> tuple[int, int, int]:
     """The first character that differs, and the end of the different part in the reference and in the other text."""
     shorter = min(len(reference), len(flawed))
-    start = next((i for i in range(shorter) if reference[i] != flawed[i]), shorter)
-    rest = shorter - start
-    same = next((i for i in range(rest) if reference[-1 - i] != flawed[-1 - i]), rest)
+    start = _longest(shorter, lambda length: reference.startswith(flawed[:length]))
+    same = _longest(shorter - start, lambda length: reference.endswith(flawed[len(flawed) - length :]))
     return start, len(reference) - same, len(flawed) - same
+
+
+def _longest(most: int, holds: Callable[[int], bool]) -> int:
+    """The greatest length up to `most` that holds, by bisection: shorter ones hold too."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if holds(middle) else (least, middle - 1)
+    return least

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 
 
@@ -66,8 +66,15 @@ class SwapClass:
         longest_first = sorted((re.escape(term.text) for term in self.terms), key=lambda text: (-len(text), text))
         return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
 
-    def find(self, text: str, start: int, end: int) -> Iterator[TermMatch]:
-        """Yield the terms of this class in `text[start:end]` that occur in the class's slot."""
+    def find(self, text: str, start: int, end: int) -> Sequence[TermMatch]:
+        """Return the terms of this class in `text[start:end]` that occur in the class's slot."""
+        return self._remembered(text, start, end)
+
+    @cached_property
+    def _remembered(self) -> Callable[[str, int, int], Sequence[TermMatch]]:
+        return lru_cache(maxsize=256)(lambda text, start, end: tuple(self._search(text, start, end)))
+
+    def _search(self, text: str, start: int, end: int) -> Iterator[TermMatch]:
         left, right = self._slot
         for match in self._pattern.finditer(text, start, end):
             term = self.terms[self._by_text[match[1].lower()]]

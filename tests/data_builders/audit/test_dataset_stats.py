@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from data_builders.audit.dataset_stats import DatasetStats, Lengths, as_json, compute_stats
+from data_builders.audit.published_tables import figure_3, table_1
 from data_builders.audit.stats_report import figures, print_statistics, write_page
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
@@ -96,6 +97,26 @@ def test_page_and_table_contain_the_numbers(stats: DatasetStats, tmp_path: Path)
     assert mean in out.getvalue()
     assert page.count("<svg") == 3
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_tables_of_the_paper_have_this_set_beside_them(stats: DatasetStats, tmp_path: Path) -> None:
+    *published, own = table_1(stats)
+    assert [(row.dataset, row.pairs, row.prompt_tokens) for row in published] == [
+        ("PandaLM", 287_858, 148.7),
+        ("JudgeLM", 104_647, 377.1),
+        ("JudgeBench", 350, 1396.0),
+        ("LRBench", 105_290, 3090.3),
+    ]
+    assert (own.pairs, own.prompt_tokens) == (18, round(stats.overall.prompt_tokens.mean, 1))
+    shares = figure_3(stats.overall)
+    assert shares["A>B"] + shares["A<B"] == pytest.approx(100)
+    assert sum(share for name, share in shares.items() if name[0] == "P") == pytest.approx(100, abs=0.3)
+    out = StringIO()
+    print_statistics(stats, Console(file=out, width=140))
+    write_page(stats, tmp_path / "stats.html")
+    for text in (out.getvalue(), (tmp_path / "stats.html").read_text("utf-8")):
+        for number in ("105,290", "3,090.3", f"{shares['P2']:.1f} %", "not printed"):
+            assert number in text
 
 
 def test_prompts_of_an_episode_are_measured_with_their_chat_template(tokenizer: SafeTokenizer) -> None:

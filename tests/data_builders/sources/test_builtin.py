@@ -17,6 +17,7 @@ from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
+from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.corpus_io import SourceError
 from data_builders.validate import validate
 from judge_r1.core.jsonl import write_jsonl
@@ -25,7 +26,6 @@ from judge_r1.core.records import Case, ReasoningPair
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 from scripts import build_builtin_cases
-from scripts.builtin_cases.overlap import overlap, runs
 
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w’'-]+")

@@ -8,7 +8,7 @@ from split_factories import copied, folder, long_case, mini_folder, pairs_of
 
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS
-from data_builders.splits.policy import by_share, by_sizes, nominal
+from data_builders.splits.policy import by_share, by_sizes, training_name
 from data_builders.splits.split import split, split_by_case
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -92,15 +92,30 @@ def test_sizes_are_independent(tmp_path: Path) -> None:
         assert a[name] == b[name]
 
 
-def test_small_sets_are_used_completely_and_shortfalls_are_reported(tmp_path: Path) -> None:
+def test_a_set_that_is_a_little_short_keeps_its_name_and_the_shortage_is_reported(tmp_path: Path) -> None:
+    cases = [long_case(n) for n in range(12)]
+    pairs = [pair for case in cases for pair in pairs_of(case)]
+    few = [pair for pair in pairs if pair.violated == (4,)][3:]
+    folder(tmp_path / "in", cases, [pair for pair in pairs if pair.violated != (4,) or pair in few])
+    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([9], 2, 0))["parts"]["train_63"]
+    missing = 63 - report["pairs"]
+    assert 0 < missing <= 3
+    assert report["short"] == {"legal": {"P4": missing}}
+    assert report["by_set"] == {"legal": {name: 9 - missing * (name == "P4") for name in SETS}}
+    assert report["nominal"] == 63
+
+
+def test_a_set_far_below_its_nominal_size_is_named_after_its_pairs(tmp_path: Path) -> None:
     cases = [long_case(n) for n in range(8)]
     pairs = [pair for case in cases for pair in pairs_of(case) if pair.violated != (4,)]
     folder(tmp_path / "in", cases, pairs)
-    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([5, 9], 2, 0))
-    assert report["parts"]["train_35"]["short"] == {"legal": {"P4": 5}}
-    missing = {name: 9 if name == "P4" else 3 for name in SETS}
-    assert report["parts"]["train_63"]["short"] == {"legal": missing}
-    assert report["parts"]["train_63"]["by_set"] == {"legal": {name: 9 - n for name, n in missing.items()}}
+    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([5, 9, 50], 2, 0))
+    assert list(report["parts"]) == ["train_30", "train_36", "test"], "9 and 50 pairs a set give the same set"
+    assert report["parts"]["train_30"]["short"] == {"legal": {"P4": 5}}
+    assert report["parts"]["train_30"]["nominal"] == 35
+    assert report["parts"]["train_36"]["short"] == {"legal": {name: 50 - 6 * (name != "P4") for name in SETS}}
+    assert report["parts"]["train_36"]["nominal"] == 350
+    assert len(load_pairs(tmp_path / "out" / "train_36").pairs) == 36
     assert json.loads((tmp_path / "out" / "split.json").read_text()) == report
 
 
@@ -114,8 +129,8 @@ def test_folders_of_several_domains_are_merged(tmp_path: Path) -> None:
 
 
 def test_training_sets_are_named_after_their_nominal_size() -> None:
-    assert [nominal(n, 3) for n in (1000, 3000, 5000)] == ["21k", "63k", "105k"]
-    assert [nominal(1000, 1), nominal(4, 3)] == ["7k", "84"]
+    assert [training_name(21 * n) for n in (1000, 3000, 5000)] == ["train_21k", "train_63k", "train_105k"]
+    assert [training_name(7000), training_name(84)] == ["train_7k", "train_84"]
 
 
 @pytest.mark.parametrize("plan", [by_share(0.3, 0, 0.2), by_sizes([2], 3, 0), by_sizes([2], 3, 0, dev=3)])

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from random import Random
 
-from scripts.builtin_cases.grammar import word_lists
+from data_builders.sources.builtin_cases.grammar import word_lists
 
-_FIRST, _LAST, _TOWNS = (" ".join(lines).split() for lines in word_lists("people").values())
+_FIRST, _LAST, _TOWNS = (" ".join(lines).split() for lines in list(word_lists("people").values())[:3])
 
 
 def people(rng: Random) -> Callable[[], str]:

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from scripts.builtin_cases.grammar import Part, Slot, by_key, draw, expand, headed, paragraphs, word_lists
-from scripts.builtin_cases.people import people
-from scripts.builtin_cases.scenario import Scenario
+from data_builders.sources.builtin_cases.grammar import Part, Slot, by_key, draw, expand, headed, paragraphs, word_lists
+from data_builders.sources.builtin_cases.people import people
+from data_builders.sources.builtin_cases.scenario import Scenario
 
 WORDS = word_lists("academic")
 SETUP, STATEMENTS, OPENING, TITLES = (by_key(WORDS[name]) for name in ("setup", "statements", "opening", "titles"))

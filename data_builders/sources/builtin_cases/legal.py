@@ -4,9 +4,9 @@ import re
 from datetime import date, timedelta
 from random import Random
 
-from scripts.builtin_cases.grammar import Part, Slot, by_key, expand, headed, paragraphs, word_lists
-from scripts.builtin_cases.people import people, towns
-from scripts.builtin_cases.scenario import Scenario, ScenarioError
+from data_builders.sources.builtin_cases.grammar import Part, Slot, by_key, expand, headed, paragraphs, word_lists
+from data_builders.sources.builtin_cases.people import people, towns
+from data_builders.sources.builtin_cases.scenario import Scenario, ScenarioError
 
 MONTHS = "January February March April May June July August September October November December".split()
 NUMBERS = "two three four five six seven eight nine".split()

@@ -22,10 +22,7 @@ def expand(template: str, rng: Random, slots: Mapping[str, Slot] | None = None) 
     Raises:
         KeyError: a slot has no value.
     """
-    text = " ".join(template.split())
-    while (found := _CHOICE.search(text)) is not None:
-        text = text[: found.start()] + rng.choice(found[1].split("|")) + text[found.end() :]
-    text = _RANGE.sub(lambda match: _number(match, rng), text)
+    text = _RANGE.sub(lambda match: _number(match, rng), chosen(template, rng))
     given = slots or {}
 
     def fill(match: re.Match[str]) -> str:
@@ -33,6 +30,14 @@ def expand(template: str, rng: Random, slots: Mapping[str, Slot] | None = None) 
         return value if isinstance(value, str) else value()
 
     return re.sub(r"  +", " ", _SLOT.sub(fill, text)).strip()
+
+
+def chosen(template: str, rng: Random) -> str:
+    """Replaces each choice of a template by one of its parts."""
+    text = " ".join(template.split())
+    while (found := _CHOICE.search(text)) is not None:
+        text = text[: found.start()] + rng.choice(found[1].split("|")) + text[found.end() :]
+    return text
 
 
 def _number(match: re.Match[str], rng: Random) -> str:

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from scripts.builtin_cases.grammar import Part, Slot, by_key, draw, expand, headed, paragraphs, word_lists
-from scripts.builtin_cases.people import people, towns
-from scripts.builtin_cases.scenario import Scenario, ScenarioError
+from data_builders.sources.builtin_cases.grammar import Part, Slot, by_key, draw, expand, headed, paragraphs, word_lists
+from data_builders.sources.builtin_cases.people import people, towns
+from data_builders.sources.builtin_cases.scenario import Scenario, ScenarioError
 
 WORDS = word_lists("medical")
 ANALYTES, ALIASES, QUIET, BACKGROUND, WARD, HEADINGS, QUESTIONS = (

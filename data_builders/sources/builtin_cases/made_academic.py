@@ -1,0 +1,80 @@
+"""Generates papers under review: a topic, a design, strengths and flaws, and the recommendation."""
+
+from random import Random
+
+from data_builders.sources.builtin_cases.filling import Filling
+from data_builders.sources.builtin_cases.grammar import word_lists
+from data_builders.sources.builtin_cases.matters import FOLDER, GENERAL, Matter, MatterError, Topic, topics
+from data_builders.sources.builtin_cases.scenario import Scenario
+from data_builders.sources.builtin_cases.writing import Written
+
+COLUMNS = ("design", "units", "outcome", "ou", "arm", "control", "sites", "who", "setup")
+SECTIONS = ("problem", "method", "data", "results", "checks", "limits")
+TOLD = "data, code, interest"
+WORDS = word_lists("made")
+DESIGNS = topics("academic")
+GRADES = ((7, "rejection"), (4, "major"), (2, "minor"), (0, "acceptance"))
+"""The least sum of the weights of the flaws for each recommendation."""
+
+
+def _studies() -> list[dict[str, str]]:
+    path = FOLDER / "studies.txt"
+    rows = [[cell.strip() for cell in line.split("|")] for line in path.read_text("utf-8").strip().split("\n")]
+    wrong = [row[0] for row in rows if len(row) != len(COLUMNS)]
+    if wrong:
+        raise MatterError(f"{path}: a line about {wrong[0]!r} does not have {len(COLUMNS)} columns")
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+
+TOPICS = {
+    f"{study['design']}-{number}": Topic(
+        f"{study['design']}-{number}", {name: (value,) for name, value in study.items()}, ()
+    )
+    for number, study in enumerate(_studies())
+}
+
+
+def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
+    """Returns a paper on `topic`."""
+    study = {name: values[0] for name, values in topic.fields.items()}
+    design = DESIGNS[study["design"]]
+    filling = Filling(rng, study)
+    written = Written(filling, *WORDS["academic leads"])
+    case = filling.any_text
+    title = case(design.fields["title"])
+    base = {section: case(design.fields[section]) for section in ("method", "data")}
+    for section in ("problem", "results"):
+        (matter,) = design.of(section)
+        written.tell(section, case(matter.worse.told))
+        written.steps.append(filling.text(matter.worse.judged))
+    for section, text in base.items():
+        written.tell(section, text)
+    drawn = rng.sample(design.two_sided, rng.randint(5, 7)) + rng.sample(DESIGNS[GENERAL].two_sided, rng.randint(4, 6))
+    rng.shuffle(drawn)
+    bad = rng.choice([0.15, 0.4, 0.7])
+    flaws: list[tuple[int, str, str]] = []
+    for matter in drawn:
+        flaws += _add(matter, written, bad, rng)
+    written.tell("limits", case(tuple(WORDS["academic limits"])))
+    written.tell("checks", case(tuple(WORDS["academic checks"])))
+    flaws.sort(key=lambda flaw: -flaw[0])
+    grade = next(name for least, name in GRADES if sum(flaw[0] for flaw in flaws) >= least)
+    ending = filling.inner()
+    points = [point for _, point, _ in flaws] or ["a few questions of wording"]
+    requests = [request for _, _, request in flaws] + WORDS["academic requests"]
+    ending.slots.update({"one": points[0], "two": points[min(1, len(points) - 1)]})
+    ending.slots.update({f"ask{n}": request for n, request in enumerate(requests[:4])})
+    written.steps += [ending.text(rng.choice(WORDS[f"academic {kind}"])) for kind in (grade, "after")]
+    fields = {"title": title, "setup": study["setup"], "told": TOLD}
+    fields["decision"] = ending.text(rng.choice(WORDS[f"academic decision, {grade}"]))
+    return Scenario("academic", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps))
+
+
+def _add(matter: Matter, written: Written, bad: float, rng: Random) -> list[tuple[int, str, str]]:
+    """Writes one side of a matter. Returns its weight, flaw and request if it is the worse one."""
+    worse = matter.better is None or rng.random() < bad
+    side = matter.worse if worse or matter.better is None else matter.better
+    inner = written.add(matter.section, side)
+    if not worse:
+        return []
+    return [(matter.weight, inner.phrase(side.point), inner.phrase(side.request))]

@@ -1,0 +1,45 @@
+"""Collects what a generated case tells in its sections, and the steps of its reference."""
+
+from data_builders.sources.builtin_cases.filling import Filling, led
+from data_builders.sources.builtin_cases.matters import Side
+
+LEAD_SHARE = 0.25
+"""The share of the sentences that get a lead, if their first word allows it."""
+LINKS = (
+    "Moreover, ",
+    "In addition, ",
+    "Furthermore, ",
+    "Besides, ",
+    "It also counts that ",
+    "It has to be added that ",
+)
+
+
+class Written:
+    """The sections and steps of one case. `lead` may stand before a told sentence."""
+
+    def __init__(self, filling: Filling, *leads: str) -> None:
+        self.filling, self.leads = filling, leads
+        self.steps: list[str] = []
+        self._told: dict[str, list[str]] = {}
+
+    def add(self, section: str, side: Side) -> "Filling":
+        """Tells a matter in its section and judges it in a step. Returns the names of the matter."""
+        inner = self.filling.inner()
+        self.tell(section, inner.any_text(side.told))
+        judged = inner.text(side.judged)
+        rng = self.filling.rng
+        linked = len(self.steps) > 1 and rng.random() < LEAD_SHARE
+        self.steps.append(led(rng.choice(LINKS), judged) if linked else judged)
+        return inner
+
+    def tell(self, section: str, text: str) -> None:
+        """Adds a text to a section, some with a lead."""
+        rng = self.filling.rng
+        if self.leads and self._told.get(section) and rng.random() < LEAD_SHARE:
+            text = led(rng.choice(self.leads), text)
+        self._told.setdefault(section, []).append(text)
+
+    def sections(self, order: tuple[str, ...]) -> dict[str, str]:
+        """Returns the text of each section."""
+        return {name: " ".join(self._told[name]) for name in order if name in self._told}

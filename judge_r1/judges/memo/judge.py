@@ -9,6 +9,7 @@ with `aggregate=final_judge` by a last call that reads both reports. The judgmen
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -67,9 +68,13 @@ class MemoJudge:
                     raise BadJudge(f"{self.name}: candidate {index + 1} of item {request.item.item_id} is blank")
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with self._source.open() as model:
+        async with self.open_model() as model:
             async for output in as_finished(self.name, requests, partial(self._one, model), self._concurrency):
                 yield output
+
+    def open_model(self) -> AbstractAsyncContextManager[TextModel]:
+        """The model, for calls in this event loop."""
+        return self._source.open()
 
     def close(self) -> None:
         self._source.close()

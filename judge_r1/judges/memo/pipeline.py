@@ -43,7 +43,7 @@ class Pipeline:
 
     def __init__(self, config: MemoConfig, counter: WordCounter, *, whole: bool = False) -> None:
         self.config, self.metrics = config, parse_metrics(config.metrics)
-        self.form, self._counter, self._whole = FORMS[config.form], counter, whole
+        self.form, self.counter, self._whole = FORMS[config.form], counter, whole
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -55,13 +55,13 @@ class Pipeline:
             **{name: getattr(self.config, name) for name in names},
             "document_summary": self.config.report == "report_summary",
             "metrics": [metric.model_dump(mode="json") for metric in self.metrics],
-            "unit": self._counter.unit,
+            "unit": self.counter.unit,
         }
 
     async def remember(self, model: TextModel, text: str, task: str, work: Work) -> DocumentMemory:
         """The notes on a document. Sections are rated concurrently, after all summaries. Raises: CallFailed."""
         config = self.config
-        sections = scan(text, self._counter, None if self._whole else config.scan, config.overlap)
+        sections = scan(text, self.counter, None if self._whole else config.scan, config.overlap)
         summaries: list[str | None] = [None] * len(sections)
         whole_summary = None
         before = Usage()

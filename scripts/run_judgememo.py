@@ -9,6 +9,7 @@ model can do.
 """
 
 import argparse
+import importlib
 import sys
 import time
 from collections.abc import Sequence
@@ -67,11 +68,10 @@ def build(out: Path, documents: int, options: Sequence[str]) -> None:
 def evaluate(out: Path, name: str, data: Path, subset: str | None, judges: Sequence[str]) -> dict[str, Any]:
     """The summary of an evaluation of `NAME=KIND:OPTIONS` judges."""
     sys.path.insert(0, str(ROOT / "tests" / "support"))
-    from fake_judge_endpoint import JudgeServer
-
+    server_class = importlib.import_module("fake_judge_endpoint").JudgeServer
     benchmark = BENCHMARKS.get("cofluence").load(data, subset)
     started = time.monotonic()
-    with JudgeServer(chat) as server, Evaluation(benchmark, out / name, resume=False, name="cofluence") as evaluation:
+    with server_class(chat) as server, Evaluation(benchmark, out / name, resume=False, name="cofluence") as evaluation:
         for judge in judges:
             spec = f"{judge}@{server.url}#known-errors"
             evaluation.run(lambda spec=spec: make_panel(spec, JudgeBuild("", batch_size=BATCH)))  # type: ignore[misc]

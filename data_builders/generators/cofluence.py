@@ -16,7 +16,7 @@ from data_builders.manipulations.tagger import load_tagger
 from data_builders.manipulations.units import prefix
 from data_builders.teachers import Teacher
 from judge_r1.core.documents import FULL, Document, ManipulatedDocument
-from judge_r1.core.record_base import Record
+from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigModel, validated
 
@@ -113,7 +113,7 @@ class Cofluence(Generator[Neighbours]):
             documents = list(stories(plan.limit or STORIES, own.story_tokens, plan.seed))
         else:
             rules = CorpusRules(own.clean, own.min_tokens, own.max_tokens, own.license)
-            documents = list(read_folder(plan.path, rules, self.skipped))[: plan.limit]
+            documents = _sample(list(read_folder(plan.path, rules, self.skipped)), plan.limit, plan.seed)
         for at, document in enumerate(documents):
             others = [*documents[at + 1 :], *documents[:at]][:DONORS]
             yield Neighbours(document, [other.text for other in others])
@@ -169,3 +169,10 @@ class Cofluence(Generator[Neighbours]):
 
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _sample(documents: list[Document], limit: int | None, seed: int) -> list[Document]:
+    """`limit` documents drawn by `seed`, in their order; never by what a judge says about them."""
+    drawn = sorted(documents, key=lambda document: content_hash(seed, document.document_id))[:limit]
+    chosen = {document.document_id for document in drawn}
+    return [document for document in documents if document.document_id in chosen]

@@ -94,6 +94,20 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
+def test_a_limit_is_a_sample_by_seed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(6):
+        (tmp_path / "in" / f"{number}.txt").write_text(story(number, 300)[1])
+    chosen = {}
+    for seed in range(4):
+        out = tmp_path / str(seed)
+        plan = BuildPlan("cofluence", tmp_path / "in", seed=seed, limit=2, options=("lengths=full", "types=typos"))
+        build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
+        chosen[seed] = [document.title for document in read_jsonl(out / "documents.jsonl", Document)]
+    assert all(len(titles) == 2 and titles == sorted(titles) for titles in chosen.values())
+    assert len({tuple(titles) for titles in chosen.values()}) > 1
+
+
 def test_pairs_are_exported_in_random_order(tmp_path: Path) -> None:
     build(tmp_path / "data", "story_tokens=400", "lengths=full,200")
     export(tmp_path / "data", tmp_path / "pairs", "pairs", Options())

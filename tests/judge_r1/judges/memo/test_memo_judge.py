@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fake_llm_server import FakeLLMServer, Faults
 
+from judge_r1 import load_judge
 from judge_r1.benchmarks.base import pairwise_request
 from judge_r1.core.items import Item
 from judge_r1.core.memory import text_hash
@@ -281,3 +282,13 @@ def test_a_judgment_without_memory_is_stored_as_before() -> None:
     [output], _ = ask("scan=3", single(TEXT))
     stored = Judgment.model_validate_json(judgment(output).model_dump_json())
     assert stored == judgment(output)
+
+
+def test_the_python_api_returns_the_memory() -> None:
+    with FakeLLMServer(Model()) as server:
+        found = load_judge(f"memo:scan=3,metrics=fluency@{server.url}/v1#m")(
+            reasoning_a="Bad bad words.", reasoning_b="Fine words here. More of them."
+        )
+    assert found.winner == "B"
+    assert [len(memory.sections) for memory in found.memory] == [1, 2]
+    assert found.memory[0].aggregates["char_mean"] == {"fluency": 3.0}

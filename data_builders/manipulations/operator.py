@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.tagger import Tagger
 from data_builders.manipulations.units import Paragraph, paragraphs
-from judge_r1.core.documents import Target
+from judge_r1.core.documents import COHERENCE, Target
 from judge_r1.core.errors import JudgeError
 
 T = TypeVar("T")
@@ -100,6 +100,23 @@ def consecutive(random: Random, places: Sequence[T], count: int, what: str) -> l
     need(len(places), count, what)
     start = random.randrange(len(places) - count + 1)
     return list(places[start : start + count])
+
+
+def by_density(
+    number: int, name: str, category: str, edit: Callable[[Material, Task], list[Edit]], legacy_bias: float = 0.0
+) -> Operator:
+    """An operator on paragraphs that degrades coherence, with one operation per 1,000 tokens."""
+    return Operator(
+        number,
+        name,
+        COHERENCE,
+        category,
+        intensity=1.0,
+        edit=edit,
+        units=lambda material: len(material.eligible),
+        share=False,
+        legacy_bias=legacy_bias,
+    )
 
 
 DENSE_CHARACTERS = 5 * 2.5

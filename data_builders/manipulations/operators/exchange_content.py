@@ -2,9 +2,8 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import CannotManipulate, Material, Operator, Task, draw, need
+from data_builders.manipulations.operator import CannotManipulate, Material, Task, by_density, draw, need
 from data_builders.manipulations.units import units
-from judge_r1.core.documents import COHERENCE
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -23,16 +22,4 @@ def edit(material: Material, task: Task) -> list[Edit]:
     return edits
 
 
-register(
-    Operator(
-        17,
-        "exchange_content",
-        COHERENCE,
-        "logical flow",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-        legacy_bias=2.0,
-    )
-)
+register(by_density(17, "exchange_content", "logical flow", edit, legacy_bias=2.0))

@@ -2,9 +2,8 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import Material, Operator, Task, draw, need
+from data_builders.manipulations.operator import Material, Task, by_density, draw, need
 from data_builders.manipulations.units import units
-from judge_r1.core.documents import COHERENCE
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -16,15 +15,4 @@ def edit(material: Material, task: Task) -> list[Edit]:
     return [Edit(place.end, place.end, f"\n\n{one.text}") for place, one in zip(places, foreign, strict=True)]
 
 
-register(
-    Operator(
-        13,
-        "insert_content",
-        COHERENCE,
-        "logical flow",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-    )
-)
+register(by_density(13, "insert_content", "logical flow", edit))

@@ -2,9 +2,8 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import Material, Operator, Task, draw
+from data_builders.manipulations.operator import Material, Task, by_density, draw
 from data_builders.manipulations.units import Paragraph
-from judge_r1.core.documents import COHERENCE
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -20,15 +19,4 @@ def _removable(material: Material) -> list[Paragraph]:
     return [paragraph for paragraph in material.paragraphs[:-1] if paragraph.eligible]
 
 
-register(
-    Operator(
-        12,
-        "remove_content",
-        COHERENCE,
-        "logical flow",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(_removable(material)),
-        share=False,
-    )
-)
+register(by_density(12, "remove_content", "logical flow", edit))

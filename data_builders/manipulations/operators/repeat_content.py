@@ -2,8 +2,7 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import Material, Operator, Task, draw
-from judge_r1.core.documents import COHERENCE
+from data_builders.manipulations.operator import Material, Task, by_density, draw
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -12,15 +11,4 @@ def edit(material: Material, task: Task) -> list[Edit]:
     return [Edit(paragraph.end, paragraph.end, f"\n\n{paragraph.text}") for paragraph in drawn]
 
 
-register(
-    Operator(
-        14,
-        "repeat_content",
-        COHERENCE,
-        "logical flow",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-    )
-)
+register(by_density(14, "repeat_content", "logical flow", edit))

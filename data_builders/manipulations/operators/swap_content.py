@@ -2,8 +2,7 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import Material, Operator, Task, need
-from judge_r1.core.documents import COHERENCE
+from data_builders.manipulations.operator import Material, Task, by_density, need
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -15,15 +14,4 @@ def edit(material: Material, task: Task) -> list[Edit]:
     return [Edit(to.start, to.end, source.text) for one, other in pairs for to, source in ((one, other), (other, one))]
 
 
-register(
-    Operator(
-        11,
-        "swap_content",
-        COHERENCE,
-        "logical flow",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-    )
-)
+register(by_density(11, "swap_content", "logical flow", edit))

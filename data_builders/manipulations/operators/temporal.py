@@ -2,9 +2,8 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
-from data_builders.manipulations.operator import Material, Operator, Task, draw, need
+from data_builders.manipulations.operator import Material, Task, by_density, draw, need
 from data_builders.manipulations.wordings import modern_sentences
-from judge_r1.core.documents import COHERENCE
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -15,16 +14,4 @@ def edit(material: Material, task: Task) -> list[Edit]:
     return [Edit(place.end, place.end, f" {sentence}") for place, sentence in zip(drawn, added, strict=True)]
 
 
-register(
-    Operator(
-        24,
-        "temporal",
-        COHERENCE,
-        "plot",
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-        legacy_bias=1.0,
-    )
-)
+register(by_density(24, "temporal", "plot", edit, legacy_bias=1.0))

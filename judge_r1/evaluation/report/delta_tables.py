@@ -112,7 +112,7 @@ def _missing(rows: Sequence[Row]) -> Grid:
     for row in rows:
         usage, own = row.get("usage") or {}, _of(row)
         counts = (f"{usage[name]:.0f}" if name in usage else NONE for name in names)
-        ended = row["ended"].get("turn_budget", 0)
+        ended = row.get("ended", {}).get("turn_budget", 0)
         cells.append(
             (row["name"], str(own["texts"]), str(own["without_scores"]), str(own["partly_scored"]), str(ended), *counts)
         )

@@ -17,6 +17,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.rescore import rescore_evaluation
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 from scripts.known_errors_judge import answer
@@ -175,6 +176,18 @@ def test_loss_of_detection_is_positive_if_the_full_text_is_judged_worse() -> Non
     assert row["p"] < 0.001
     assert row["p_equivalent"] > 0.9
     assert not length_rows(results(make, "full"))
+
+
+def test_replay_keeps_verdicts_that_combine_several_answers(tmp_path: Path) -> None:
+    build(tmp_path / "data", "story_tokens=400", "lengths=full,200", limit=2)
+    evaluation = Evaluation(load(tmp_path / "data"), tmp_path / "eval", resume=False, name="cofluence")
+    with FakeLLMServer(answer) as server, evaluation:
+        for kind in ("memo:scan=100", "document", "direct"):
+            spec = f"{kind.partition(':')[0]}={kind}@{server.url}/v1#m"
+            evaluation.run(lambda spec=spec: make_panel(spec, JudgeBuild("")))  # type: ignore[misc]
+        before = evaluation.finish([])
+    after = rescore_evaluation(tmp_path / "eval", tmp_path / "data", tmp_path / "again")
+    assert [row["extra"] for row in after["rows"]] == [row["extra"] for row in before["rows"]]
 
 
 def test_the_subset_of_pairs_hides_the_original(data: Path) -> None:

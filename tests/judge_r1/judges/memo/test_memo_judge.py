@@ -137,6 +137,13 @@ def test_every_switch_reaches_the_prompts() -> None:
     assert len(model.prompts) == 3
 
 
+def test_the_sections_of_a_document_are_rated_concurrently() -> None:
+    with FakeLLMServer(Model(), latency_s=0.3) as server:
+        judge = make_judge(f"memo:scan=3,final=false@{server.url}/v1#m", JudgeBuild("", batch_size=8))
+        run_all(judge, [single(TEXT)])
+        assert server.peak == 3
+
+
 def test_a_memory_is_made_once_for_each_text() -> None:
     model = Model()
     requests = [single(TEXT, "1"), single(TEXT, "2"), single("Other words here.", "3")]

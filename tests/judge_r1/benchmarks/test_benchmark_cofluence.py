@@ -33,9 +33,9 @@ def build(out: Path, *options: str, limit: int = DOCUMENTS) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten documents of 5,000 tokens with six manipulations, and their first 1,000 tokens."""
+    """Ten documents of 6,500 tokens with six manipulations, and their first 1,000 tokens."""
     out = tmp_path_factory.mktemp("cofluence")
-    build(out, "story_tokens=5000", f"lengths=full,{SHORT}")
+    build(out, "story_tokens=6500", f"lengths=full,{SHORT}")
     return out
 
 
@@ -50,11 +50,7 @@ def summary(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
     out = tmp_path_factory.mktemp("evaluation")
     with FakeLLMServer(answer) as server, Evaluation(load(data), out, resume=False, name="cofluence") as evaluation:
         model = f"{server.url}/v1#known-errors"
-        for spec in (
-            f"vanilla=direct@{model}",
-            f"document=document@{model}",
-            f"memo=memo:scan={SHORT},overlap=0@{model}",
-        ):
+        for spec in (f"vanilla=direct@{model}", f"memo=memo:scan={SHORT},overlap=0@{model}"):
             evaluation.run(lambda spec=spec: make_panel(spec, JudgeBuild("", texts={}, batch_size=8)))  # type: ignore[misc]
         summary = evaluation.finish([("memo", "vanilla")])
     page = (out / "report.html").read_text()
@@ -83,16 +79,11 @@ def test_the_vanilla_judge_degrades_with_length_and_the_memo_judge_does_not(summ
 
 def test_detection_is_better_in_sections(summary: dict[str, Any]) -> None:
     full = {name: row["by_domain"]["full"]["accuracy"] for name, row in summary["rows"].items()}
-    assert full["memo"] > 0.95 > full["vanilla"]
+    assert full["memo"] > 0.98 > 0.96 > full["vanilla"]
     assert summary["rows"]["vanilla"]["extra"]["loss of detection"] > 0.2
     assert abs(summary["rows"]["memo"]["extra"]["loss of detection"]) < 0.2
     (difference,) = summary["differences"]
     assert difference["delta"] > 0
-
-
-def test_the_document_judge_is_the_vanilla_judge(summary: dict[str, Any]) -> None:
-    vanilla, document = (summary["rows"][name]["extra"]["deltas"]["tasks"] for name in ("vanilla", "document"))
-    assert vanilla == document
 
 
 def test_every_manipulation_moves_its_metric_and_spares_the_other(summary: dict[str, Any]) -> None:
@@ -188,6 +179,8 @@ def test_replay_keeps_verdicts_that_combine_several_answers(tmp_path: Path) -> N
         before = evaluation.finish([])
     after = rescore_evaluation(tmp_path / "eval", tmp_path / "data", tmp_path / "again")
     assert [row["extra"] for row in after["rows"]] == [row["extra"] for row in before["rows"]]
+    _, document, direct = (row["extra"] for row in before["rows"])
+    assert document == direct, "the benchmark's own prompt is that of the judge document"
 
 
 def test_the_subset_of_pairs_hides_the_original(data: Path) -> None:

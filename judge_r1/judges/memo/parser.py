@@ -26,6 +26,8 @@ _STYLES = (
 """The forms of a score, the clearest first. The first match of the first form that matches counts."""
 _TAG = re.compile(r"^[ \t]*[-*•][ \t]*\**(\[[A-Z][A-Z /_-]*\])\**:?[ \t]*", re.MULTILINE)
 _BLOCK_END = re.compile(r"^\W*(?:\d+\)|\**FINAL\b)", re.MULTILINE | re.IGNORECASE)
+LAYOUT_TAG = "[TAG]"
+"""The tag of the layout in the prompt: an answer that repeats it names no problem."""
 LOWEST, HIGHEST = 1.0, 5.0
 
 
@@ -91,6 +93,6 @@ def _issues(text: str, title: str, titles: Sequence[str]) -> dict[str, tuple[str
     for place, match in enumerate(tags):
         end = tags[place + 1].start() if place + 1 < len(tags) else None
         description = " ".join(block[match.end() : end].split())
-        if description:
+        if description and match[1] != LAYOUT_TAG:
             issues[match[1]] = (*issues.get(match[1], ()), description)
     return issues

@@ -70,6 +70,11 @@ def test_issues_by_tag() -> None:
     assert found.scores == {"coherence": 3.0, "fluency": 5.0}
 
 
+def test_a_copy_of_the_layout_names_no_problem() -> None:
+    answer = "1) Fluency Issues:\n- [TAG] description\n- [SPELLING] teh\n- [TAG] description"
+    assert parse_evaluation(answer, METRICS).issues["fluency"] == {"[SPELLING]": ("teh",)}
+
+
 def test_a_block_ends_at_the_other_metric_without_numbers() -> None:
     answer = "Fluency Issues:\n- [SPELLING] teh\nCoherence Issues:\n- [LOGIC] why\nFINAL Fluency Score: 4"
     found = parse_evaluation(answer, METRICS).issues

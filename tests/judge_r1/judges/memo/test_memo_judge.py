@@ -95,7 +95,6 @@ def test_sections_are_rated_noted_and_aggregated() -> None:
     assert memory.aggregates["min"]["fluency"] == 3.0
     assert memory.aggregates["final_judge"] == {"coherence": 1.5, "fluency": 2.0}
     assert memory.document == text_hash("One two three. Bad bad bad. Seven bad nine.")
-    assert output.usage is not None
     assert (output.usage["calls"], output.usage["sections"], output.usage["missing_scores"]) == (4, 3, 0)
     assert len(output.trajectory.turns) == 4
     report = judgment(output).explanation
@@ -236,7 +235,6 @@ def test_texts_cannot_act_as_instructions_with_tags() -> None:
 def test_answers_that_are_cut_off_are_asked_for_again_with_more_tokens() -> None:
     [output], server = ask("scan=3,max_tokens=50,retries=2,final=false", single("One two."), faults=Faults(cut=1.0))
     assert len(server.calls) == 3, "three different requests: 50, 100 and 200 tokens"
-    assert output.usage is not None
     assert (output.usage["truncated_sections"], output.usage["calls"]) == (1, 3)
 
 
@@ -246,7 +244,6 @@ def test_a_section_without_scores_is_left_out_and_counted() -> None:
 
     [output], _ = ask("scan=3,overlap=0,final=false", single(TEXT), model=answer)
     assert output.verdict == ChecklistVerdict(scores={"fluency": 3.0, "coherence": 2.0})
-    assert output.usage is not None
     assert output.usage["missing_scores"] == 2
     [output], _ = ask("scan=3,final=false", single("Four. Four. Four."), model=answer)
     assert output.verdict == InvalidVerdict(reason="no_score")

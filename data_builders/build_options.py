@@ -34,6 +34,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
         "teacher": _teacher(teacher),
         "path": plan.path_name,
         "kinds": list(plan.kinds),
+        "options": list(plan.options),
         **{name: getattr(plan, name) for name in OPTIONS},
     }
     for option, value in wanted.items():
@@ -47,7 +48,10 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
 def _recorded(report: dict[str, Any]) -> dict[str, Any]:
     """The options in a build report. Generators that read no corpus record their name and the seed."""
     if "source" not in report:
-        return {"source": report["generator"], "seed": report.get("seed")} if "generator" in report else {}
+        if "generator" not in report:
+            return {}
+        own: dict[str, Any] = {name: report[name] for name in ("path", "limit", "options") if name in report}
+        return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     unset = {"max_steps": None, "cases_per_domain": None, "candidates": CANDIDATES}
     return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
@@ -64,7 +68,9 @@ def _teacher(spec: str) -> str:
 def _described(option: str, value: Any) -> str:
     if option == "source":
         return f"the source {value}"
-    flag = f"--{option.replace('_', '-')}"
+    flag = "--set" if option == "options" else f"--{option.replace('_', '-')}"
+    if value == []:
+        return f"no {flag}"
     if value is None:
         return "--reader none" if option == "reader" else f"no {flag}"
     return f"{flag} {','.join(value) if isinstance(value, list) else value}"

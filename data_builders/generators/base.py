@@ -12,6 +12,7 @@ from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
+from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
@@ -29,7 +30,8 @@ class BuildPlan:
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
     stopped build continues. `citations` is how many sentences of its context rules add to a reference, and `max_steps`
     how many steps of its own it keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
-    corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from.
+    corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from. `options`
+    are the `key=value` options of one generator.
     """
 
     source: str
@@ -44,6 +46,7 @@ class BuildPlan:
     max_steps: int | None = None
     cases_per_domain: int | None = None
     candidates: int = CANDIDATES
+    options: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
@@ -86,10 +89,14 @@ class Generator(ABC, Generic[T]):
     reads_corpus: ClassVar[bool] = False
     """Whether `plan.source` names a corpus instead of this generator."""
     report_file: ClassVar[str] = "build.json"
+    options: ClassVar[type[ConfigModel] | None] = None
+    """The model of the `key=value` options of `plan.options`; None for a generator without any."""
     items_in_progress: ClassVar[int] = 2
     """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        if plan.options and self.options is None:
+            raise JudgeError(f"{plan.source!r} has no options of its own: leave --set out")
         self.plan, self.teachers = plan, teachers
         self.title = plan.source
         self.skipped: Counter[str] = Counter()

@@ -91,6 +91,10 @@ def build(
     cache: AnswerCache = None,
     batch_export: BatchExport = None,
     batch_import: BatchImport = None,
+    set_options: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="An option of the generator, such as `lengths=full,2000`."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a build with other options in OUT.")] = False,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
@@ -123,6 +127,7 @@ def build(
         max_steps,
         cases_per_domain,
         CANDIDATES if candidates is None else candidates,
+        tuple(set_options or ()),
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")

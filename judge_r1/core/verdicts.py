@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 
 Preference = Literal["A", "B"]
@@ -138,6 +139,8 @@ class Evidence(Record):
 class Judgment(Record):
     """What a judge returns. `evidence` holds the passages that the episode showed, never what the answer claims.
 
+    `memory` holds the notes of a judge that reads in sections, one memory per candidate; it is left out where empty.
+
     A judgment that prefers A or B is stored and sent in the paper's form, with the key `comparison` in the place of
     `verdict`; both forms are read.
     """
@@ -147,6 +150,7 @@ class Judgment(Record):
     explanation: str | None = None
     evidence: tuple[Evidence, ...] = ()
     confidence: float | None = Field(default=None, ge=0, le=1)
+    memory: tuple[DocumentMemory, ...] = ()
 
     @classmethod
     def pairwise(
@@ -188,6 +192,8 @@ class Judgment(Record):
     @model_serializer(mode="wrap")
     def _write_comparison(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
+        if not self.memory:
+            data.pop("memory", None)
         if "verdict" not in data or not isinstance(self.verdict, PairwiseVerdict) or self.verdict.winner == "tie":
             return data
         del data["verdict"]

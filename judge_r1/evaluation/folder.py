@@ -37,6 +37,55 @@ class _PrinciplePart(_Part):
     single: _Part | None
 
 
+Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class _Test(_Shape):
+    """A paired test; all None with one difference."""
+
+    n: int = Field(ge=1)
+    ci95: Bounds | None
+    t: float | None
+    df: int | None
+    p: Share | None
+    p_wilcoxon: Share | None
+
+
+class _Leak(_Shape):
+    mean: float
+
+
+class _Task(_Test):
+    manipulation: str
+    length: str
+    metric: str
+    mean: float
+    missing: int
+    p_less: Share | None
+    p_holm: Share | None
+    detection: Share
+    detection_ci95: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    leakage: dict[str, _Leak]
+
+
+class _LengthTest(_Test):
+    manipulation: str
+    short: str
+    loss_of_detection: float
+    p_holm: Share | None
+    p_equivalent: Share
+
+
+class _Deltas(_Shape):
+    """The measures of `judge_r1.benchmarks.cofluence.deltas`."""
+
+    tasks: list[_Task]
+    lengths: list[_LengthTest]
+    texts: int
+    without_scores: int
+    partly_scored: int
+
+
 class _Row(_Part):
     name: str
     settings: dict[str, Any]
@@ -51,7 +100,9 @@ class _Row(_Part):
     consistency: Share | None = None
     first_preferred: Share | None = None
     evidence_hit: Share | None = None
-    extra: dict[str, float | None] = {}
+    ended: dict[str, int] = {}
+    usage: dict[str, float] = {}
+    extra: dict[str, float | _Deltas | None] = {}
 
 
 class _Delta(_Shape):

@@ -190,7 +190,9 @@ class _RescoredTraces(Mapping[str, Sequence[Trace]]):
     ) -> None:
         self._stored, self._benchmark, self._parser, self._reward = stored, benchmark, parser, reward
         self._items = {item.item_id: item for item in benchmark.items}
-        self._prompts = [str(member.get("prompt")) for member in settings.get("members", [settings])]
+        members = settings.get("members", [settings])
+        self._prompts = [str(member.get("prompt")) for member in members]
+        self._aggregates = ["aggregate" in member for member in members]
 
     def __getitem__(self, item_id: str) -> list[Trace]:
         return [self._rescored(trace) for trace in self._stored[item_id]]
@@ -203,7 +205,8 @@ class _RescoredTraces(Mapping[str, Sequence[Trace]]):
 
     def _rescored(self, trace: Trace) -> Trace:
         trajectory = trace.trajectory
-        if not trajectory.turns:  # a judge that writes no text, or an episode that never began
+        # a judge that writes no text, an episode that never began, or a verdict that combines several answers
+        if not trajectory.turns or self._aggregates[trace.member]:
             return trace
         item = self._items[trace.item_id]
         request = JudgeRequest(item, trace.order, trace.sample, self._benchmark.task(item, trace.order))

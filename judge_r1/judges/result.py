@@ -5,6 +5,7 @@ from html import escape
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.principles import GENERAL, by_number
 from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import check_domain, check_unicode
@@ -29,7 +30,7 @@ class JudgeResult:
 
     `verdict` is a comparison, scores, a ranking, a checklist, or invalid. `confidence` is the probability of the
     verdict at the deciding token, if known. `ended` says how the episode ended; for an invalid verdict it is the
-    reason.
+    reason. `memory` holds the notes of a judge that reads in sections, one memory per candidate.
     """
 
     verdict: Verdict
@@ -39,6 +40,7 @@ class JudgeResult:
     confidence: float | None
     ended: str
     trajectory: Trajectory
+    memory: tuple[DocumentMemory, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -122,4 +124,5 @@ def result_of(output: JudgeOutput) -> JudgeResult:
         confidence=output.confidence,
         ended=verdict.reason if isinstance(verdict, InvalidVerdict) else trajectory.ended,
         trajectory=trajectory,
+        memory=judgment.memory if judgment else (),
     )

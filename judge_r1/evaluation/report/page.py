@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import MARKS, Figure, colors_of, whisker_chart
+from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
 from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.report.learning_curves import ReportError, curves
@@ -101,12 +102,13 @@ def plots(summary: Mapping[str, Any]) -> list[Figure]:
         if len(parts) > 1:
             named = {f"{name} {NAMES[name]}" if name in NAMES else name: part for name, part in parts.items()}
             figures.append(Figure(title, whisker_chart(title, named, colors), colors))
-    return figures
+    return [*figures, *delta_figures(rows)]
 
 
 def _grids(summary: Mapping[str, Any], results: Sequence[PanelResults]) -> list[Grid]:
     positions = position_grid(results)
-    return [*(grids(summary) if summary["rows"] else []), *([positions] if positions else [])]
+    tables = [*grids(summary), *delta_grids(summary["rows"])] if summary["rows"] else []
+    return [*tables, *([positions] if positions else [])]
 
 
 def _file(name: str) -> str:

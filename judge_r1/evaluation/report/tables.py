@@ -149,7 +149,8 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
 
 def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
     columns = {head: COLUMNS[head] for head in COLUMNS if any(row.get(COLUMNS[head][0]) is not None for row in rows)}
-    extra = list(dict.fromkeys(name for row in rows for name in row.get("extra", {})))
+    given = [(name, value) for row in rows for name, value in row.get("extra", {}).items()]
+    extra = list(dict.fromkeys(name for name, value in given if not isinstance(value, dict)))
     cells = tuple(
         (
             row["name"],

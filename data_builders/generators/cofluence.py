@@ -1,0 +1,178 @@
+"""CoFluEval-LC: long documents and their manipulated copies, at several lengths."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from data_builders.generators import register
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.manipulation_dataset import ManipulationDataset
+from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
+from data_builders.manipulations.corpus import STORIES, STORY_TOKENS, CorpusRules, read_folder, shorter, stories
+from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
+from data_builders.manipulations.tagger import load_tagger
+from data_builders.manipulations.units import prefix
+from data_builders.teachers import Teacher
+from judge_r1.core.documents import FULL, Document, ManipulatedDocument
+from judge_r1.core.record_base import Record, content_hash
+from judge_r1.core.registry import suggest
+from judge_r1.core.yaml_config import ConfigModel, validated
+
+DONORS = 40
+"""Other documents that each one may take paragraphs from: those behind it."""
+
+
+class CofluenceOptions(ConfigModel):
+    """The options of the generator, given by `--set KEY=VALUE`."""
+
+    types: str = ",".join(SELECTED)
+    """Names of manipulations, separated by commas, or `all`."""
+    lengths: str = f"{FULL},2000"
+    """`full` and numbers of space-separated tokens."""
+    density: Literal["constant", "legacy", "same_count"] = "constant"
+    """The number of operations: proportional to the length; with the bias of the released data set; or that of the
+    shortest text at every length."""
+    short: Literal["fresh", "prefix"] = "fresh"
+    """A short text is manipulated anew, or is the prefix of the manipulated full text."""
+    spread: Literal["widespread", "dense"] = "widespread"
+    intensity: dict[str, float] = Field(default_factory=dict)
+    """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
+    tagger: str = "rules"
+    clean: bool = False
+    """Apply the cleaning steps for plain-text books."""
+    min_tokens: int = Field(1, ge=1)
+    max_tokens: int = Field(1_000_000, ge=1)
+    license: str = "unknown"
+    story_tokens: int = Field(STORY_TOKENS, ge=100, le=1_000_000)
+    """Without --path: the least length of the stories that are made."""
+
+    @field_validator("types")
+    @classmethod
+    def _known_types(cls, types: str) -> str:
+        for name in _split(types):
+            if name != "all" and name not in MANIPULATIONS.names():
+                raise ValueError(f"no manipulation is named {name!r}{suggest(name, MANIPULATIONS.names())}")
+        return types
+
+    @field_validator("lengths")
+    @classmethod
+    def _known_lengths(cls, lengths: str) -> str:
+        found = _split(lengths)
+        if odd := [one for one in found if one != FULL and not (one.isdecimal() and int(one))]:
+            raise ValueError(f"lengths are {FULL} and numbers of tokens, not {odd[0]!r}")
+        if FULL not in found:
+            raise ValueError(f"lengths must name {FULL}: a short text is compared with its full text")
+        return lengths
+
+    @field_validator("intensity")
+    @classmethod
+    def _known_intensities(cls, intensity: dict[str, float]) -> dict[str, float]:
+        for name, rate in intensity.items():
+            if name not in MANIPULATIONS.names():
+                raise ValueError(f"no manipulation is named {name!r}{suggest(name, MANIPULATIONS.names())}")
+            if not 0 < rate <= 1000:
+                raise ValueError(f"the intensity of {name} must be above 0, not {rate:g}")
+        return intensity
+
+    @property
+    def names(self) -> Sequence[str]:
+        return MANIPULATIONS.names() if "all" in _split(self.types) else _split(self.types)
+
+    @property
+    def tokens(self) -> list[int]:
+        """The short lengths, in order."""
+        return sorted(int(one) for one in set(_split(self.lengths)) if one != FULL)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """A document and the ones that it may take paragraphs from."""
+
+    document: Document
+    donors: Sequence[str]
+
+
+@register
+class Cofluence(Generator[Neighbours]):
+    """Long documents (a folder of .txt and .md files, or stories made here) with known degradations."""
+
+    name = "cofluence"
+    dataset = ManipulationDataset()
+    options = CofluenceOptions
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self.settings_ = validated(CofluenceOptions, {}, plan.options, "options of cofluence")
+        self._tagger = load_tagger(self.settings_.tagger)
+
+    def items(self) -> Iterator[Neighbours]:
+        plan, own = self.plan, self.settings_
+        if plan.path is None:
+            documents = list(stories(plan.limit or STORIES, own.story_tokens, plan.seed))
+        else:
+            rules = CorpusRules(own.clean, own.min_tokens, own.max_tokens, own.license)
+            documents = _sample(list(read_folder(plan.path, rules, self.skipped)), plan.limit, plan.seed)
+        for at, document in enumerate(documents):
+            others = [*documents[at + 1 :], *documents[:at]][:DONORS]
+            yield Neighbours(document, [other.text for other in others])
+
+    def generate(self, item: Neighbours) -> RecordGroup:
+        texts = [item.document]
+        for tokens in reversed(self.settings_.tokens):
+            text = prefix(item.document.text, tokens)
+            if len(text) < len(item.document.text):
+                texts.append(shorter(item.document, text, tokens))
+            else:
+                self.abstained[f"a document is not longer than {tokens} tokens"] += 1
+        materials = [Material(document.text, self._tagger, item.donors) for document in texts]
+        records: list[Record] = list(texts)
+        for name in self.settings_.names:
+            records += self._manipulated(name, texts, materials)
+        return RecordGroup(records)
+
+    def _manipulated(
+        self, name: str, texts: Sequence[Document], materials: Sequence[Material]
+    ) -> Iterator[ManipulatedDocument]:
+        """The document at every length with one manipulation."""
+        own, operator = self.settings_, MANIPULATIONS.get(name)
+        rate = own.intensity.get(name, operator.intensity)
+        count = operator.count(materials[-1], rate) if own.density == "same_count" else None
+        whole: ManipulatedDocument | None = None
+        for document, material in zip(texts, materials, strict=True):
+            try:
+                if whole is not None and own.short == "prefix":
+                    yield manipulated_prefix(document, whole)
+                    continue
+                record = manipulate(
+                    document,
+                    operator,
+                    material,
+                    seed=self.plan.seed,
+                    intensity=rate,
+                    legacy=own.density == "legacy",
+                    count=count,
+                    spread=own.spread,
+                )
+            except CannotManipulate as reason:
+                self.abstained[f"{name}: {reason}"] += 1
+                continue
+            whole = whole or record
+            yield record
+
+    def settings(self) -> dict[str, Any]:
+        plan = self.plan
+        given = {"path": plan.path_name, "limit": plan.limit, "options": list(plan.options)}
+        return {**super().settings(), **given, "settings": self.settings_.model_dump(mode="json")}
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _sample(documents: list[Document], limit: int | None, seed: int) -> list[Document]:
+    """`limit` documents drawn by `seed`, in their order; never by what a judge says about them."""
+    drawn = sorted(documents, key=lambda document: content_hash(seed, document.document_id))[:limit]
+    chosen = {document.document_id for document in drawn}
+    return [document for document in documents if document.document_id in chosen]

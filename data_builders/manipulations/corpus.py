@@ -1,0 +1,74 @@
+"""Reads the documents to manipulate: a folder of .txt and .md files, or stories made here."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from data_builders.manipulations.cleaning import cleaned_book, prepared
+from data_builders.manipulations.stories import story
+from judge_r1.core.documents import FULL, Document, document_id
+from judge_r1.core.errors import JudgeError
+
+SUFFIXES = (".txt", ".md")
+STORIES = 12
+STORY_TOKENS = 8_000
+_MOJIBAKE = ("â€", "Ã©", "Ã¨", "Ã¼", "ï¿½", "\ufffd")
+"""Traces of a text that was decoded with the wrong encoding. Judges list them as spelling mistakes."""
+
+
+class CorpusRules(NamedTuple):
+    """`clean` applies the steps for books. Documents outside of `min_tokens` to `max_tokens` are left out."""
+
+    clean: bool = False
+    min_tokens: int = 1
+    max_tokens: int = 1_000_000
+    license: str = "unknown"
+
+
+def full_document(title: str, text: str, *, source: str, license: str) -> Document:
+    """The record of a document at its full length."""
+    identity = document_id(text, FULL)
+    return Document(
+        schema=1, document_id=identity, base_id=identity, length=FULL, title=title, text=text, source=source,
+        license=license,
+    )  # fmt: skip
+
+
+def shorter(document: Document, text: str, tokens: int) -> Document:
+    """The record of the prefix `text` of a document."""
+    length = str(tokens)
+    return document.model_copy(update={"document_id": document_id(text, length), "length": length, "text": text})
+
+
+def stories(count: int, tokens: int, seed: int) -> Iterator[Document]:
+    """Documents made from templates."""
+    for number in range(count):
+        title, text = story(number, tokens, seed)
+        yield full_document(title, text, source="cofluence/stories", license="Apache-2.0")
+
+
+def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterator[Document]:
+    """The documents of a folder and the folders in it, in the order of their names.
+
+    Raises: JudgeError if there are no files, or one is not UTF-8.
+    """
+    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not files:
+        raise JudgeError(f"{path} holds no {' or '.join(SUFFIXES)} files: give a folder of long texts")
+    for file in files:
+        try:
+            raw = file.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise JudgeError(f"{file} is not UTF-8 (byte {error.start}): convert it first") from None
+        except OSError as error:
+            raise JudgeError(f"{file} cannot be read: {error.strerror}") from None
+        text = cleaned_book(raw) if rules.clean else prepared(raw)
+        tokens = len(text.split())
+        if not rules.min_tokens <= tokens <= rules.max_tokens:
+            skipped[f"fewer than {rules.min_tokens} or more than {rules.max_tokens} tokens"] += 1
+        elif any(mark in text for mark in _MOJIBAKE):
+            skipped["wrongly decoded characters"] += 1
+        else:
+            title = str(file.relative_to(path).with_suffix(""))
+            yield full_document(title, text, source=f"cofluence/{path.name}", license=rules.license)

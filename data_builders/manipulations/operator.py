@@ -1,0 +1,138 @@
+"""The interface of a manipulation: what it counts, how many operations it does, and the edits of a text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Literal, TypeVar
+
+from data_builders.manipulations.edits import Edit
+from data_builders.manipulations.tagger import Tagger
+from data_builders.manipulations.units import Paragraph, paragraphs
+from judge_r1.core.documents import COHERENCE, Target
+from judge_r1.core.errors import JudgeError
+
+T = TypeVar("T")
+Spread = Literal["widespread", "dense"]
+
+
+class CannotManipulate(JudgeError):
+    """The document has too few places for the operator; the message is the reason that a build counts."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What operators work on: the text, the texts of other documents in their order, and the tagger."""
+
+    text: str
+    tagger: Tagger
+    donors: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def tokens(self) -> int:
+        """L: the number of space-separated tokens."""
+        return len(self.text.split(" "))
+
+    @cached_property
+    def paragraphs(self) -> Sequence[Paragraph]:
+        return paragraphs(self.text)
+
+    @property
+    def eligible(self) -> list[Paragraph]:
+        """The paragraphs that may be manipulated."""
+        return [paragraph for paragraph in self.paragraphs if paragraph.eligible]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One application: the number of operations, where they are, and the source of all choices."""
+
+    count: int
+    random: Random
+    spread: Spread = "widespread"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A manipulation. `number` is that of the thesis' repository, `metric` the metric it degrades.
+
+    `units` counts what the intensity refers to. A `share` operator does round(intensity/100 · units) operations; any
+    other does round(intensity · L/1000 + bias), with `legacy_bias` as the bias of the released data set. Both do at
+    least `least`. `edit` returns the edits, of which `changes` are one operation.
+
+    Raises (`edit`): CannotManipulate.
+    """
+
+    number: int
+    name: str
+    metric: Target
+    category: str
+    intensity: float
+    edit: Callable[[Material, Task], list[Edit]]
+    units: Callable[[Material], int]
+    share: bool = True
+    legacy_bias: float = 0.0
+    least: int = 1
+    can_be_dense: bool = False
+
+    def count(self, material: Material, intensity: float, *, legacy: bool = False) -> int:
+        """The number of operations: at a constant density, or with the bias of the released data set, whose short
+        documents are manipulated more densely than the long ones."""
+        if self.share:
+            return max(self.least, round(intensity * self.units(material) / 100))
+        return max(self.least, round(intensity * material.tokens / 1000 + (self.legacy_bias if legacy else 0.0)))
+
+
+def draw(random: Random, places: Sequence[T], count: int, what: str) -> list[T]:
+    """`count` different places in their order. Raises: CannotManipulate if there are fewer."""
+    need(len(places), count, what)
+    return [places[index] for index in sorted(random.sample(range(len(places)), count))]
+
+
+def need(found: int, wanted: int, what: str) -> None:
+    """Raises: CannotManipulate if fewer are found than wanted."""
+    if found < wanted:
+        raise CannotManipulate(f"too few {what}")
+
+
+def consecutive(random: Random, places: Sequence[T], count: int, what: str) -> list[T]:
+    """`count` places that follow each other, for a dense manipulation. Raises: CannotManipulate."""
+    need(len(places), count, what)
+    start = random.randrange(len(places) - count + 1)
+    return list(places[start : start + count])
+
+
+def by_density(
+    number: int, name: str, category: str, edit: Callable[[Material, Task], list[Edit]], legacy_bias: float = 0.0
+) -> Operator:
+    """An operator on paragraphs that degrades coherence, with one operation per 1,000 tokens."""
+    return Operator(
+        number,
+        name,
+        COHERENCE,
+        category,
+        intensity=1.0,
+        edit=edit,
+        units=lambda material: len(material.eligible),
+        share=False,
+        legacy_bias=legacy_bias,
+    )
+
+
+DENSE_CHARACTERS = 5 * 2.5
+"""The length of the window of a dense manipulation by characters, per operation."""
+
+
+def draw_characters(task: Task, positions: Sequence[int], what: str) -> list[int]:
+    """The start positions of `task.count` places: anywhere, or in one window of count · 12.5 characters."""
+    if task.spread == "widespread":
+        return draw(task.random, positions, task.count, what)
+    need(len(positions), task.count, what)
+    width = task.count * DENSE_CHARACTERS
+    starts = list(range(len(positions) - task.count + 1))
+    task.random.shuffle(starts)
+    for first in starts:
+        inside = [at for at in positions[first:] if at < positions[first] + width]
+        if len(inside) >= task.count:
+            return draw(task.random, inside, task.count, what)
+    raise CannotManipulate(f"too few {what} in any window of {width:.0f} characters")

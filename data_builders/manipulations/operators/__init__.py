@@ -1,0 +1,1 @@
+"""One manipulation per file, registered under its name."""

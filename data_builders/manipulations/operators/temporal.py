@@ -1,0 +1,17 @@
+"""Appends sentences about today's technology (24). Selected for the data set."""
+
+from data_builders.manipulations import register
+from data_builders.manipulations.edits import Edit
+from data_builders.manipulations.operator import Material, Task, by_density, draw, need
+from data_builders.manipulations.wordings import modern_sentences
+
+
+def edit(material: Material, task: Task) -> list[Edit]:
+    """A different sentence at the end of each drawn paragraph."""
+    need(len(modern_sentences()), task.count, "different modern sentences")
+    added = task.random.sample(modern_sentences(), task.count)
+    drawn = draw(task.random, material.eligible, task.count, "paragraphs to append to")
+    return [Edit(place.end, place.end, f" {sentence}") for place, sentence in zip(drawn, added, strict=True)]
+
+
+register(by_density(24, "temporal", "plot", edit, legacy_bias=1.0))

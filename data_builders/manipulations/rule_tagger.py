@@ -1,0 +1,206 @@
+"""A tagger without a model: a list of common verbs with their forms, and names by their capitals and neighbours.
+
+It leaves out what is not certain. A form that is also a noun counts as a verb only behind a pronoun, and a past form
+behind `have` or `be` is a participle. A capitalised word at the start of a sentence is a name only if the text has it
+elsewhere too.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from data_builders.lexicons import Lexicon, load_lexicon
+from data_builders.manipulations.tagger import Mention, Verb, like
+from data_builders.manipulations.units import CHAPTER, sentence_starts, words
+from retrieval.passages import sentences
+
+_PLURAL: Final = frozenset({"i", "you", "we", "they"})
+_SINGULAR: Final = frozenset({"he", "she", "it", "who", "which"})
+_NOT_FINITE: Final = frozenset(
+    [
+        "have",
+        "has",
+        "had",
+        "having",
+        "be",
+        "been",
+        "being",
+        "is",
+        "are",
+        "was",
+        "were",
+        "am",
+        "'s",
+        "'ve",
+        "'d",
+        "to",
+        "the",
+        "a",
+        "an",
+        "his",
+        "her",
+        "its",
+        "their",
+        "my",
+        "your",
+        "our",
+        "not",
+        "never",
+        "get",
+        "got",
+        "gets",
+    ]
+)
+_PLACES_AFTER: Final = frozenset(
+    ["in", "at", "from", "to", "near", "into", "towards", "toward", "of", "through", "beyond", "outside", "across"]
+)
+_NO_NAMES: Final = frozenset(
+    [
+        "i",
+        "mr",
+        "mrs",
+        "miss",
+        "ms",
+        "dr",
+        "captain",
+        "doctor",
+        "sir",
+        "lady",
+        "lord",
+        "uncle",
+        "aunt",
+        "judge",
+        "sergeant",
+        "god",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
+)
+"""Words with a capital that name nobody."""
+_BE: Final = {"was": "is", "were": "are", "is": "was", "are": "were", "am": "was", "has": "had", "does": "did"}
+_CAPITAL = re.compile(r"\b[A-Z][a-z]+\b")
+_QUOTES: Final = "\"“‘'(—"
+
+
+class VerbList(Lexicon):
+    """Base forms of regular verbs, and base form -> past form of the others."""
+
+    regular: tuple[str, ...]
+    irregular: dict[str, str]
+
+
+@cache
+def _forms() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Past form -> base, base -> past form, form of the third person -> base."""
+    listed = load_lexicon("verbs", VerbList)
+    past = {base: _regular_past(base) for base in listed.regular} | listed.irregular
+    clear = {form: base for base, form in past.items() if form != base}
+    return clear, past, {_third(base): base for base in past}
+
+
+def _regular_past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    return base[:-1] + "ied" if base.endswith("y") and base[-2] not in "aeiou" else base + "ed"
+
+
+def _third(base: str) -> str:
+    if base == "have":
+        return "has"
+    if base.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return base + "es"
+    return base[:-1] + "ies" if base.endswith("y") and base[-2] not in "aeiou" else base + "s"
+
+
+class RuleTagger:
+    """Needs no package and no model."""
+
+    name = "rules"
+
+    def sentences(self, text: str) -> Sequence[tuple[int, int]]:
+        return sentences(text)
+
+    def verbs(self, text: str) -> Sequence[Verb]:
+        found, before = [], ""
+        for start, end in words(text):
+            word = text[start:end]
+            if (other := _other_tense(word.lower(), before)) is not None:
+                found.append(Verb(start, end, like(other, word)))
+            before = word.lower()
+        return found
+
+    def mentions(self, text: str) -> Sequence[Mention]:
+        starts = sentence_starts(text, sentences(text))
+        headings = [match.span() for match in re.finditer(rf"^{CHAPTER}.*$", text, re.MULTILINE)]
+        lower = set(re.findall(r"[a-z]+", text))
+        spans = [
+            match.span()
+            for match in _CAPITAL.finditer(text)
+            if match[0].lower() not in lower | _NO_NAMES
+            and not any(first <= match.start() < last for first, last in headings)
+        ]
+        sure = [(start, end) for start, end in spans if start not in starts and text[start - 1] not in _QUOTES]
+        known = {text[start:end] for start, end in sure}
+        joined = _joined(text, [span for span in spans if text[span[0] : span[1]] in known])
+        behind: dict[str, list[bool]] = {}
+        for start, end in joined:
+            if start not in starts:
+                behind.setdefault(text[start:end], []).append(_last_word(text, start) in _PLACES_AFTER)
+        places = {name for name, after in behind.items() if sum(after) * 2 > len(after)}
+        return [Mention(start, end, "place" if text[start:end] in places else "person") for start, end in joined]
+
+
+def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Neighbouring words with one space between them become one name."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and text[found[-1][1] : start] == " ":
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _other_tense(word: str, before: str) -> str | None:
+    """The form in the other tense of a word that is a finite verb behind `before`; None for any other word."""
+    clear, past, third = _forms()
+    if word in ("was", "were", "is", "are"):
+        return "am" if (word, before) == ("was", "i") else _BE[word]
+    if before in _NOT_FINITE:
+        return None
+    if word in _BE:
+        return _BE[word]
+    if word == "had":
+        return "have" if before in _PLURAL else "has"
+    if word == "did":
+        return "do" if before in _PLURAL else "does"
+    if word in clear:
+        return clear[word] if before in _PLURAL else _third(clear[word])
+    if word in third and before in _SINGULAR:
+        return past[third[word]]
+    if word in past and before in _PLURAL and past[word] != word:
+        return past[word]
+    return None
+
+
+def _last_word(text: str, start: int) -> str:
+    before = text[max(0, start - 30) : start].split()
+    return before[-1].lower() if before else ""

@@ -1,0 +1,67 @@
+"""Verbs and names in a text, behind one interface: by rules and word lists, or by spaCy where it is installed."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from judge_r1.core.errors import JudgeError
+
+Kind = Literal["person", "place"]
+
+
+class TaggerUnavailable(JudgeError):
+    """A tagger needs a package or a model that is not installed."""
+
+
+class Verb(NamedTuple):
+    """A finite verb `text[start:end]`. `opposite` is its form in the other tense, or None if that is unknown."""
+
+    start: int
+    end: int
+    opposite: str | None
+
+
+class Mention(NamedTuple):
+    """A name `text[start:end]` of a person, or of a place, building or organisation."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+class Tagger(Protocol):
+    """`name` is recorded with each manipulation."""
+
+    @property
+    def name(self) -> str: ...
+
+    def sentences(self, text: str) -> Sequence[tuple[int, int]]:
+        """The spans of the sentences, in order."""
+        ...
+
+    def verbs(self, text: str) -> Sequence[Verb]:
+        """The finite verbs, in order."""
+        ...
+
+    def mentions(self, text: str) -> Sequence[Mention]:
+        """The names, in order and without overlap."""
+        ...
+
+
+def load_tagger(spec: str) -> Tagger:
+    """`rules`, or `spacy:MODEL`. Raises: TaggerUnavailable."""
+    if spec == "rules":
+        from data_builders.manipulations.rule_tagger import RuleTagger
+
+        return RuleTagger()
+    if spec.startswith("spacy:"):
+        from data_builders.manipulations.spacy_tagger import SpacyTagger
+
+        return SpacyTagger(spec.removeprefix("spacy:"))
+    raise TaggerUnavailable(f"tagger is rules or spacy:MODEL, not {spec!r}")
+
+
+def like(word: str, model: str) -> str:
+    """`word` with the capitals of `model`: all, the first, or none."""
+    if model.isupper() and len(model) > 1:
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word

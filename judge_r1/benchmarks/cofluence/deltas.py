@@ -1,0 +1,175 @@
+"""Measures a judge on degraded copies: Δ per manipulation and length, its tests, leakage, and the effect of length.
+
+Δ is the score of a copy minus that of its original, on one metric. A judge that notices the manipulation has Δ < 0.
+Scores are keyed by metric and copies by name, never by position.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from judge_r1.core.documents import FULL
+from judge_r1.core.items import ItemResult, Vote
+from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.statistics.paired import equivalence, paired_t, sign_test, wilcoxon
+from judge_r1.statistics.significance import holm
+
+MISSING = "missing_score"
+MARGIN = 0.25
+"""The margin of equivalence in points: half of the smallest step of the scale."""
+TESTABLE = 2
+"""The least number of documents for a test."""
+Ratings = dict[int, dict[str, float]]
+"""Candidate -> metric -> mean score of its votes. Candidate 0 is the original."""
+
+
+def ratings(votes: Sequence[Vote]) -> Ratings:
+    """The scores of all candidates. Invalid votes and missing scores are left out."""
+    given: dict[int, dict[str, list[float]]] = {}
+    for vote in votes:
+        if isinstance(vote.verdict, ChecklistVerdict):
+            for metric, score in vote.verdict.scores.items():
+                given.setdefault(vote.order[0], {}).setdefault(metric, []).append(score)
+    return {index: {metric: fmean(found) for metric, found in own.items()} for index, own in given.items()}
+
+
+def deltas(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, dict[str, float]]:
+    """Copy -> metric -> Δ, for the metrics that both the copy and the original have."""
+    found = ratings(votes)
+    original = found.get(0, {})
+    return {
+        name: {metric: score - original[metric] for metric, score in found.get(place, {}).items() if metric in original}
+        for place, name in enumerate(targets, 1)
+    }
+
+
+def detected(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, float | None]:
+    """Copy -> 1, ½ or 0 by the sign of Δ on its target metric; None without Δ."""
+    found = deltas(targets, votes)
+    return {name: _detected(found[name].get(metric)) for name, metric in targets.items()}
+
+
+def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """The measures of one judge. `detection` and `loss of detection` are means over manipulations; `deltas` holds the
+    tables (`task_rows`, `length_rows`) and the counts of scores that are missing."""
+    tasks, lengths = task_rows(results), length_rows(results)
+    losses = [row["loss_of_detection"] for row in lengths]
+    means = [row["detection"] for row in tasks]
+    votes = [vote for result in results for vote in result.votes]
+    valid = [vote.verdict for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
+    metrics = {metric for verdict in valid for metric in verdict.scores}
+    return {
+        "detection": fmean(means) if means else None,
+        "loss of detection": fmean(losses) if losses else None,
+        "deltas": {
+            "tasks": tasks,
+            "lengths": lengths,
+            "texts": len(votes),
+            "without_scores": len(votes) - len(valid),
+            "partly_scored": sum(len(verdict.scores) < len(metrics) for verdict in valid),
+        },
+    }
+
+
+def task_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
+    """One row per manipulation and length: Δ on the target metric with the t-test for Δ < 0, Wilcoxon's and the sign
+    test, detection accuracy, and Δ on the other metrics (`leakage`). `p_holm` is the t-test's p_less, adjusted over all
+    rows. A document without Δ is left out and counted as missing."""
+    rows = []
+    for length in _lengths(results):
+        part = [result for result in results if result.group == length]
+        for name, metric in _targets(part).items():
+            found = {
+                result.cluster_id: deltas(result.gold, result.votes)[name] for result in part if name in result.gold
+            }
+            own = {cluster: by_metric[metric] for cluster, by_metric in found.items() if metric in by_metric}
+            if not own:
+                continue
+            others = sorted({other for by_metric in found.values() for other in by_metric} - {metric})
+            leakage = {other: [one[other] for one in found.values() if other in one] for other in others}
+            shares = [share for value in own.values() if (share := _detected(value)) is not None]
+            rows.append(
+                {
+                    "manipulation": name,
+                    "length": length,
+                    "metric": metric,
+                    **_tested(list(own.values())),
+                    "missing": len(found) - len(own),
+                    "detection": fmean(shares),
+                    "detection_ci95": list(clustered_mean_ci(shares, list(own))),
+                    "leakage": {other: _tested(values) for other, values in leakage.items()},
+                }
+            )
+    return _with_holm(rows, "p_less")
+
+
+def length_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
+    """One row per manipulation and short length: loss of detection = Δ(full) - Δ(short) on the same documents.
+
+    It is positive if the manipulation is noticed less in the full text, and its t-test is two-sided. A p above .05 is
+    no evidence of equality; `p_equivalent` below .05 is (TOST within ±0.25 points).
+    """
+    rows = []
+    for length in _lengths(results):
+        if length == FULL:
+            continue
+        full, short = (_target_deltas(results, wanted) for wanted in (FULL, length))
+        for name in short:
+            shared = [cluster for cluster in short[name] if cluster in full.get(name, {})]
+            losses = [full[name][cluster] - short[name][cluster] for cluster in shared]
+            if len(losses) < TESTABLE:
+                continue
+            tested = _tested(losses)
+            tested["loss_of_detection"] = tested.pop("mean")
+            equal = equivalence(losses, MARGIN)
+            rows.append(
+                {
+                    "manipulation": name,
+                    "short": length,
+                    **tested,
+                    "p_equivalent": equal.p,
+                    "margin": equal.margin,
+                }
+            )
+    return _with_holm(rows, "p")
+
+
+def _target_deltas(results: Sequence[ItemResult], length: str) -> dict[str, dict[str, float]]:
+    """Copy -> document -> Δ on the target metric, at one length."""
+    found: dict[str, dict[str, float]] = {}
+    for result in results:
+        if result.group == length:
+            for name, by_metric in deltas(result.gold, result.votes).items():
+                if (delta := by_metric.get(result.gold[name])) is not None:
+                    found.setdefault(name, {})[result.cluster_id] = delta
+    return found
+
+
+def _tested(values: Sequence[float]) -> dict[str, Any]:
+    """The mean of differences with its tests; without tests below two values."""
+    if len(values) < TESTABLE:
+        return {"n": len(values), "mean": values[0], "sd": None, "t": None, "df": None, "ci95": None} | dict.fromkeys(
+            ("p", "p_less", "p_wilcoxon", "p_sign")
+        )
+    test = paired_t(values)
+    return {**test._asdict(), "ci95": list(test.ci95), "p_wilcoxon": wilcoxon(values), "p_sign": sign_test(values)}
+
+
+def _with_holm(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """Adds `p_holm`: `key` adjusted over the rows that have it."""
+    adjusted = holm({place: row[key] for place, row in enumerate(rows) if row[key] is not None})
+    return [{**row, "p_holm": adjusted.get(place)} for place, row in enumerate(rows)]
+
+
+def _detected(delta: float | None) -> float | None:
+    return None if delta is None else 1.0 if delta < 0 else 0.5 if delta == 0 else 0.0
+
+
+def _lengths(results: Sequence[ItemResult]) -> list[str]:
+    """The lengths, the shortest first."""
+    return sorted({result.group for result in results}, key=lambda length: (length == FULL, length.zfill(9)))
+
+
+def _targets(results: Sequence[ItemResult]) -> dict[str, str]:
+    return {name: metric for result in results for name, metric in result.gold.items()}

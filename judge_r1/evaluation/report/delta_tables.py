@@ -1,0 +1,151 @@
+"""The tables and figures of benchmarks with degraded copies of documents (`judge_r1.benchmarks.cofluence.deltas`)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, whisker_chart
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
+
+DELTAS = "deltas"
+"""The key in `extra` of a summary's row."""
+Row = Mapping[str, Any]
+
+
+def delta_grids(rows: Sequence[Row]) -> list[Grid]:
+    """Δ per manipulation and length, the effect of length, and the missing scores; none without such a benchmark."""
+    measured = [row for row in rows if DELTAS in row.get("extra", {})]
+    if not measured:
+        return []
+    return [_tasks(measured), *([_lengths(measured)] if any(_of(row)["lengths"] for row in measured) else []),
+            _missing(measured)]  # fmt: skip
+
+
+def delta_figures(rows: Sequence[Row]) -> list[Figure]:
+    """Detection accuracy by manipulation at each length, and the mean Δ by length."""
+    measured = [row for row in rows if DELTAS in row.get("extra", {})]
+    colors = colors_of([row["name"] for row in measured])
+    figures = []
+    lengths = list(dict.fromkeys(task["length"] for row in measured for task in _of(row)["tasks"]))
+    for length in lengths:
+        parts: dict[str, dict[str, Estimate]] = {}
+        for row in measured:
+            for task in _of(row)["tasks"]:
+                if task["length"] == length:
+                    low, high = task["detection_ci95"]
+                    parts.setdefault(task["manipulation"], {})[row["name"]] = Estimate(task["detection"], low, high)
+        title = f"Detection accuracy, length {length}"
+        figures.append(Figure(title, whisker_chart(title, parts, colors), colors))
+    if len(lengths) > 1:
+        series = {row["name"]: _mean_deltas(row, lengths) for row in measured}
+        note = f"Mean Δ on the target metric; 1 to {len(lengths)}: length {', '.join(lengths)}."
+        figures.append(Figure("Δ by length", line_chart("Δ by length", series, colors, dots=True), colors, note))
+    return figures
+
+
+def _tasks(rows: Sequence[Row]) -> Grid:
+    cells = []
+    for row in rows:
+        for task in _of(row)["tasks"]:
+            leaks = ", ".join(f"{metric} {test['mean']:+.2f}" for metric, test in task["leakage"].items())
+            cells.append(
+                (
+                    row["name"],
+                    task["manipulation"],
+                    task["length"],
+                    task["metric"],
+                    str(task["n"]) + (f" ({task['missing']} missing)" if task["missing"] else ""),
+                    f"{task['mean']:+.2f}",
+                    _interval(task["ci95"]),
+                    _t(task),
+                    _p(task["p_less"]),
+                    _p(task["p_holm"]),
+                    _p(task["p_wilcoxon"]),
+                    Estimate(task["detection"], *task["detection_ci95"]),
+                    leaks or NONE,
+                )
+            )
+    note = (
+        "Δ: score of the copy minus that of the original, on the metric that the copy is degraded in; below 0 if the "
+        "judge notices. p: t-test for Δ < 0, then Holm over the judge's rows, then Wilcoxon (two-sided). Detection: "
+        "copies that score lower, ties ½. Leakage: Δ on the other metrics."
+    )
+    columns = (
+        "judge", "manipulation", "length", "metric", "n", "Δ", "95 %", "t (df)", "p", "Holm", "Wilcoxon", "detection",
+        "leakage",
+    )  # fmt: skip
+    return Grid("Δ by manipulation and length", note, columns, tuple(cells))
+
+
+def _lengths(rows: Sequence[Row]) -> Grid:
+    cells = [
+        (
+            row["name"],
+            test["manipulation"],
+            test["short"],
+            str(test["n"]),
+            f"{test['loss_of_detection']:+.2f}",
+            _interval(test["ci95"]),
+            _t(test),
+            _p(test["p"]),
+            _p(test["p_holm"]),
+            _p(test["p_wilcoxon"]),
+            _p(test["p_equivalent"]),
+        )
+        for row in rows
+        for test in _of(row)["lengths"]
+    ]
+    note = (
+        "Loss of detection: Δ(full) - Δ(short) of the same document; above 0 if the full text's copy is noticed less. "
+        "p: two-sided t-test, then Holm, then Wilcoxon. Equivalent: TOST; below .05 the loss lies within ±0.25 points. "
+        "A large p of the t-test alone is no evidence that length does not matter."
+    )
+    columns = (
+        "judge", "manipulation", "short", "n", "loss of detection", "95 %", "t (df)", "p", "Holm", "Wilcoxon",
+        "equivalent",
+    )  # fmt: skip
+    return Grid("The effect of length", note, columns, tuple(cells))
+
+
+def _missing(rows: Sequence[Row]) -> Grid:
+    names = ("sections", "truncated_sections", "missing_scores", "calls", "input_tokens", "output_tokens")
+    cells = []
+    for row in rows:
+        usage, own = row.get("usage") or {}, _of(row)
+        counts = (f"{usage[name]:.0f}" if name in usage else NONE for name in names)
+        ended = row.get("ended", {}).get("turn_budget", 0)
+        cells.append(
+            (row["name"], str(own["texts"]), str(own["without_scores"]), str(own["partly_scored"]), str(ended), *counts)
+        )
+    note = (
+        "Texts without any score, and with some; answers on whole texts that were cut off. Sections whose answer was "
+        "cut off, and scores that sections lack. Calls and tokens at an endpoint or of the local engine."
+    )
+    columns = ("judge", "texts", "without scores", "partly scored", "cut off",
+               *(name.replace("_", " ") for name in names))  # fmt: skip
+    return Grid("Missing scores and cost", note, columns, tuple(cells))
+
+
+def _of(row: Row) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = row["extra"][DELTAS]
+    return found
+
+
+def _mean_deltas(row: Row, lengths: Sequence[str]) -> list[tuple[float, float]]:
+    points = []
+    for place, length in enumerate(lengths, 1):
+        means = [task["mean"] for task in _of(row)["tasks"] if task["length"] == length]
+        if means:
+            points.append((float(place), sum(means) / len(means)))
+    return points
+
+
+def _interval(ci95: Sequence[float] | None) -> str:
+    return NONE if ci95 is None else f"[{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+
+
+def _t(test: Mapping[str, Any]) -> str:
+    return NONE if test["t"] is None else f"{test['t']:.2f} ({test['df']})"
+
+
+def _p(value: float | None) -> str:
+    return NONE if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,50 @@
+"""Combines the scores of the sections of a document without a model."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from judge_r1.core.memory import DocumentMemory, Scores
+
+FINAL = "final_judge"
+"""The aggregation by a last call of the model."""
+Aggregate = Literal["char_mean", "section_mean", "min", "final_judge"]
+Scored = tuple[float, int]
+"""A score and the characters of its section."""
+
+
+def char_mean(scored: Sequence[Scored]) -> float:
+    """Σ score·characters / Σ characters."""
+    return sum(score * size for score, size in scored) / sum(size for _, size in scored)
+
+
+def section_mean(scored: Sequence[Scored]) -> float:
+    """The mean over sections."""
+    return sum(score for score, _ in scored) / len(scored)
+
+
+def lowest(scored: Sequence[Scored]) -> float:
+    """The score of the worst section."""
+    return min(score for score, _ in scored)
+
+
+_RULES: dict[str, Callable[[Sequence[Scored]], float]] = {
+    "char_mean": char_mean,
+    "section_mean": section_mean,
+    "min": lowest,
+}
+
+
+def aggregated(memory: DocumentMemory) -> dict[str, Scores]:
+    """The scores of the document by aggregation and metric. Sections without a score are left out, and a metric without
+    any has None."""
+    found: dict[str, Scores] = {}
+    for name, rule in _RULES.items():
+        found[name] = {}
+        for metric in memory.metrics:
+            scored = [
+                (score, max(1, section.end - section.start))
+                for section in memory.sections
+                if (score := section.scores.get(metric)) is not None
+            ]
+            found[name][metric] = rule(scored) if scored else None
+    return found

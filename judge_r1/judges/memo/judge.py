@@ -1,0 +1,234 @@
+"""The judges of long documents: `memo` reads in sections and keeps notes, `document` reads everything at once.
+
+    memo:scan=2000,overlap=0.1,aggregate=char_mean@MODEL
+    document:form=v6-3@MODEL
+
+A single candidate gets a checklist of scores by metric. Two candidates are compared by the mean of their scores, or
+with `aggregate=final_judge` by a last call that reads both reports. The judgment holds the memory of each candidate.
+"""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from statistics import fmean
+from typing import Any
+
+from judge_r1.core.memory import DocumentMemory, Scores
+from judge_r1.core.records import INFRASTRUCTURE, PROMPT_TOO_LONG, Trajectory, Turn
+from judge_r1.core.verdicts import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    Judgment,
+    PairwiseVerdict,
+    ScoresVerdict,
+    Verdict,
+    preference,
+)
+from judge_r1.core.yaml_config import validated
+from judge_r1.episode.tags import escape_tags
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.memo.aggregate import FINAL
+from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.parser import visible
+from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
+from judge_r1.judges.memo.prompts import pair_prompt
+from judge_r1.judges.memo.store import MemoryStore
+from judge_r1.judges.memo.text_model import CONTEXT_OVERFLOW, ModelSource, TextModel
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.runners.concurrency import as_finished
+
+NO_SCORE = "no_score"
+"""The reason of an invalid verdict: some candidate has no score at all."""
+NO_VERDICT = "no_verdict"
+_BETTER = re.compile(r"FINAL\s+Better\W*\b(A|B|tie)\b", re.IGNORECASE)
+_WORSE_IN = re.compile(r"FINAL\s+Worse\s+In\W*([^\n]*)", re.IGNORECASE)
+
+
+class MemoJudge:
+    """Rates the candidates of each request on its metrics. `whole` reads each candidate as one section, without a
+    final call."""
+
+    def __init__(self, build: JudgeBuild, config: MemoConfig, *, whole: bool = False) -> None:
+        self._source = ModelSource(build, config)
+        self.config, self._concurrency, self._whole = config, build.batch_size, whole
+        self.pipeline = Pipeline(config, self._source.counter, whole=whole)
+        self.name = f"{'document' if whole else 'memo'}@{self._source.name}"
+        sampling = {"temperature": build.sampling.temperature, "seed": build.sampling.seed}
+        options = config.model_dump(mode="json", exclude={"memory", "timeout"})
+        self.settings: dict[str, Any] = {**sampling, **options, "unit": self._source.counter.unit}
+        identity = {"model": self._source.identity, **sampling, **self.pipeline.settings}
+        self.store = MemoryStore(config.memory, identity)
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge for a blank candidate, which has no sections."""
+        for request in requests:
+            for index in request.order:
+                if not request.item.texts[index].strip():
+                    raise BadJudge(f"{self.name}: candidate {index + 1} of item {request.item.item_id} is blank")
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async with self.open_model() as model:
+            async for output in as_finished(self.name, requests, partial(self._one, model), self._concurrency):
+                yield output
+
+    def open_model(self) -> AbstractAsyncContextManager[TextModel]:
+        """The model, for calls in this event loop."""
+        return self._source.open()
+
+    def close(self) -> None:
+        self._source.close()
+
+    async def memories(self, model: TextModel, request: JudgeRequest, work: Work) -> list[DocumentMemory]:
+        """The memory of each candidate in the order shown. Raises: CallFailed."""
+        task = _task_of(request)
+
+        async def one(text: str) -> DocumentMemory:
+            return await self.store.get(text, task, lambda: self.pipeline.remember(model, text, task, work))
+
+        return [await one(request.item.texts[index]) for index in request.order]
+
+    async def _one(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
+        work = Work()
+        try:
+            memories = await self.memories(model, request, work)
+            trajectory = await self._verdict(model, request, memories, work)
+        except CallFailed as failure:
+            trajectory = Trajectory.without_ids(f"{INFRASTRUCTURE}{failure}", _turns(work))
+            return JudgeOutput(request, trajectory, InvalidVerdict(reason=trajectory.ended), usage=work.usage.as_dict())
+        counts = {
+            "sections": float(sum(len(memory.sections) for memory in memories)),
+            "truncated_sections": float(sum(memory.truncated for memory in memories)),
+            "missing_scores": float(sum(memory.missing_scores for memory in memories)),
+        }
+        judgment = trajectory.judgment
+        verdict = judgment.verdict if judgment else InvalidVerdict(reason=trajectory.ended)
+        return JudgeOutput(request, trajectory, verdict, usage=work.usage.as_dict() | counts)
+
+    async def _verdict(
+        self, model: TextModel, request: JudgeRequest, memories: list[DocumentMemory], work: Work
+    ) -> Trajectory:
+        config, task = self.config, _task_of(request)
+        texts = [request.item.texts[index] for index in request.order]
+        worse_in: list[str] | None = None
+        verdict: Verdict
+        if len(texts) == 2 and config.aggregate == FINAL:
+            verdict, worse_in = await self._compare(model, memories, task, work)
+        else:
+            if config.final and not self._whole:
+                memories = [
+                    await self.pipeline.conclude(model, text, memory, task, work)
+                    for text, memory in zip(texts, memories, strict=True)
+                ]
+            verdict = scores_verdict([memory.aggregates[config.aggregate] for memory in memories])
+        if isinstance(verdict, InvalidVerdict):
+            return Trajectory.without_ids(_why_invalid(verdict, memories), _turns(work))
+        judgment = Judgment(
+            verdict=verdict,
+            violated_principles=self._violated(verdict, memories, worse_in),
+            explanation="\n".join(self.pipeline.report(memory) for memory in memories),
+            memory=tuple(memories),
+        )
+        return Trajectory.without_ids("answer", _turns(work), judgment)
+
+    async def _compare(
+        self, model: TextModel, memories: Sequence[DocumentMemory], task: str, work: Work
+    ) -> tuple[Verdict, list[str] | None]:
+        """The better document by a call that reads both reports, and the metrics in which the other one is worse."""
+        first, second = (self.pipeline.report(memory) for memory in memories)
+        prompt = pair_prompt(first, second, self.pipeline.metrics, self.pipeline.form, task=task)
+        [answer] = await model.complete([prompt], self.config.max_tokens)
+        work.add([answer])
+        text = visible(answer.text)
+        if not (match := _BETTER.search(text)):
+            return InvalidVerdict(reason=NO_VERDICT), None
+        winner = match[1].lower()
+        named = _WORSE_IN.search(text)
+        listed = named[1].lower() if named else ""
+        worse_in = [metric.name for metric in self.pipeline.metrics if metric.name.lower() in listed]
+        return PairwiseVerdict(winner="tie" if winner == "tie" else "A" if winner == "a" else "B"), worse_in
+
+    def _violated(
+        self, verdict: Verdict, memories: Sequence[DocumentMemory], worse_in: Sequence[str] | None
+    ) -> tuple[int, ...]:
+        """The principles among the metrics in which the worse of two candidates scores lower, or that were named."""
+        winner = preference(verdict)
+        if winner not in ("A", "B"):
+            return ()
+        if worse_in is None:
+            better, worse = (memories[place].aggregates[self.config.aggregate] for place in _places(winner))
+            worse_in = [
+                name
+                for name in better
+                if (high := better[name]) is not None and (low := worse[name]) is not None and low < high
+            ]
+        numbers = {metric.principle for metric in self.pipeline.metrics if metric.name in worse_in}
+        return tuple(sorted(number for number in numbers if number is not None))
+
+
+def scores_verdict(scores: Sequence[Scores]) -> Verdict:
+    """One candidate: a checklist of its scores by metric. Several: the mean of each over the metrics that all of them
+    have. Invalid if a candidate has no score."""
+    given = [{name: score for name, score in one.items() if score is not None} for one in scores]
+    shared = set.intersection(*(set(one) for one in given))
+    if not shared:
+        return InvalidVerdict(reason=NO_SCORE)
+    if len(given) == 1:
+        return ChecklistVerdict(scores=given[0])
+    return ScoresVerdict(scores=tuple(fmean(one[name] for name in sorted(shared)) for one in given))
+
+
+def _places(winner: str) -> tuple[int, int]:
+    return (0, 1) if winner == "A" else (1, 0)
+
+
+def _task_of(request: JudgeRequest) -> str:
+    """What the candidates were written for. A benchmark's own prompt says it in its own words."""
+    return request.item.instruction if isinstance(request.task, CustomPrompt) else request.task.decision
+
+
+def _why_invalid(verdict: InvalidVerdict, memories: Sequence[DocumentMemory]) -> str:
+    """A document that the model could not read, or answers without a score."""
+    ended = {section.ended for memory in memories for section in memory.sections}
+    if verdict.reason == NO_SCORE and ended == {CONTEXT_OVERFLOW}:
+        return PROMPT_TOO_LONG
+    return "turn_budget" if verdict.reason == NO_SCORE and ended == {"length"} else verdict.reason
+
+
+def _turns(work: Work) -> list[Turn]:
+    return [Turn(text=escape_tags(answer)) for answer in work.answers]
+
+
+def memo_config(build: JudgeBuild) -> MemoConfig:
+    """The options of the SPEC. Raises: ConfigError."""
+    return validated(MemoConfig, {}, build.options, "options of memo")
+
+
+_WHOLE = ("metrics", "form", "max_tokens", "retries", "memory", "tokenizer", "timeout")
+"""The options of a judge that reads a document as a whole."""
+
+
+def _make_memo(build: JudgeBuild) -> Judge:
+    return MemoJudge(build, memo_config(build))
+
+
+def _make_document(build: JudgeBuild) -> Judge:
+    for option in build.options:
+        if (name := option.partition("=")[0]) not in _WHOLE:
+            raise BadJudge(f"judge document has no option {name!r}; it has {', '.join(_WHOLE)}")
+    config = validated(MemoConfig, {"final": False}, build.options, "options of document")
+    return MemoJudge(build, config, whole=True)
+
+
+JUDGES.register("memo")(
+    JudgeKind(
+        "reads long candidates in sections, keeps notes and rates them on any metrics; a folder, a hub name, "
+        "bundled:NAME, URL#MODEL (chat) or vllm:URL#MODEL (token ids)",
+        _make_memo,
+    )
+)
+JUDGES.register("document")(
+    JudgeKind(
+        "rates each candidate on any metrics, in one prompt with the whole text; models as for memo", _make_document
+    )
+)

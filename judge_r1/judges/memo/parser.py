@@ -1,0 +1,98 @@
+"""Parses an evaluation: scores and tagged issues by the name of the metric, never by their position."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from judge_r1.core.memory import Issues, Scores
+from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.judges.memo.metrics import Metric
+
+_NUMBER = r"\[?(\d+(?:[.,]\d+)?)\]?(?:\s*/\s*5(?:\.0)?)?"
+_STYLES = (
+    r"\*\*\s*FINAL\s+{m}\s+Score\s*:\s*\*\*\s*{n}",
+    r"\*\*\s*FINAL\s+{m}\s+Score\s*\*\*\s*:\s*\**\s*{n}",
+    r"\*\*\s*FINAL\s+{m}\s+Score\s*:\s*{n}",
+    r"FINAL\s+{m}\s+Score\s*:\s*\**\s*{n}",
+    r"FINAL\s+{m}\s+Score\s*(?:is|=|-)\s*{n}",
+    r"FINAL\s+{m}\s*:\s*\**\s*{n}",
+    r"\*\*\s*{m}\s+Score\s*:?\s*\*\*\s*:?\s*{n}",
+    r"\b{m}\s+(?:Score|Rating)\s*:\s*\**\s*{n}",
+    r"\b{m}\s+(?:Score|Rating)\s*(?:is|=|-)\s*{n}",
+    r"\*\*\s*{m}\s*:?\s*\*\*\s*:?\s*{n}\s*(?:[.*]|$)",
+    r"^\W*{m}\s*:\s*{n}\W*$",
+)
+"""The forms of a score, the clearest first. The first match of the first form that matches counts."""
+_TAG = re.compile(r"^[ \t]*[-*•][ \t]*\**(\[[A-Z][A-Z /_-]*\])\**:?[ \t]*", re.MULTILINE)
+_BLOCK_END = re.compile(r"^\W*(?:\d+\)|\**FINAL\b)", re.MULTILINE | re.IGNORECASE)
+LAYOUT_TAG = "[TAG]"
+"""The tag of the layout in the prompt: an answer that repeats it names no problem."""
+LOWEST, HIGHEST = 1.0, 5.0
+
+
+class Evaluation(NamedTuple):
+    """What an answer says about each metric: a score, None where there is none, and issues by tag."""
+
+    scores: Scores
+    issues: Issues
+
+
+def parse_evaluation(answer: str, metrics: Sequence[Metric]) -> Evaluation:
+    """Scores outside of 1 to 5 count as missing. Thoughts are left out."""
+    text = visible(answer)
+    titles = [metric.title for metric in metrics]
+    return Evaluation(
+        {metric.name: _score(text, metric.title) for metric in metrics},
+        {metric.name: _issues(text, metric.title, titles) for metric in metrics},
+    )
+
+
+def visible(answer: str) -> str:
+    """The answer without thoughts, with single spaces."""
+    text = re.sub(r"[ \t]+", " ", without_thoughts(answer))
+    return re.sub(r" *\n *", "\n", text).strip()
+
+
+def _score(text: str, title: str) -> float | None:
+    for pattern in _score_patterns(title):
+        if match := pattern.search(text):
+            value = float(match[1].replace(",", "."))
+            return value if LOWEST <= value <= HIGHEST else None
+    return None
+
+
+@cache
+def _score_patterns(title: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        re.compile(style.format(m=_flexible(title), n=_NUMBER), re.IGNORECASE | re.MULTILINE) for style in _STYLES
+    )
+
+
+@cache
+def _header(title: str) -> re.Pattern[str]:
+    return re.compile(rf"{_flexible(title)} Issues?\**\s*(?:\([^)\n]*\))?\s*:\**", re.IGNORECASE)
+
+
+def _flexible(title: str) -> str:
+    return r"\s+".join(re.escape(word) for word in title.split())
+
+
+def _issues(text: str, title: str, titles: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    header = _header(title).search(text)
+    if header is None:
+        return {}
+    ends = [len(text)]
+    if found := _BLOCK_END.search(text, header.end()):
+        ends.append(found.start())
+    others = [other for other in titles if other != title]
+    ends += [match.start() for other in others if (match := _header(other).search(text, header.end()))]
+    block = text[header.end() : min(ends)]
+    tags = list(_TAG.finditer(block))
+    issues: dict[str, tuple[str, ...]] = {}
+    for place, match in enumerate(tags):
+        end = tags[place + 1].start() if place + 1 < len(tags) else None
+        description = " ".join(block[match.end() : end].split())
+        if description and match[1] != LAYOUT_TAG:
+            issues[match[1]] = (*issues.get(match[1], ()), description)
+    return issues

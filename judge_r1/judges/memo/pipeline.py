@@ -1,0 +1,158 @@
+"""Evaluates one document: scan, rate every section, note, report, final call."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_r1.core.memory import DocumentMemory, Scores, SectionNote, text_hash
+from judge_r1.episode.prompts import Prompt
+from judge_r1.judges.memo.aggregate import FINAL, aggregated
+from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.forms import FORMS
+from judge_r1.judges.memo.metrics import Metric, parse_metrics
+from judge_r1.judges.memo.parser import Evaluation, parse_evaluation, visible
+from judge_r1.judges.memo.prompts import final_prompt, rating_prompt, summary_prompt
+from judge_r1.judges.memo.report import render_report
+from judge_r1.judges.memo.scanner import Section, WordCounter, scan
+from judge_r1.judges.memo.text_model import TextModel
+from judge_r1.models.base import Generation, Usage
+
+
+class CallFailed(Exception):
+    """An infrastructure failure: the document has no evaluation, and its memory is not kept."""
+
+
+@dataclass
+class Work:
+    """The calls of one request: the answers in order, and what they cost."""
+
+    answers: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+    def add(self, generations: Sequence[Generation]) -> None:
+        """Raises: CallFailed if one failed."""
+        for generation in generations:
+            self.usage.add(generation.usage)
+            self.answers.append(generation.text)
+        if failed := next((found.failure for found in generations if found.failure is not None), None):
+            raise CallFailed(failed)
+
+
+class Pipeline:
+    """The steps with one configuration. `whole` reads a document as one section: the judge without a memory."""
+
+    def __init__(self, config: MemoConfig, counter: WordCounter, *, whole: bool = False) -> None:
+        self.config, self.metrics = config, parse_metrics(config.metrics)
+        self.form, self.counter, self._whole = FORMS[config.form], counter, whole
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the notes on a document depend on, besides the model."""
+        names = ["form", "max_tokens", "retries"]
+        if not self._whole:
+            names += ["scan", "overlap", "summaries", "context_aware"]
+        return {
+            **{name: getattr(self.config, name) for name in names},
+            "document_summary": self.config.report == "report_summary",
+            "metrics": [metric.model_dump(mode="json") for metric in self.metrics],
+            "unit": self.counter.unit,
+        }
+
+    async def remember(self, model: TextModel, text: str, task: str, work: Work) -> DocumentMemory:
+        """The notes on a document. Sections are rated concurrently, after all summaries. Raises: CallFailed."""
+        config = self.config
+        sections = scan(text, self.counter, None if self._whole else config.scan, config.overlap)
+        summaries: list[str | None] = [None] * len(sections)
+        whole_summary = None
+        before = Usage()
+        before.add(work.usage)
+        if config.summaries and not self._whole:
+            summaries = await self._summarize(model, [section.text for section in sections], work, whole=False)
+        if config.report == "report_summary":
+            (whole_summary,) = await self._summarize(model, [text], work, whole=True)
+        rated = await self._rate(model, sections, summaries, task, work)
+        notes = tuple(
+            SectionNote(
+                number=section.number,
+                start=section.start,
+                end=section.end,
+                scores=evaluation.scores,
+                issues=evaluation.issues,
+                summary=summary,
+                ended=ended,
+            )
+            for section, summary, (evaluation, ended) in zip(sections, summaries, rated, strict=True)
+        )
+        spent = {name: value - before.as_dict()[name] for name, value in work.usage.as_dict().items()}
+        memory = DocumentMemory(
+            document=text_hash(text),
+            metrics=tuple(metric.name for metric in self.metrics),
+            sections=notes,
+            summary=whole_summary,
+            settings=self.settings,
+            usage=spent,
+        )
+        return memory.model_copy(update={"aggregates": aggregated(memory)})
+
+    def report(self, memory: DocumentMemory) -> str:
+        return render_report(memory, self.metrics, by_tag=self.config.by_tag)
+
+    async def conclude(
+        self, model: TextModel, text: str, memory: DocumentMemory, task: str, work: Work
+    ) -> DocumentMemory:
+        """The memory with the scores of the final call. Raises: CallFailed."""
+        prompt = final_prompt(
+            self.report(memory),
+            self.metrics,
+            self.form,
+            document=text if self.config.report == "report_original" else None,
+            summary=memory.summary,
+            task=task,
+        )
+        [answer] = await model.complete([prompt], self.config.max_tokens)
+        work.add([answer])
+        scores: Scores = parse_evaluation(answer.text, self.metrics).scores
+        return memory.model_copy(update={"aggregates": {**memory.aggregates, FINAL: scores}})
+
+    async def _summarize(self, model: TextModel, texts: Sequence[str], work: Work, *, whole: bool) -> list[str | None]:
+        found = await model.complete([summary_prompt(text, whole=whole) for text in texts], self.config.max_tokens)
+        work.add(found)
+        return [" ".join(visible(generation.text).split()) or None for generation in found]
+
+    async def _rate(
+        self, model: TextModel, sections: Sequence[Section], summaries: Sequence[str | None], task: str, work: Work
+    ) -> list[tuple[Evaluation, str]]:
+        """The evaluation and the finish reason of each section; of several calls the worst reason."""
+        groups = [[metric] for metric in self.metrics] if self.form.one_metric else [list(self.metrics)]
+        prompts = [
+            self._rating(section, previous, group, task)
+            for section, previous in zip(sections, [None, *summaries][: len(sections)], strict=True)
+            for group in groups
+        ]
+        found = await model.complete(prompts, self.config.max_tokens)
+        work.add(found)
+        rated = []
+        for place in range(0, len(found), len(groups)):
+            own = found[place : place + len(groups)]
+            parts = [parse_evaluation(one.text, group) for one, group in zip(own, groups, strict=True)]
+            reasons = [one.finish_reason for one in own if one.finish_reason != "stop"]
+            rated.append((_merged(parts), reasons[0] if reasons else "stop"))
+        return rated
+
+    def _rating(self, section: Section, previous: str | None, metrics: Sequence[Metric], task: str) -> Prompt:
+        return rating_prompt(
+            section.text,
+            metrics,
+            self.form,
+            task=task,
+            excerpt=self.config.context_aware and not self._whole,
+            context=section.context,
+            summary=previous,
+        )
+
+
+def _merged(parts: Sequence[Evaluation]) -> Evaluation:
+    return Evaluation(
+        {name: score for part in parts for name, score in part.scores.items()},
+        {name: issues for part in parts for name, issues in part.issues.items()},
+    )

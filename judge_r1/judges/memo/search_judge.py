@@ -1,0 +1,157 @@
+"""The agentic judge that searches its notes: `memo-search:index=both@MODEL` compares two long documents.
+
+The memory of each candidate is made as by `memo`. Notes and sentences become the text of a case of their own, and the
+agentic judge searches it instead of reading the candidates. `index=document` makes no notes: plain agentic search.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, get_args
+
+from judge_r1.core.memory import DocumentMemory
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import INFRASTRUCTURE, Trajectory
+from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.core.yaml_config import validated
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.judges.agentic import AgenticJudge, episode_config
+from judge_r1.judges.backend_spec import judge_of_backend, split_options
+from judge_r1.judges.base import (
+    JUDGES,
+    BadJudge,
+    Closable,
+    Judge,
+    JudgeBuild,
+    JudgeKind,
+    JudgeOutput,
+    pairs_only_message,
+)
+from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.judge import MemoJudge
+from judge_r1.judges.memo.notes import Index, searchable_text, stand_in
+from judge_r1.judges.memo.pipeline import CallFailed, Work
+from judge_r1.judges.memo.scanner import scan
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
+
+BUDGET = ("budget.max_searches=5", "budget.top_k=5")
+"""The default options of the episode: a document has many places to look at."""
+NAMES = ("A", "B")
+
+
+class CaseTexts(dict[str, str]):
+    """The texts to search, which are added while the judge runs. It counts as filled, so that the retriever of the
+    configuration is used from the start."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A request as the agentic judge gets it, with the memories behind it and what they cost."""
+
+    request: JudgeRequest
+    shown: JudgeRequest
+    memories: tuple[DocumentMemory, ...]
+    work: Work
+
+
+class MemoSearchJudge:
+    """Wraps an agentic judge on the same model."""
+
+    def __init__(self, memo: MemoJudge, agent: Judge, texts: CaseTexts, index: Index, batch_size: int) -> None:
+        self._memo, self._agent, self._texts, self._index, self._batch = memo, agent, texts, index, batch_size
+        self.name = f"memo-search@{agent.name.partition('@')[2]}"
+        self.settings: dict[str, Any] = {**agent.settings, "index": index, "memo": memo.settings}
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge for a blank candidate or a benchmark's own prompt."""
+        self._memo.check(requests)
+        for request in requests:
+            if isinstance(request.task, CustomPrompt):
+                raise BadJudge(pairs_only_message(self.name, request))
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        """Takes the requests in batches: first the notes, then the episodes."""
+        waiting = iter(requests)
+        while batch := list(islice(waiting, self._batch)):
+            ready: dict[Any, _Prepared] = {}
+            async with self._memo.open_model() as model:
+                for request in batch:
+                    work = Work()
+                    try:
+                        memories = await self._memo.memories(model, request, work) if self._index != "document" else []
+                    except CallFailed as failure:
+                        ended = f"{INFRASTRUCTURE}{failure}"
+                        trajectory, verdict = Trajectory.without_ids(ended), InvalidVerdict(reason=ended)
+                        yield JudgeOutput(request, trajectory, verdict, usage=work.usage.as_dict())
+                        continue
+                    ready[request.key] = self._prepared(request, memories, work)
+            if not ready:
+                continue
+            self._agent.check([one.shown for one in ready.values()])
+            async with aclosing(self._agent.judge([one.shown for one in ready.values()])) as outputs:  # type: ignore[type-var]
+                async for output in outputs:
+                    one = ready[output.request.key]
+                    yield _combined(output, one)
+                    self._texts.pop(one.shown.case_id or "", None)
+
+    def close(self) -> None:
+        self._memo.close()
+        if isinstance(self._agent, Closable):
+            self._agent.close()
+
+    def _prepared(self, request: JudgeRequest, memories: Sequence[DocumentMemory], work: Work) -> _Prepared:
+        texts = [request.item.texts[index] for index in request.order]
+        pipeline = self._memo.pipeline
+        sections = [scan(text, pipeline.counter, self._memo.config.scan) for text in texts]
+        text = searchable_text(self._index, NAMES, memories or (None, None), sections)
+        case_id = content_hash(request.item.item_id, list(request.order), request.sample, text)
+        self._texts[case_id] = text
+        first, second = (stand_in(name, own, self._index) for name, own in zip(NAMES, sections, strict=True))
+        assert not isinstance(request.task, CustomPrompt)
+        task = replace(request.task, reasoning_a=first, reasoning_b=second, case_id=case_id, context="")
+        return _Prepared(request, replace(request, task=task), tuple(memories), work)
+
+
+def _combined(output: JudgeOutput, one: _Prepared) -> JudgeOutput:
+    """The output with the memories and the cost of both parts. The model reads the notes, not the candidates."""
+    usage = one.work.usage.as_dict()
+    for name, value in (output.usage or {}).items():
+        usage[name] = usage.get(name, 0) + value
+    trajectory = output.trajectory
+    if trajectory.judgment is not None:
+        judgment = trajectory.judgment.model_copy(update={"memory": one.memories})
+        trajectory = trajectory.model_copy(update={"judgment": judgment})
+    return output._replace(request=one.request, trajectory=trajectory, usage=usage)
+
+
+def _make(build: JudgeBuild) -> Judge:
+    build, own = split_options(build, ("index", *MemoConfig.model_fields))
+    index = own.pop("index", "both")
+    if index not in get_args(Index):
+        raise BadJudge(f"memo-search: index is {', '.join(get_args(Index))}, not {index!r}")
+    config = validated(MemoConfig, {}, [f"{name}={value}" for name, value in own.items()], "options of memo-search")
+    texts = CaseTexts()
+    memo = MemoJudge(build, config)
+    shared = tuple(f"{name}={own[name]}" for name in ("timeout", "tokenizer") if name in own and "://" in build.backend)
+    agent_build = replace(build, texts=texts, options=[*shared, *build.options])
+    agent = judge_of_backend(agent_build, "agentic", _episode, AgenticJudge, prompted=False)
+    return MemoSearchJudge(memo, agent, texts, index, build.batch_size)  # type: ignore[arg-type]
+
+
+def _episode(build: JudgeBuild) -> EpisodeConfig:
+    """The agentic judge's configuration, with more searches by words, unless options say otherwise."""
+    named = {option.partition("=")[0] for option in build.options}
+    usual = [text for text in ("context=none", "retriever=bm25", *BUDGET) if text.partition("=")[0] not in named]
+    config = episode_config(replace(build, options=[*usual, *build.options]))
+    if not config.search:
+        raise BadJudge("memo-search searches its notes: leave out search=false, or use memo")
+    return config
+
+
+JUDGES.register("memo-search")(
+    JudgeKind("keeps notes on long candidates as memo, and searches notes and text in episodes; models as memo", _make)
+)

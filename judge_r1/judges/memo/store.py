@@ -1,0 +1,61 @@
+"""Keeps memories by document and settings, in the process and optionally in a folder."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.memory import DocumentMemory, text_hash
+from judge_r1.core.record_base import content_hash
+
+
+class BadMemory(JudgeError):
+    """A stored memory cannot be read."""
+
+
+class MemoryStore:
+    """`identity` is the model and everything else that notes depend on: other settings never share a memory."""
+
+    def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
+        self._folder, self._identity = folder, content_hash(identity)
+        self._known: dict[str, DocumentMemory] = {}
+        self._making: dict[str, asyncio.Lock] = {}
+        self.reused = 0
+
+    async def get(self, text: str, task: str, make: Callable[[], Awaitable[DocumentMemory]]) -> DocumentMemory:
+        """The memory of a document, made once even if several requests ask for it at the same time.
+
+        Raises: what `make` raises, and nothing is kept then; BadMemory for a damaged file.
+        """
+        key = content_hash(text_hash(text), task, self._identity, length=32)
+        lock = self._making.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                if key not in self._known and (stored := self._read(key)) is not None:
+                    self._known[key] = stored
+                if key in self._known:
+                    self.reused += 1
+                    return self._known[key]
+                memory = self._known[key] = await make()
+                if self._folder is not None:
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    write_json(self._folder / f"{key}.json", memory.model_dump(mode="json"))
+                return memory
+        finally:
+            if not lock.locked():
+                self._making.pop(key, None)
+
+    def _read(self, key: str) -> DocumentMemory | None:
+        path = None if self._folder is None else self._folder / f"{key}.json"
+        if path is None or not path.is_file():
+            return None
+        try:
+            return DocumentMemory.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise BadMemory(f"{path} cannot be read: {error.strerror}") from None
+        except ValidationError as error:
+            raise BadMemory(f"{path} is no memory ({explain(error)}): remove the file") from None

@@ -1,0 +1,95 @@
+"""Tests on paired differences of scores: t, Wilcoxon, sign, and equivalence (TOST). One difference per document.
+
+Scores in half points have many ties, so the t-test is shown with tests that need no normal distribution.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from judge_r1.statistics.intervals import binomial_p, binomial_tail
+
+
+class PairedT(NamedTuple):
+    """The one-sample t-test of differences against 0. `t` is None if all differences are equal: then `p` and `p_less`
+    are those of the sign test. `p` is two-sided, `p_less` is for a mean below 0. `ci95` is that of the mean."""
+
+    n: int
+    mean: float
+    sd: float
+    t: float | None
+    df: int
+    p: float
+    p_less: float
+    ci95: tuple[float, float]
+
+
+class Equivalence(NamedTuple):
+    """Two one-sided t-tests: `p` is the larger one, for the claim that the mean lies within ±`margin`."""
+
+    p: float
+    margin: float
+
+
+def paired_t(differences: Sequence[float]) -> PairedT:
+    """t = mean / (sd/√n) with df = n - 1 and sd with n - 1 in its denominator. Raises: ValueError below two values."""
+    from scipy.special import stdtr, stdtrit
+
+    values = _checked(differences)
+    n, mean, sd = len(values), float(values.mean()), float(values.std(ddof=1))
+    if _constant(values):
+        p_less = binomial_tail(int((values >= 0).sum()), n, 0.5) if (values < 0).any() else 1.0
+        return PairedT(n, mean, 0.0, None, n - 1, sign_test(differences), p_less, (mean, mean))
+    t = mean / (sd / math.sqrt(n))
+    reach = float(stdtrit(n - 1, 0.975)) * sd / math.sqrt(n)
+    p_less = float(stdtr(n - 1, t))
+    return PairedT(n, mean, sd, t, n - 1, 2 * float(stdtr(n - 1, -abs(t))), p_less, (mean - reach, mean + reach))
+
+
+def sign_test(differences: Sequence[float]) -> float:
+    """The two-sided p of as many differences above 0 as below it; zeros are left out."""
+    below, above = sum(value < 0 for value in differences), sum(value > 0 for value in differences)
+    return binomial_p(below, below + above) if below + above else 1.0
+
+
+def wilcoxon(differences: Sequence[float]) -> float:
+    """The two-sided p of Wilcoxon's signed-rank test; zeros are left out, and ties get mean ranks. 1 without any
+    difference."""
+    from scipy.stats import wilcoxon as signed_rank
+
+    values = _checked(differences)
+    values = values[values != 0]
+    if not len(values):
+        return 1.0
+    exact = len(values) <= 50 and len(set(np.abs(values))) == len(values)
+    return float(signed_rank(values, method="exact" if exact else "asymptotic").pvalue)
+
+
+def equivalence(differences: Sequence[float], margin: float) -> Equivalence:
+    """TOST (Schuirmann, 1987): a p below .05 says that the mean lies within ±margin. Equal differences have p 0 inside
+    of the margin and 1 outside."""
+    from scipy.special import stdtr
+
+    values = _checked(differences)
+    if margin <= 0:
+        raise ValueError(f"a margin must be above 0, not {margin}")
+    n, mean = len(values), float(values.mean())
+    if _constant(values):
+        return Equivalence(float(abs(mean) >= margin), margin)
+    error = float(values.std(ddof=1)) / math.sqrt(n)
+    return Equivalence(
+        float(max(stdtr(n - 1, -(mean + margin) / error), stdtr(n - 1, (mean - margin) / error))), margin
+    )
+
+
+def _checked(differences: Sequence[float]) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 2 or not np.isfinite(values).all():
+        raise ValueError(f"a paired test needs two finite differences or more, not {len(values)}")
+    return values
+
+
+def _constant(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> bool:
+    return bool(np.ptp(values) < 1e-12)

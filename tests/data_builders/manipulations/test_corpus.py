@@ -1,0 +1,155 @@
+"""Reading, cleaning and cutting documents; the build from a folder to a valid data set."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.build import build_by_rules
+from data_builders.exports import Options
+from data_builders.exports.export import export
+from data_builders.generators import generator_for
+from data_builders.generators.base import BuildPlan
+from data_builders.manipulations.cleaning import cleaned_book, prepared
+from data_builders.manipulations.corpus import CorpusRules, read_folder
+from data_builders.manipulations.stories import story, story_lexicon
+from data_builders.manipulations.units import paragraphs, prefix, units
+from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import read_jsonl
+
+
+def build(
+    out: Path, *options: str, path: Path | None = None, limit: int | None = 3, seed: int = 0
+) -> dict[str, object]:
+    plan = BuildPlan("cofluence", path, seed=seed, limit=limit, options=options)
+    return build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
+
+
+def test_cleaning_follows_the_published_steps() -> None:
+    book = (
+        "CHAPTER I\n\nIt was _late_ [Illustration: a house] and Mr.\nSmith slept.\n* * * *\n"
+        "He dreamed of\nrain. \n\nit fell all night!\nTHE SECOND NIGHT\nAll was {sic} quiet.\n"
+    )
+    assert cleaned_book(book) == (
+        "CHAPTER: CHAPTER I\n\nIt was late  and Mr.\nSmith slept.\n\nHe dreamed of\nrain.\nit fell all night!\n\n"
+        "CHAPTER: THE SECOND NIGHT\n\nAll was  quiet."
+    )
+    assert prepared("\ufeff# One\r\n\r\n \r\nText e\u0301\r\nmore") == "CHAPTER: One\n\nText é\nmore"
+
+
+@given(st.text(alphabet="ab.\n ", max_size=60))
+def test_paragraphs_lie_where_they_say(text: str) -> None:
+    found = paragraphs(text)
+    assert all(text[one.start : one.end] == one.text for one in found)
+    assert "".join(one.text for one in found) == text.replace("\n\n", "")
+
+
+def test_sections_and_chapters_are_runs_of_paragraphs() -> None:
+    text = story(0, 4000)[1]
+    for unit in ("paragraph", "section", "chapter"):
+        found = units(text, unit)  # type: ignore[arg-type]
+        assert found
+        assert all(text[one.start : one.end] == one.text and "CHAPTER: " not in one.text for one in found)
+    assert all(3000 <= len(one.text) < 4000 for one in units(text, "section"))
+
+
+def test_a_prefix_has_so_many_tokens() -> None:
+    text = story(1, 500)[1]
+    assert text.startswith(prefix(text, 100))
+    assert len(prefix(text, 100).split(" ")) == 100
+    assert prefix(text, 10_000) == text
+
+
+def test_stories_have_their_own_cast() -> None:
+    lexicon = story_lexicon()
+    assert len(lexicon.casts) == len(lexicon.places) == len(lexicon.objects) >= 12
+    names = [name for group in (*lexicon.casts, *lexicon.places) for name in group]
+    assert len(set(names)) == len(names)
+    texts = {story(number, 300)[1] for number in range(12)}
+    assert len(texts) == 12
+    assert story(3, 300) == story(3, 300) != story(3, 300, seed=1)
+
+
+def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / "in" / "sub").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / "sub" / f"{number}.md").write_text(f"# Title\n\n{story(number, 700)[1]}")
+    (tmp_path / "in" / "short.txt").write_text("Too short.")
+    report = build(tmp_path / "out", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
+    documents = {d.document_id: d for d in read_jsonl(tmp_path / "out/documents.jsonl", Document)}
+    records = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
+    assert report["documents"] == 6
+    assert len(records) == 36
+    assert len({d.base_id for d in documents.values()}) == 3
+    assert report["skipped_documents"] == {"fewer than 100 or more than 1000000 tokens": 1}
+    assert all(not changed_outside(documents[r.document_id].text, r.text, r.spans) for r in records)
+    assert Counter((r.name, r.length) for r in records).most_common(1)[0][1] == 3
+    again = build(tmp_path / "again", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
+    assert again == report
+    for name in ("documents.jsonl", "manipulations.jsonl"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_a_limit_is_a_sample_by_seed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(6):
+        (tmp_path / "in" / f"{number}.txt").write_text(story(number, 300)[1])
+    chosen = {}
+    for seed in range(4):
+        out = tmp_path / str(seed)
+        plan = BuildPlan("cofluence", tmp_path / "in", seed=seed, limit=2, options=("lengths=full", "types=typos"))
+        build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
+        chosen[seed] = [document.title for document in read_jsonl(out / "documents.jsonl", Document)]
+    assert all(len(titles) == 2 and titles == sorted(titles) for titles in chosen.values())
+    assert len({tuple(titles) for titles in chosen.values()}) > 1
+
+
+def test_pairs_are_exported_in_random_order(tmp_path: Path) -> None:
+    build(tmp_path / "data", "story_tokens=400", "lengths=full,200")
+    export(tmp_path / "data", tmp_path / "pairs", "pairs", Options())
+    rows = [json.loads(line) for line in (tmp_path / "pairs/train.jsonl").read_text().splitlines()]
+    assert len(rows) == 36
+    assert {row["preferred"] for row in rows} == {"A", "B"}
+    documents = {d.text for d in read_jsonl(tmp_path / "data/documents.jsonl", Document)}
+    assert all(row["document_a" if row["preferred"] == "A" else "document_b"] in documents for row in rows)
+    assert {tuple(row["violated"]) for row in rows} == {("fluency",), ("coherence",)}
+
+
+def test_the_control_with_the_same_number_of_edits(tmp_path: Path) -> None:
+    build(tmp_path, "story_tokens=900", "lengths=full,300", "density=same_count", "types=typos,temporal")
+    counts: dict[tuple[str, str], set[int]] = {}
+    for record in read_jsonl(tmp_path / "manipulations.jsonl", ManipulatedDocument):
+        counts.setdefault((record.base_id, record.name), set()).add(record.operations)
+    assert all(len(found) == 1 for found in counts.values())
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("types=typo", "did you mean 'typos'"),
+        ("lengths=2k,full", "not '2k'"),
+        ("lengths='2000'", "must name full"),
+        ("intensity.typo=3", "did you mean 'typos'"),
+        ("intensity.typos=-1", "above 0"),
+        ("colour=red", "unknown key colour"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path: Path, option: str, message: str) -> None:
+    with pytest.raises(JudgeError, match=message):
+        build(tmp_path, option)
+
+
+def test_unreadable_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=r"holds no \.txt or \.md files"):
+        list(read_folder(tmp_path, CorpusRules(), Counter()))
+    (tmp_path / "latin.txt").write_bytes("Café".encode("latin-1"))
+    with pytest.raises(JudgeError, match=r"latin.txt is not UTF-8 \(byte 3\)"):
+        list(read_folder(tmp_path, CorpusRules(), Counter()))
+    (tmp_path / "latin.txt").write_text("CafÃ© au lait")
+    skipped: Counter[str] = Counter()
+    assert not list(read_folder(tmp_path, CorpusRules(), skipped))
+    assert skipped == {"wrongly decoded characters": 1}

@@ -1,0 +1,215 @@
+"""Invariants of every manipulation: exact counts, recorded spans, untouched text elsewhere, the same bytes by seed."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
+from data_builders.manipulations.corpus import full_document
+from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
+from data_builders.manipulations.operators.typos import NEIGHBOURS
+from data_builders.manipulations.rule_tagger import RuleTagger
+from data_builders.manipulations.stories import story
+from data_builders.manipulations.units import CHAPTER, prefix, words
+from data_builders.manipulations.wordings import modern_sentences, wordings
+from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
+
+TAGGER = RuleTagger()
+NAMES = MANIPULATIONS.names()
+TWO_EDITS = {"swap_content"}
+MANY_EDITS = {"swap_entities"}
+
+
+def document(number: int, tokens: int = 900, seed: int = 0) -> Document:
+    title, text = story(number, tokens, seed)
+    return full_document(title, text, source="test", license="test")
+
+
+DONORS = [document(number).text for number in range(5, 9)]
+
+
+def made(name: str, original: Document, **options: object) -> ManipulatedDocument:
+    material = Material(original.text, TAGGER, DONORS)
+    return manipulate(original, MANIPULATIONS.get(name), material, **{"seed": 3, **options})  # type: ignore[arg-type]
+
+
+def changes(original: Document, record: ManipulatedDocument) -> list[tuple[str, str]]:
+    return [(original.text[s.start : s.end], record.text[s.new_start : s.new_end]) for s in record.spans]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(number=st.integers(0, 4), tokens=st.integers(400, 1500), seed=st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None)
+def test_every_operator_keeps_its_promises(name: str, number: int, tokens: int, seed: int) -> None:
+    original = document(number, tokens, seed)
+    try:
+        record = made(name, original, seed=seed)
+    except CannotManipulate:
+        assume(False)
+    operator = MANIPULATIONS.get(name)
+    material = Material(original.text, TAGGER, DONORS)
+    assert record.operations == operator.count(material, operator.intensity) >= operator.least
+    if name not in MANY_EDITS:
+        assert len(record.spans) == record.operations * (2 if name in TWO_EDITS else 1)
+    assert not changed_outside(original.text, record.text, record.spans)
+    assert all(before != after for before, after in changes(original, record))
+    assert made(name, original, seed=seed) == record
+    assert record.text != original.text
+    assert (record.name, record.number, record.metric) == (name, operator.number, operator.metric)
+    headings = [part for part in original.text.split("\n\n") if part.startswith(CHAPTER)]
+    if operator.metric == "coherence" and name not in {"insert_content", "repeat_content"}:
+        kept = [part for part in record.text.split("\n\n") if part.startswith(CHAPTER)]
+        assert kept == headings, "headings are never manipulated"
+
+
+def test_the_numbers_are_those_of_the_published_code() -> None:
+    numbers = {MANIPULATIONS.get(name).number for name in NAMES}
+    assert numbers == {11, 12, 13, 14, 17, 21, 22, 24, 31, 32, 41, 42, 43, 44, 45}
+    assert [MANIPULATIONS.get(name).number for name in SELECTED] == [17, 24, 32, 41, 42, 43]
+
+
+def test_other_seeds_give_other_texts() -> None:
+    original = document(0)
+    for name in NAMES:
+        assert len({made(name, original, seed=seed).text for seed in range(6)}) > 1, name
+
+
+def test_swapped_paragraphs_are_a_permutation() -> None:
+    original = document(1)
+    swapped = made("swap_content", original).text
+    assert Counter(swapped.split("\n\n")) == Counter(original.text.split("\n\n"))
+    assert swapped != original.text
+
+
+def test_removed_inserted_repeated_and_exchanged_paragraphs() -> None:
+    original = document(1)
+    parts = Counter(original.text.split("\n\n"))
+    removed = made("remove_content", original)
+    assert (parts - Counter(removed.text.split("\n\n"))).total() == removed.operations
+    assert not Counter(removed.text.split("\n\n")) - parts
+    inserted = made("insert_content", original)
+    new = Counter(inserted.text.split("\n\n")) - parts
+    assert new.total() == inserted.operations
+    assert sum(all(part in donor for part in new) for donor in DONORS) == 1, "one donor gives all paragraphs"
+    repeated = made("repeat_content", original)
+    assert set(Counter(repeated.text.split("\n\n")) - parts) <= set(parts)
+    exchanged = made("exchange_content", original, count=6)
+    new = Counter(exchanged.text.split("\n\n")) - parts
+    assert new.total() == 6
+    assert set(new.values()) == {1}
+    assert all(any(part in donor for part in new) for donor in DONORS), "the donors take turns"
+
+
+def test_a_density_is_constant_and_the_published_one_is_not() -> None:
+    operator = MANIPULATIONS.get("temporal")
+    rates = {}
+    for legacy in (False, True):
+        for tokens in (2_000, 10_000):
+            material = Material("x " * (tokens - 1) + "x", TAGGER)
+            rates[legacy, tokens] = operator.count(material, 1.0, legacy=legacy) * 1000 / tokens
+    assert rates[False, 2_000] == rates[False, 10_000] == 1.0
+    assert [rates[True, 2_000], rates[True, 10_000]] == [1.5, 1.1], "round(L/1000 + 1)"
+
+
+def test_modern_sentences_are_appended_and_differ() -> None:
+    original = document(2)
+    record = made("temporal", original, count=9)
+    added = [after for _, after in changes(original, record)]
+    assert len(set(added)) == 9
+    assert {sentence[1:] for sentence in added} <= set(modern_sentences())
+    assert all(span.start == span.end for span in record.spans)
+    assert len(modern_sentences()) == len(set(modern_sentences())) == 120
+
+
+def test_typos_replace_characters_by_neighbours_and_keep_the_case() -> None:
+    original = document(2)
+    for before, after in changes(original, made("typos", original, count=200)):
+        assert len(before) == len(after) == 1
+        assert after.lower() in NEIGHBOURS[before.lower()]
+        assert before.isupper() == after.isupper()
+    assert set(NEIGHBOURS) == set("abcdefghijklmnopqrstuvwxyz ")
+    assert set(NEIGHBOURS[" "]) == set("cvbnm")
+    assert all(key in NEIGHBOURS[other] for key in NEIGHBOURS if key != " " for other in NEIGHBOURS[key]), "symmetric"
+
+
+def test_word_order_keeps_the_words_the_ends_and_the_punctuation() -> None:
+    original = document(3)
+    for before, after in changes(original, made("word_order", original)):
+        inner = [before[start:end] for start, end in words(before)]
+        shuffled = [after[start:end] for start, end in words(after)]
+        assert sorted(inner) == sorted(shuffled)
+        assert inner != shuffled
+        assert [c for c in before if not c.isalnum()] == [c for c in after if not c.isalnum()]
+
+
+def test_names_become_terms_pronouns_and_other_names() -> None:
+    original = document(0)
+    for before, after in changes(original, made("terms", original)):
+        assert before in ("Marlow", "Eastwick")
+        assert after.split()[-1].lower() in wordings().terms
+    for before, after in changes(original, made("pronouns", original)):
+        assert before in ("Marlow", "Eastwick")
+        assert after in ("it", "It")
+    swapped = changes(original, made("swap_entities", original))
+    cast = {"Alma", "Bertram", "Conrad"}
+    assert {before for before, _ in swapped} == {after for _, after in swapped} <= cast
+    for before, after in changes(original, made("exchange_entities", original)):
+        assert before in cast
+        assert after in wordings().pool
+        assert after not in original.text
+
+
+def test_the_article_and_the_capital_of_a_term() -> None:
+    text = "At noon we sailed to Dunmere. Dunmere was cold. A road to Dunmere was in the Dunmere guide."
+    original = full_document("t", text, source="t", license="t")
+    found = [after for _, after in changes(original, made("terms", original, count=4))]
+    assert found[1].split()[0] in ("The", "A")
+    assert found[3] in ("thing", "stuff")
+    assert all(term in ("the stuff", "the thing", "a thing") for term in (found[0], found[2]))
+
+
+def test_dense_edits_stand_close_together() -> None:
+    original = document(4, 1500)
+    for name in ("typos", "punctuation", "word_removal"):
+        count = 8 if name != "punctuation" else 2
+        record = made(name, original, count=count, spread="dense")
+        assert record.spans[-1].start - record.spans[0].start <= count * 12.5, name
+    for name in ("verb_tense", "word_order"):
+        dense, wide = (made(name, original, count=4, spread=spread) for spread in ("dense", "widespread"))
+        assert dense.spans[-1].end - dense.spans[0].start < wide.spans[-1].end - wide.spans[0].start
+    with pytest.raises(CannotManipulate, match="cannot be dense"):
+        made("temporal", original, spread="dense")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_without_places_is_refused(name: str) -> None:
+    with pytest.raises(CannotManipulate):
+        made(name, full_document("t", "12 34", source="t", license="t"), count=5)
+
+
+def test_the_prefix_has_the_edits_of_the_full_text() -> None:
+    original = document(0, 1500)
+    short = original.model_copy(update={"text": prefix(original.text, 400), "length": "400"})
+    whole = made("typos", original)
+    record = manipulated_prefix(short, whole)
+    assert record.operations == len(record.spans) > 0
+    assert not changed_outside(short.text, record.text, record.spans)
+    assert whole.text.startswith(record.text), "a typo changes no length"
+    assert record.length == "400"
+    assert record.params["short"] == "prefix"
+
+
+@given(text=st.text(alphabet="ab .,", min_size=1, max_size=80), seed=st.integers(0, 99))
+@settings(deadline=None)
+def test_character_edits_of_any_text(text: str, seed: int) -> None:
+    assume(text.strip())
+    original = full_document("t", text, source="t", license="t")
+    for name in ("typos", "punctuation", "word_removal"):
+        try:
+            record = made(name, original, seed=seed)
+        except CannotManipulate:
+            continue
+        assert len(record.spans) == record.operations
+        assert not changed_outside(text, record.text, record.spans)

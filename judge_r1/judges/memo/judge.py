@@ -15,8 +15,10 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.core.memory import DocumentMemory, Scores
-from judge_r1.core.records import INFRASTRUCTURE, PROMPT_TOO_LONG, Trajectory, Turn
+from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.core.verdicts import (
+    CONTEXT_OVERFLOW,
+    PROMPT_TOO_LONG,
     ChecklistVerdict,
     InvalidVerdict,
     Judgment,
@@ -34,7 +36,7 @@ from judge_r1.judges.memo.parser import visible
 from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
 from judge_r1.judges.memo.prompts import pair_prompt
 from judge_r1.judges.memo.store import MemoryStore
-from judge_r1.judges.memo.text_model import CONTEXT_OVERFLOW, ModelSource, TextModel
+from judge_r1.judges.memo.text_model import ModelSource, TextModel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_r1.core.endpoint import address_and_model, find_key
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import CONTEXT_OVERFLOW
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import KEY, is_local
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from judge_r1.models.engine import BackgroundModel
 
 _VLLM = "vllm:"
-CONTEXT_OVERFLOW = "context_overflow"
 
 
 class TokenCounter(WordCounter):

@@ -1,7 +1,7 @@
 """The benchmark interface: a benchmark reads items from its original files, defines the requests to a judge and
 aggregates the votes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,10 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, TokenLimits
 
 Order = tuple[int, ...]
+Table = dict[str, dict[str, float | None]]
+"""Values by row and column."""
+Tables = dict[str, Table]
+"""Tables by title."""
 
 
 class BadBenchmark(JudgeError):
@@ -57,6 +61,9 @@ class LoadedBenchmark:
     determine without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
     `limits` are the benchmark's own token limits. `counts(gold)` says whether items with this gold count in the
     accuracy; all items count in `metrics`.
+    `tables` are shown in the report for each judge. `pins` names what scores depend on besides the judge and the items,
+    such as the hash of a weights file: `judge-r1 report` compares only evaluations with equal pins. `published` gives
+    the results in the benchmark's own format, as rows by file name; they are written to `judgements/JUDGE/`.
     """
 
     items: Sequence[Item]
@@ -69,6 +76,9 @@ class LoadedBenchmark:
     labels: Mapping[str, ReasoningPair] = field(default_factory=dict)
     limits: TokenLimits = field(default_factory=TokenLimits)
     counts: Callable[[Any], bool] = lambda gold: True
+    tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {}
+    pins: Mapping[str, str] = field(default_factory=dict)
+    published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
@@ -82,12 +92,22 @@ class LoadedBenchmark:
 
 
 @dataclass(frozen=True)
+class GenerationTask:
+    """An instruction that a model answers for a benchmark of generated texts. Its response is a line of `file`."""
+
+    file: str
+    id: str
+    instruction: str
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """A registered benchmark; `load(path, subset)` reads it.
 
     `judge-r1 benchmarks` prints `about`, `path` (the files needed) and `subsets`. `verified` is true if the reader was
     tested on the real files; otherwise it follows their public description. `predictions(path, file, subset)` scores
-    outputs in the benchmark's published format, one result per item, without a judge."""
+    outputs in the benchmark's published format, one result per item, without a judge. `generation_tasks(path, subset)`
+    gives the instructions for `judge-r1 generate`."""
 
     about: str
     path: str
@@ -95,6 +115,7 @@ class Benchmark:
     verified: bool = True
     predictions: Callable[[Path, Path, str | None], Sequence[ItemResult]] | None = None
     subsets: str = ""
+    generation_tasks: Callable[[Path, str | None], Sequence[GenerationTask]] | None = None
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")

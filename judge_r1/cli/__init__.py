@@ -12,6 +12,8 @@ from judge_r1.cli import (
     doctor,
     eval,
     export,
+    fit_weights,
+    generate,
     index,
     keys,
     launch,
@@ -41,7 +43,7 @@ app = typer.Typer(
 )
 _BUILDING = (demo, build, validate, split, audit, stats, rationales, export)
 _TRAINING = (train, launch, watch, merge)
-_JUDGING = (eval, benchmarks, replay, calibrate, analyse, report, serve, keys)
+_JUDGING = (generate, eval, benchmarks, fit_weights, replay, calibrate, analyse, report, serve, keys)
 for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, index, doctor):
     command.register(app)
 

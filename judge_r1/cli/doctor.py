@@ -24,6 +24,7 @@ PURPOSE = {
     "teachers": "flaws and rationales by a chat model",
     "serve": "the judge behind an API",
     "ray-serve": "replicas of a served judge",
+    "text": "word counts and reference metrics of HelloBench",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",
     "wandb": "trackers: [wandb]",

@@ -16,6 +16,12 @@ _NAME = re.compile(r"\..+\.(?P<process>\d+)(?P<token>-[0-9a-f]+)?\.partial")
 """A name without a token is that of an earlier version, which did not lock the file."""
 
 
+def file_name(text: str) -> str:
+    """A text from outside as the name of a file or folder: other characters than letters, digits and `_ + . -` become
+    `_`, and a name never starts with a dot."""
+    return re.sub(r"^\.+|[^\w+.-]", "_", text) or "_"
+
+
 def open_partial(path: Path) -> BinaryIO:
     """Opens a new, hidden file in the folder of `path`, which is created if needed. `name` is the path of the file.
 

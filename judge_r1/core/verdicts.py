@@ -36,10 +36,13 @@ class RankingVerdict(Record):
 
 
 class ChecklistVerdict(Record):
-    """One score per named question of a checklist."""
+    """One score per named question of a checklist, with the judge's reasons by question, if it gave any. `cited` is the
+    passage of the judged text that an answer rests on, as (start, end), for judges that search the text."""
 
     kind: Literal["checklist"] = "checklist"
     scores: dict[str, float]
+    reasons: dict[str, str] = Field(default_factory=dict)
+    cited: dict[str, tuple[int, int]] = Field(default_factory=dict)
 
 
 PROMPT_TOO_LONG = "prompt_too_long"

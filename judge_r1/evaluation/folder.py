@@ -103,6 +103,7 @@ class _Row(_Part):
     ended: dict[str, int] = {}
     usage: dict[str, float] = {}
     extra: dict[str, float | _Deltas | None] = {}
+    tables: dict[str, dict[str, dict[str, float | None]]] = {}
 
 
 class _Delta(_Shape):

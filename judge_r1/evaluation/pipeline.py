@@ -10,17 +10,22 @@ from rich.console import Console
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
+from judge_r1.core.partial_files import file_name
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
+from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import OUTCOMES, PanelResults
-from judge_r1.evaluation.runner import evaluate, panel_settings
+from judge_r1.evaluation.runner import evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import summarize, with_baselines
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.models.base import Sampling
+
+JUDGEMENTS = "judgements"
+"""The folder of the results in the benchmark's own format."""
 
 
 class Evaluation:
@@ -43,6 +48,7 @@ class Evaluation:
         self.name, self.subset = name, subset
         self.results: dict[str, PanelResults] = {}
         self.settings: dict[str, dict[str, Any]] = {}
+        self.judges: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
 
     def __enter__(self) -> "Evaluation":
@@ -69,6 +75,7 @@ class Evaluation:
         panel = make_panel()
         self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
         self.settings[panel.name] = panel_settings(panel)
+        self.judges[panel.name] = judge_names(panel)
         self.seconds[panel.name] = round(time.monotonic() - started, 1)
 
     def finish(
@@ -82,13 +89,25 @@ class Evaluation:
         panels, settings = with_baselines(self.benchmark, judged, self.settings)
         summary = {
             "benchmark": self.name,
-            **summarize(panels, differences, self.seconds, settings, self.benchmark.metrics, self.benchmark.counts),
+            **summarize(
+                panels,
+                differences,
+                self.seconds,
+                settings,
+                self.benchmark.metrics,
+                self.benchmark.counts,
+                self.benchmark.tables,
+            ),
             "subset": self.subset,
+            **pinned(self.benchmark.pins, self.judges, self.settings),
         }
         for row in summary["rows"]:
             if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
         outcomes = {OUTCOMES: (dump_line(result) for results in panels.values() for result in results)}
+        for name, found in judged.items():
+            for file, rows in self.benchmark.published(found).items():
+                write_jsonl(self.out / JUDGEMENTS / file_name(name) / file, map(dict, rows))
         _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes)
         return summary
 

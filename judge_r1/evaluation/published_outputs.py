@@ -10,6 +10,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
+from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.summary import summarize, with_baselines
 
 
@@ -46,8 +47,13 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     judged = {outcome.item_id for outcomes in results.values() for outcome in outcomes}
     shown = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
     every, decoded = with_baselines(shown, results, settings)
-    summary = summarize(every, same_items, seconds, decoded, loaded.metrics, loaded.counts)
-    return {"benchmark": benchmark, **summary, "subset": subset}
+    summary = summarize(every, same_items, seconds, decoded, loaded.metrics, loaded.counts, loaded.tables)
+    return {
+        "benchmark": benchmark,
+        **summary,
+        "subset": subset,
+        **pinned(loaded.pins, dict.fromkeys(results, "published"), decoded),
+    }
 
 
 def row_names(files: Sequence[Path]) -> list[str]:

@@ -116,6 +116,7 @@ def rescore_evaluation(
             _check_complete(row, settings, own, loaded)
             evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
             evaluation.settings[panel] = settings | changed
+            evaluation.judges[panel] = started[panel]["judge"]
             evaluation.seconds[panel] = before["seconds"].get(panel, 0.0)
         return evaluation.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
 

@@ -193,7 +193,7 @@ def _begin(
     if drop_torn_line(path):
         console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
     entry = {
-        "judge": "|".join(judge.name for judge in panel.members),
+        "judge": judge_names(panel),
         "settings": json.loads(json.dumps(panel_settings(panel))),
         "items": items_hash(benchmark.items),
     }
@@ -230,6 +230,11 @@ def panel_settings(panel: JudgePanel) -> dict[str, Any]:
         return panel.members[0].settings
     members = [{"judge": judge.name, **judge.settings} for judge in panel.members]
     return {"orders": panel.orders, "samples": panel.samples, "members": members}
+
+
+def judge_names(panel: JudgePanel) -> str:
+    """The names of the panel's judges."""
+    return "|".join(judge.name for judge in panel.members)
 
 
 @contextmanager

@@ -19,6 +19,11 @@ Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 Counts = Callable[[Any], bool]
 
 
+def no_extra(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """The measures of a benchmark without own ones."""
+    return {}
+
+
 class BadSummary(JudgeError):
     """Results that cannot be summarized or compared; the message says why."""
 
@@ -28,15 +33,16 @@ def summarize(
     differences: Sequence[tuple[str, str]],
     seconds: Mapping[str, float],
     settings: Mapping[str, dict[str, Any]],
-    extra: Extra = lambda results: {},
+    extra: Extra = no_extra,
     counts: Counts = lambda gold: True,
+    tables: Extra = no_extra,
 ) -> dict[str, Any]:
     """The summary of all panels, in their order.
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
-    benchmark's own measures from all results. Everything else is over the results whose gold `counts`. Intervals are
-    95 %, clustered.
+    benchmark's own measures from all results, and `tables` its own tables. Everything else is over the results whose
+    gold `counts`. Intervals are 95 %, clustered.
 
     Raises:
         BadSummary: A panel has no settings or no results that count, holds an item twice, or is unknown.
@@ -49,7 +55,9 @@ def summarize(
     judged = {name: results for name, results in counted.items() if not settings[name].get("baseline")}
     return {
         "rows": [
-            summary_row(name, results, settings[name]) | {"extra": extra(panels[name])}
+            summary_row(name, results, settings[name])
+            | {"extra": extra(panels[name])}
+            | ({"tables": found} if (found := tables(panels[name])) else {})
             for name, results in counted.items()
         ],
         "differences": _with_holm([_difference(a, b, counted) for a, b in differences]),

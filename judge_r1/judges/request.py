@@ -52,11 +52,9 @@ class JudgeRequest:
         return None if isinstance(self.task, CustomPrompt) else self.task.case_id
 
     def read(self, trajectory: Trajectory) -> Verdict:
-        """The verdict of a trajectory, on the candidates as shown."""
-        if isinstance(self.task, CustomPrompt):
-            if trajectory.ended == "answer":
-                return self.task.read(without_thoughts(trajectory.turns[-1].text))
-            return InvalidVerdict(reason=trajectory.ended)
-        if trajectory.judgment is None:
-            return InvalidVerdict(reason=trajectory.ended)
-        return trajectory.judgment.verdict
+        """The verdict of a trajectory, on the candidates as shown. A judge of several calls has stored its judgment."""
+        if trajectory.judgment is not None:
+            return trajectory.judgment.verdict
+        if isinstance(self.task, CustomPrompt) and trajectory.ended == "answer":
+            return self.task.read(without_thoughts(trajectory.turns[-1].text))
+        return InvalidVerdict(reason=trajectory.ended)

@@ -6,7 +6,7 @@ ValueError.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import combinations
 
@@ -94,6 +94,42 @@ def kendall(one: Scores, other: Scores) -> float | None:
     from scipy.stats import kendalltau
 
     return float(kendalltau(ranks(one), ranks(other)).statistic)  # ranks: infinities are allowed
+
+
+def correlation_table(
+    metrics: Mapping[str, Scores], gold: Scores, clusters: Sequence[str], *, resamples: int = 1000, seed: int = 0
+) -> dict[str, dict[str, float | None]]:
+    """Spearman's rho of each metric with the gold on the same items, and its difference to the first metric.
+
+    The 95 % percentile intervals come from one bootstrap over clusters, so the differences are paired. A resample with
+    a constant side is left out of an interval.
+    """
+    groups: dict[str, list[int]] = {}
+    for index, cluster in enumerate(clusters):
+        groups.setdefault(cluster, []).append(index)
+    members, rng = list(groups.values()), np.random.default_rng(seed)
+    drawn: dict[str, list[float | None]] = {name: [] for name in metrics}
+    for _ in range(resamples):
+        rows = [row for group in rng.integers(len(members), size=len(members)) for row in members[group]]
+        for name, values in metrics.items():
+            drawn[name].append(spearman([values[row] for row in rows], [gold[row] for row in rows]))
+    first = next(iter(metrics))
+    table: dict[str, dict[str, float | None]] = {}
+    for name, values in metrics.items():
+        gaps = [None if a is None or b is None else a - b for a, b in zip(drawn[name], drawn[first], strict=True)]
+        low, high = _percentiles(drawn[name])
+        gap_low, gap_high = _percentiles(gaps) if name != first else (None, None)
+        table[name] = {"rho": spearman(values, gold), "low": low, "high": high, "n": len(gold)}
+        table[name] |= {"difference low": gap_low, "difference high": gap_high}
+    return table
+
+
+def _percentiles(values: Iterable[float | None]) -> tuple[float | None, float | None]:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None, None
+    low, high = np.percentile(known, [2.5, 97.5])
+    return float(low), float(high)
 
 
 def _array(scores: Scores) -> NDArray[np.float64]:

@@ -118,6 +118,18 @@ COMMANDS = {
         ),
     ],
     "benchmarks": [Reads("benchmarks", ())],
+    "generate": [
+        Reads(
+            f"generate --model bundled:tiny --path @hellobench --limit 1 --max-tokens 4 --out {OUT}",
+            ("hellobench/data/main_data/chat.jsonl",), tolerates="chat.jsonl byte order mark",
+        )
+    ],
+    "fit-weights": [
+        Reads(
+            f"fit-weights @annotations.jsonl --resamples 0 --out {OUT}.json", ("annotations.jsonl",),
+            tolerates="annotations.jsonl byte order mark",
+        )
+    ],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [
         Reads(f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",)),

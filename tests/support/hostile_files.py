@@ -62,6 +62,7 @@ def cli(*arguments: str | Path) -> None:
 def make_workspace(root: Path) -> Path:
     """A folder with the inputs of every command: data, recipe, cluster, evaluation, run, keys, answers and others."""
     from audit_factories import choose
+    from hellobench_factories import instruction_row
     from run_factories import scaling_study
 
     from judge_r1.core.jsonl import write_jsonl
@@ -76,6 +77,9 @@ def make_workspace(root: Path) -> Path:
         (root / name).write_text(text, encoding="utf-8")
     lines = [{"confidence": n / 40, "correct": n % 3 > 0, "cluster": f"c{n % 20}"} for n in range(40)]
     write_jsonl(root / "confidences.jsonl", lines)
+    scores = [{"category": "rewrite", "scores": [n % 2, 1, 0.5], "overall": 3 + n % 5} for n in range(6)]
+    write_jsonl(root / "annotations.jsonl", scores)
+    write_jsonl(root / "hellobench" / "data" / "main_data" / "chat.jsonl", [instruction_row("rewrite", 0)])
     cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
     cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")

@@ -15,6 +15,7 @@ from typing import Literal
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import GENERAL, PRINCIPLES, by_number
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.episode.tags import escape_tags
@@ -140,7 +141,23 @@ def violations_prompt(case: Case, reasoning: str, *, context: ContextMode) -> Pr
 
 def rating_prompt(request: str, answer: str) -> Prompt:
     """The prompt to rate one answer from 1 to 10, in a last line `Rating: N`."""
-    return _prompt("rating", _fill("rating_system", {}), {"request": request, "answer": answer}, None)
+    return plain_prompt("rating", {"request": request, "answer": answer})
+
+
+def plain_prompt(style: str, fields: Mapping[str, str], *, asked: str = "") -> Prompt:
+    """A prompt from the templates `STYLE_system.txt` and `STYLE_user.txt`; the user message shows `fields`. `asked`
+    names a template whose text it has in the place `$asked`."""
+    return _prompt(style, _fill(f"{style}_system", {}), dict(fields), None, _fill(asked, {}) if asked else "")
+
+
+def user_prompt(text: str) -> Prompt:
+    """A prompt that is one user message, such as an instruction that a model answers."""
+    return Prompt((Message("user", "\ue0000\ue001"),), (escape_tags(text),), ("instruction",))
+
+
+def template_hash(*names: str) -> str:
+    """Identifies the wording of templates, so that results name the prompt that they were made with."""
+    return content_hash(*(_template(name).template for name in names))
 
 
 def _prompt(

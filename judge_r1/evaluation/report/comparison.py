@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.evaluation.folder import LRBENCH
+from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.report.discovery import Evaluated, Judged, TrainingRun, find_runs, metrics_of
 from judge_r1.evaluation.report.leaderboard import leaderboard
 from judge_r1.evaluation.report.page import Comparison, Section, report_page
@@ -19,8 +20,13 @@ FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
 def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = False) -> list[Grid]:
     """Writes the page. Returns its leaderboard and its table of all labelled judges, if there are any. `published` adds
-    published judges to the leaderboard that were measured on other items."""
+    published judges to the leaderboard that were measured on other items.
+
+    Raises:
+        MixedPins: Evaluations of one benchmark depend on different judges, prompts or weights.
+    """
     runs, evaluated = find_runs(folders)
+    check_pins([(found.folder, found.summary) for found in evaluated.judged])
     board, table = leaderboard(evaluated.judged, other_items=published), table12(evaluated)
     comparison = Comparison(
         lead=_lead(runs, evaluated),

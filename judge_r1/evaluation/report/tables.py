@@ -96,7 +96,8 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
             _sliced(title, f"A pair counts under every principle it violates. {legend}.", rows, every),
             _sliced(f"{title}, only single violations", "Only pairs that violate no other principle.", rows, alone),
         ]
-    return [*built, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
+    own = [_own(row["name"], title, table) for row in rows for title, table in row.get("tables", {}).items()]
+    return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
 
 
 def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
@@ -199,6 +200,17 @@ def _shared(found: Mapping[str, Any] | None) -> list[Grid]:
     )
     note = f"Shares of the items that all {len(found['judges'])} judges get wrong, and right. Baselines are left out."
     return [Grid("Items that all judges get alike", note, ("domain", "items", "all wrong", "all right"), rows)]
+
+
+def _own(judge: str, title: str, table: Mapping[str, Mapping[str, float | None]]) -> Grid:
+    """A table that the benchmark defines, for one judge."""
+    columns = list(dict.fromkeys(column for cells in table.values() for column in cells))
+    rows = tuple((name, *(_plain(cells.get(column)) for column in columns)) for name, cells in table.items())
+    return Grid(f"{title} ({judge})", "The benchmark's page explains the columns.", ("", *columns), rows)
+
+
+def _plain(value: float | None) -> str:
+    return str(value) if isinstance(value, int) else share(value)
 
 
 def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:

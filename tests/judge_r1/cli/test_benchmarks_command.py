@@ -109,7 +109,9 @@ def test_outputs_of_autoj_are_scored_with_the_repository_rules(tmp_path: Path) -
 
 
 def test_a_benchmark_without_an_output_format_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoPredictions, match="outputs of lrbench cannot be scored; those of autoj, judgebench, llmbar"):
+    with pytest.raises(
+        NoPredictions, match="outputs of lrbench cannot be scored; those of autoj, hellobench, judgebench"
+    ):
         score_predictions("lrbench", tmp_path, [tmp_path / "x.json"], None)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from judge_r1.statistics.correlation import kendall, pair_accuracy, pooled, ranks, spearman
+from judge_r1.statistics.correlation import correlation_table, kendall, pair_accuracy, pooled, ranks, spearman
 
 SCORES = st.one_of(st.integers(0, 4).map(float), st.floats(-5, 5), st.just(-math.inf))
 BOTH = st.lists(st.tuples(SCORES, SCORES), max_size=25)
@@ -97,3 +97,14 @@ def test_nan_and_unequal_lengths_are_errors() -> None:
             call([1.0, math.nan], [1.0, 2.0])
         with pytest.raises(ValueError, match="same items"):
             call([1.0], [1.0, 2.0])
+
+
+def test_the_table_of_metrics_is_paired_and_clustered() -> None:
+    gold = [float(n) for n in range(30)]
+    metrics = {"first": [-g for g in gold], "second": gold, "constant": [1.0] * 30}
+    table = correlation_table(metrics, gold, [str(n // 3) for n in range(30)], resamples=50)
+    assert (table["first"]["rho"], table["second"]["rho"], table["constant"]["rho"]) == (-1.0, 1.0, None)
+    assert (table["second"]["difference low"], table["second"]["difference high"]) == (2.0, 2.0)
+    assert table["first"]["difference low"] is None
+    assert table["constant"]["low"] is None
+    assert {row["n"] for row in table.values()} == {30}

@@ -1,0 +1,113 @@
+"""Human annotations of checklists: JSON Lines or CSV, in the layout of HelloBench's annotation page or a plain one.
+
+The page's rows have `category` and `evaluation_results`: k item scores as whole numbers from 0 to 4, then the overall
+score from 0 to 10. Plain rows have `category`, `overall` and the item scores in [0, 1], as a list `scores` or, in a CSV
+table, as columns `item_0`, `item_1`, …. All may have `id` (the instruction), `system` (or `model`: whose response) and
+`annotator`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from judge_r1.core.tabular import Row, file_rows
+
+PAGE_SCALE = 4
+"""The page stores 0, 0.25, …, 1 as 0 to 4."""
+BEST = 10.0
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One annotator's scores of one response: items in [0, 1], the whole in [0, 10]. `where` is file and line."""
+
+    category: str
+    scores: tuple[float, ...]
+    overall: float
+    id: str
+    system: str
+    annotator: str
+    where: str
+
+
+def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterator[Annotation]:
+    """The annotations of a file. Rows that nobody has annotated yet are counted in `skipped`. Raises: BadTable."""
+    skipped = Counter() if skipped is None else skipped
+    for row in file_rows(path):
+        page = "evaluation_results" in row.values
+        if page and not row.value("evaluation_results"):
+            skipped["not annotated"] += 1
+            continue
+        scores, overall = _page(row) if page else _plain(row)
+        if not scores:
+            raise row.error("scores", "must hold a score for each question of the checklist")
+        yield Annotation(
+            category=row.name("category"),
+            scores=scores,
+            overall=overall,
+            id=_optional(row, "id") or row.where,
+            system=_optional(row, "system") or _optional(row, "model"),
+            annotator=_optional(row, "annotator"),
+            where=row.where,
+        )
+
+
+def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
+    """One annotation for each response: the mean over its annotators. Raises: ValueError for unequal lengths."""
+    groups: dict[tuple[str, str, str], list[Annotation]] = {}
+    for annotation in annotations:
+        groups.setdefault((annotation.category, annotation.id, annotation.system), []).append(annotation)
+    return [
+        Annotation(
+            category=found[0].category,
+            scores=tuple(fmean(scores) for scores in zip(*(one.scores for one in found), strict=True)),
+            overall=fmean(one.overall for one in found),
+            id=found[0].id,
+            system=found[0].system,
+            annotator="+".join(sorted({one.annotator for one in found})),
+            where=found[0].where,
+        )
+        for found in groups.values()
+    ]
+
+
+def _page(row: Row) -> tuple[tuple[float, ...], float]:
+    *items, overall = _list(row, "evaluation_results")
+    scores = [_number(row, "evaluation_results", item, PAGE_SCALE) / PAGE_SCALE for item in items]
+    return tuple(scores), _number(row, "evaluation_results", overall, BEST)
+
+
+def _plain(row: Row) -> tuple[tuple[float, ...], float]:
+    if "scores" in row.values:
+        scores = [_number(row, "scores", item, 1) for item in _list(row, "scores")]
+    else:
+        columns = [f"item_{number}" for number in range(sum(name.startswith("item_") for name in row.values))]
+        given = [column for column in columns if row.value(column) not in ("", None)]
+        if given != columns[: len(given)]:
+            raise row.error(given[-1], "has a value, but an item before it has none")
+        scores = [_number(row, column, row.value(column), 1) for column in given]
+    return tuple(scores), _number(row, "overall", row.value("overall"), BEST)
+
+
+def _list(row: Row, column: str) -> list[Any]:
+    value = row.value(column)
+    if not isinstance(value, list):
+        raise row.wrong_type(column, "a list of numbers")
+    return value
+
+
+def _number(row: Row, column: str, value: Any, most: float) -> float:
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number <= most:
+        raise row.error(column, f"holds {str(value)[:40]!r}, and must hold numbers from 0 to {most:g}")
+    return number
+
+
+def _optional(row: Row, column: str) -> str:
+    return row.label(column) if row.values.get(column) not in (None, "") else ""

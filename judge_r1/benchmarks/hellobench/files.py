@@ -1,0 +1,155 @@
+"""Reads a checkout of HelloBench in its original format: instructions with checklists, responses, and judgements."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core.checklist import Checklist
+from judge_r1.core.strict_json import read_json
+from judge_r1.core.tabular import Row, file_rows
+
+TASKS = {
+    "open_ended_qa": "OEQA",
+    "summarization": "Summ",
+    "chat": "Chat",
+    "text_completion": "TC",
+    "heuristic_text_generation": "HTG",
+}
+"""The five tasks with their short names (Table 2)."""
+CONSTRAINED = {
+    f"heuristic_text_generation_{thousands}k": (f"HTG-{thousands}k", 1000 * thousands) for thousands in (2, 4, 8, 16)
+}
+"""Heuristic text generation with at least so many words (Table 3)."""
+STEMS = {**TASKS, **{stem: name for stem, (name, _) in CONSTRAINED.items()}}
+"""The short name of each file."""
+RESULTS = "_results.jsonl"
+LONG = "long enough"
+_SUMMARY_KINDS = {"academic article": "academic_article", "report": "report", "dialog": "long_dialogue", "news": "news"}
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction of one file (`stem`). `derived` marks a text that was made here from another file."""
+
+    stem: str
+    id: str
+    category: str
+    text: str
+    checklist: Checklist
+    derived: bool = False
+
+
+@dataclass(frozen=True)
+class Response:
+    """One line of a results file; `row` names it in messages. `scores` are the released judgement's item scores in the
+    order of the checklist, None where the line has none; they are not checked."""
+
+    stem: str
+    id: str
+    instruction: str
+    text: str
+    row: Row
+
+
+def read_instructions(root: Path) -> dict[tuple[str, str], Instruction]:
+    """The instructions in `data/`, by (stem, id). A checkout may lack files; it needs one. Missing files with a
+    required length are derived from `heuristic_text_generation.jsonl`.
+
+    Raises:
+        BadBenchmark: There is none, or an id occurs twice.
+        BadTable: A line is incomplete.
+    """
+    found: dict[tuple[str, str], Instruction] = {}
+    for stem in STEMS:
+        folder = "main_data" if stem in TASKS else "length_constrained_data"
+        file = root / "data" / folder / f"{stem}.jsonl"
+        for row in file_rows(file) if file.is_file() else ():
+            key = stem, row.name("id")
+            if key in found:
+                raise row.error("id", f"repeats {key[1]!r}")
+            questions = row.texts("checklists")
+            if not questions or not all(question.strip() for question in questions):
+                raise row.error("checklists", "must hold questions")
+            found[key] = Instruction(*key, row.name("category"), row.text("instruction"), Checklist.of(questions))
+    for stem, (_, least) in CONSTRAINED.items():
+        if not any(key[0] == stem for key in found):
+            found |= _constrained(stem, least, [i for key, i in found.items() if key[0] == "heuristic_text_generation"])
+    if not found:
+        raise BadBenchmark(f"{root} holds no data/main_data/*.jsonl: give --path a checkout of Quehry/HelloBench")
+    return found
+
+
+def _constrained(stem: str, least: int, plain: Sequence[Instruction]) -> dict[tuple[str, str], Instruction]:
+    """The instructions with a required length: the requirement to be "long enough" names a number of words (section
+    4.3). Instructions without that requirement are left out, as in the release."""
+    required = f"no shorter than {least} words"
+    return {
+        (stem, one.id): Instruction(stem, one.id, one.category, one.text.replace(LONG, required), one.checklist, True)
+        for one in plain
+        if one.text.count(LONG) == 1
+    }
+
+
+def read_responses(folder: Path, stems: Sequence[str] = ()) -> Iterator[Response]:
+    """The lines of the results files of one system (`<stem>_results.jsonl`), or of one such file."""
+    files = {name: folder / f"{name}{RESULTS}" for name in STEMS}
+    if folder.is_file():
+        name = folder.name.removesuffix(RESULTS)
+        if name not in STEMS or name == folder.name:
+            raise BadBenchmark(f"{folder} must be named TASK{RESULTS}, with TASK one of {', '.join(STEMS)}")
+        files = {name: folder}
+    present = {stem: file for stem, file in files.items() if file.is_file()}
+    if not present:
+        raise BadBenchmark(f"{folder} holds no results of HelloBench, such as chat{RESULTS}")
+    for stem, file in present.items():
+        for row in file_rows(file) if not stems or stem in stems else ():
+            yield Response(stem, row.name("id"), row.text("instruction"), row.text("response"), row)
+
+
+def systems_in(folder: Path) -> dict[str, Path]:
+    """The systems of a folder: itself if it holds results files, else its subfolders that do. Raises: BadBenchmark."""
+    if folder.is_file():
+        return {folder.parent.name: folder}
+    if any(folder.glob(f"*{RESULTS}")):
+        return {folder.absolute().name: folder}
+    found = {path.name: path for path in sorted(folder.glob("*")) if path.is_dir() and any(path.glob(f"*{RESULTS}"))}
+    if not found:
+        raise BadBenchmark(
+            f"{folder} holds no responses: give responses=FOLDER with files such as chat{RESULTS}, which "
+            "`judge-r1 generate --benchmark hellobench` writes"
+        )
+    return found
+
+
+def summary_checklists(root: Path) -> dict[str, Checklist]:
+    """The checklists of the summaries by category, from `checklists/`; empty if the checkout lacks them."""
+    file = root / "checklists" / "summarization_checklist.json"
+    if not file.is_file():
+        return {}
+    return {str(name): Checklist.of(questions) for name, questions in read_json(file).items()}
+
+
+def recovered(response: Response, checklists: Mapping[str, Checklist]) -> Instruction | None:
+    """The instruction of a summary from its result, for checkouts without summarization.jsonl, which is larger than
+    some hosts take. The first line names the category. None for other tasks."""
+    if response.stem != "summarization" or not checklists:
+        return None
+    first = response.instruction.partition("\n")[0]
+    category = next((kind for words, kind in _SUMMARY_KINDS.items() if words in first), "blogs")
+    if category not in checklists:
+        raise response.row.error("instruction", f"is about {category!r}, which summarization_checklist.json lacks")
+    return Instruction("summarization", response.id, category, response.instruction, checklists[category])
+
+
+def released_scores(row: Row, questions: int) -> list[float] | None:
+    """The item scores of a released judgement by id; None where the release's own scoring skips the line: another
+    number of scores, or a score outside [0, 1] (results/scripts/compute.py). Raises: BadTable for another layout."""
+    given = row.value("checklist_wise_evaluation")
+    if not isinstance(given, list) or not all(isinstance(answer, dict) for answer in given):
+        raise row.wrong_type("checklist_wise_evaluation", "a list of answers")
+    by_id = {answer.get("checklist_id"): answer.get("evaluation_score") for answer in given}
+    scores = [by_id.get(number) for number in range(questions)]
+    if len(given) != questions or not all(isinstance(score, int | float) and 0 <= score <= 1 for score in scores):
+        return None
+    return [float(score) for score in scores if score is not None]

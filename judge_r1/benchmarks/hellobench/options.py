@@ -1,0 +1,70 @@
+"""The options of a HelloBench evaluation, and the subset text that they are parsed from.
+
+The text is a list of parts, separated by commas:
+
+* a task (`chat`) or a category (`book`): judge these only; several are added
+* `responses=FOLDER`: the responses to judge, of one system or, in subfolders, of several
+* `exp=main_exp` (default), `longcontext_exp` or `length_constrained_exp`: the release's experiment, without `responses`
+* `system=NAME`: this system only
+* `weights=FILE`, or `weights=average` for equal weights; by default the release's weights if the checkout has them
+* `human=FILE`: human annotations, for the correlation with the overall score
+* `gold=FOLDER`: judgements in the release's format, or an evaluation, to compare the item scores with
+* `references=FILE`: JSON Lines of `id` and `reference`, for BLEU, ROUGE-L and METEOR
+* `perplexity=MODEL`: a causal language model, for the perplexity of the texts (the paper's is gpt2-large)
+* `refusals=FILE`: the first words of a refusal, one phrase on each line
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core.registry import suggest
+
+EXPERIMENTS = ("main_exp", "longcontext_exp", "length_constrained_exp")
+_PATHS = ("responses", "human", "gold", "references", "refusals")
+_NAMES = (*_PATHS, "weights", "exp", "system", "perplexity")
+
+
+@dataclass(frozen=True)
+class HelloBenchOptions:
+    """What is judged and how it is scored."""
+
+    parts: tuple[str, ...] = ()
+    """Tasks and categories; empty for all."""
+    responses: Path | None = None
+    experiment: str = EXPERIMENTS[0]
+    system: str | None = None
+    weights: str | None = None
+    human: Path | None = None
+    gold: Path | None = None
+    references: Path | None = None
+    refusals: Path | None = None
+    perplexity: str | None = None
+
+
+def parse_options(text: str | None) -> HelloBenchOptions:
+    """Raises: BadBenchmark for an unknown option."""
+    parts, named = [], dict[str, str]()
+    for part in (text or "").split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            parts += [name] if name else []
+            continue
+        if name not in _NAMES:
+            raise BadBenchmark(f"hellobench has no option {name!r}{suggest(name, _NAMES)}")
+        if not value or name in named:
+            raise BadBenchmark(f"hellobench: give {name}=VALUE once")
+        named[name] = value
+    if (experiment := named.get("exp", EXPERIMENTS[0])) not in EXPERIMENTS:
+        raise BadBenchmark(f"hellobench: exp is one of {', '.join(EXPERIMENTS)}, not {experiment!r}")
+    if "exp" in named and "responses" in named:
+        raise BadBenchmark("hellobench: exp chooses among the released results; with responses it has no meaning")
+    paths = {name: Path(named[name]) for name in _PATHS if name in named}
+    return HelloBenchOptions(
+        parts=tuple(parts),
+        experiment=experiment,
+        system=named.get("system"),
+        weights=named.get("weights"),
+        perplexity=named.get("perplexity"),
+        **paths,
+    )

@@ -1,0 +1,110 @@
+"""The tables of HelloBench: systems by tasks (Tables 2 to 4, with the measures of appendices J and K), and the
+correlation of metrics with human scores (Table 5)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from statistics import fmean
+
+from judge_r1.benchmarks.base import Table, Tables
+from judge_r1.benchmarks.checklist_items import item_scores, valid_results
+from judge_r1.benchmarks.hellobench.files import CONSTRAINED, STEMS, TASKS
+from judge_r1.benchmarks.hellobench.scoring import average, task_score
+from judge_r1.benchmarks.hellobench.text_measures import (
+    distinct_4,
+    is_refusal,
+    is_repetitive,
+    length_error,
+    repetition_4,
+    words,
+)
+from judge_r1.core.items import ItemResult
+from judge_r1.statistics.correlation import correlation_table
+
+SYSTEMS, CORRELATION = "Systems", "Spearman correlation with human scores"
+AVG_C = "AVG-C"
+Metric = Callable[[str], float]
+
+
+class TextTables:
+    """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further
+    measures, such as BLEU, which are called with the item id."""
+
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        systems: Mapping[str, str],
+        refusals: Sequence[str] = (),
+        metrics: Mapping[str, Metric] | None = None,
+    ) -> None:
+        self._texts, self._systems, self._refusals = texts, systems, refusals
+        self._metrics = metrics or {}
+        self._words = cache(lambda item_id: words(self._texts[item_id]))
+
+    def __call__(self, results: Sequence[ItemResult]) -> Tables:
+        names = dict.fromkeys(self._systems[result.item_id] for result in results)
+        rows = {name: self._row([r for r in results if self._systems[r.item_id] == name]) for name in names}
+        found: Tables = {SYSTEMS: rows}
+        if correlation := self._correlation(valid_results(results)):
+            found[CORRELATION] = correlation
+        return found
+
+    def _row(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
+        """S and WC of each task over its valid results, their averages, and the measures of the texts."""
+        valid = valid_results(results)
+        stems = [stem for stem in STEMS if any(result.group == stem for result in results)]
+        own = {stem: [result for result in valid if result.group == stem] for stem in stems}
+        s = {stem: task_score([result.score for result in own[stem]]) for stem in stems}
+        plain = {stem: task_score(_plain_scores(own[stem])) for stem in stems}
+        wc: dict[str, float | None] = {
+            stem: round(fmean(len(self._words(r.item_id)) for r in own[stem])) if own[stem] else None for stem in stems
+        }
+        row: dict[str, float | None] = {f"S {STEMS[stem]}": s[stem] for stem in stems}
+        row |= {"S AVG": average(s, list(TASKS)), f"{AVG_C} AVG": average(plain, list(TASKS))}
+        row |= {f"WC {STEMS[stem]}": wc[stem] for stem in stems}
+        mean_words = average(wc, list(TASKS))
+        row |= {"WC AVG": None if mean_words is None else round(mean_words)}
+        row |= {"n": len(valid), "invalid": len(results) - len(valid)}
+        return row | self._texts_row([result.item_id for result in results]) | self._length_errors(results)
+
+    def _texts_row(self, ids: Sequence[str]) -> dict[str, float | None]:
+        tokens = [self._words(item_id) for item_id in ids]
+        row: dict[str, float | None] = {
+            "Rep-4": fmean(map(repetition_4, tokens)),
+            "Dist-4": fmean(map(distinct_4, tokens)),
+            "repetitive": fmean(is_repetitive(self._texts[item_id]) for item_id in ids),
+        }
+        if self._refusals:
+            row["refusals"] = fmean(is_refusal(self._texts[item_id], self._refusals) for item_id in ids)
+        return row | {name: fmean(metric(item_id) for item_id in ids) for name, metric in self._metrics.items()}
+
+    def _length_errors(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
+        """The mean absolute error of the length, for tasks with a required length."""
+        errors: dict[str, list[int]] = {}
+        for result in results:
+            if result.group in CONSTRAINED:
+                name, required = CONSTRAINED[result.group]
+                errors.setdefault(name, []).append(length_error(len(self._words(result.item_id)), required))
+        return {f"length MAE {name}": round(fmean(values), 1) for name, values in errors.items()}
+
+    def _correlation(self, results: Sequence[ItemResult]) -> Table:
+        """All metrics on the same items: those that people scored."""
+        rated = [result for result in results if result.gold.get("overall") is not None]
+        if len(rated) < 3:
+            return {}
+        values = {"judge": [result.score for result in rated]}
+        if len(plain := _plain_scores(rated)) == len(rated):
+            values[AVG_C] = plain
+        tokens = [self._words(result.item_id) for result in rated]
+        values |= {
+            "words": [float(len(found)) for found in tokens],
+            "Rep-4": [repetition_4(found) for found in tokens],
+            "Dist-4": [distinct_4(found) for found in tokens],
+            **{name: [metric(result.item_id) for result in rated] for name, metric in self._metrics.items()},
+        }
+        human = [float(result.gold["overall"]) for result in rated]
+        return correlation_table(values, human, [result.cluster_id for result in rated])
+
+
+def _plain_scores(results: Sequence[ItemResult]) -> list[float]:
+    """The unweighted mean of the item scores of each result that has them."""
+    return [fmean(scores) for result in results if (scores := item_scores(result))]

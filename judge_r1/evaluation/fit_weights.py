@@ -1,0 +1,120 @@
+"""Fits the weights of checklists to human annotations, category by category, and writes them with their diagnostics."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_json
+from judge_r1.evaluation.report.tables import Grid, share
+from judge_r1.statistics.checklist_weights import LOWER_BOUND, WeightFit, fit_weights
+
+SHARED = 3
+"""Texts that two annotators must share for a correlation."""
+
+
+class BadAnnotations(JudgeError):
+    """Annotations that no weights can be fitted to; the message names the line."""
+
+
+def fit_file(
+    files: Sequence[Path], out: Path, *, resamples: int = 1000, ridge: float = 0.0, seed: int = 0
+) -> dict[str, WeightFit]:
+    """Writes the weights of every category in `files` to `out` and returns the fits.
+
+    Several annotators of one response are averaged. The intervals are bootstraps over instructions.
+
+    Raises:
+        BadAnnotations: A category has rows with different numbers of questions, or there is no annotation.
+        BadTable: A row is incomplete.
+    """
+    skipped: Counter[str] = Counter()
+    every = [annotation for file in files for annotation in read_annotations(file, skipped)]
+    if not every:
+        raise BadAnnotations(f"{files[0]} holds no annotation (skipped: {dict(skipped) or 'none'})")
+    categories: dict[str, list[Annotation]] = {}
+    for annotation in every:
+        known = categories.setdefault(annotation.category, [annotation])
+        if len(known[0].scores) != len(annotation.scores):
+            raise BadAnnotations(
+                f"{annotation.where}: has {len(annotation.scores)} item scores, and {known[0].where} of the same "
+                f"category {annotation.category!r} has {len(known[0].scores)}"
+            )
+        if known[0] is not annotation:
+            known.append(annotation)
+    fits = {}
+    for category, annotations in categories.items():
+        rows = averaged(annotations)
+        fits[category] = fit_weights(
+            [row.scores for row in rows],
+            [row.overall for row in rows],
+            [row.id for row in rows],
+            ridge=ridge,
+            resamples=resamples,
+            seed=seed,
+        )
+    report = {
+        "schema": 1,
+        "annotations": [{"file": file.name, "hash": sha256(file.read_bytes()).hexdigest()[:16]} for file in files],
+        "settings": {"lower_bound": LOWER_BOUND, "ridge": ridge, "resamples": resamples, "seed": seed},
+        "rows": len(every),
+        "skipped": dict(skipped),
+        "annotator_pearson": annotator_agreement(every),
+        "categories": {category: _entry(fit) for category, fit in fits.items()},
+    }
+    write_json(out, report)
+    return fits
+
+
+def annotator_agreement(annotations: Sequence[Annotation]) -> dict[str, dict[str, float | int | None]]:
+    """Pearson's r of the overall scores of each two annotators on the responses that both scored (Table 19)."""
+    scores: dict[str, dict[tuple[str, str], float]] = {}
+    for one in annotations:
+        if one.annotator:
+            scores.setdefault(one.annotator, {})[one.id, one.system] = one.overall
+    found: dict[str, dict[str, float | int | None]] = {}
+    for first, second in combinations(sorted(scores), 2):
+        shared = sorted(scores[first].keys() & scores[second].keys())
+        if len(shared) >= SHARED:
+            sides = [[scores[name][key] for key in shared] for name in (first, second)]
+            varied = all(len(set(side)) > 1 for side in sides)
+            pearson = float(np.asarray(np.corrcoef(sides))[0, 1]) if varied else None
+            found[f"{first} - {second}"] = {"pearson": pearson, "n": len(shared)}
+    return found
+
+
+def weights_grid(fits: Mapping[str, WeightFit]) -> Grid:
+    """One row per category: the weights with their intervals, the fit, and what is wrong with it."""
+    rows = []
+    for category, fit in fits.items():
+        low, high = fit.low or fit.weights, fit.high or fit.weights
+        cells = [f"{w:.1f} [{a:.1f}, {b:.1f}]" for w, a, b in zip(fit.weights, low, high, strict=True)]
+        numbers = (str(fit.n), f"{fit.rank}/{len(fit.weights)}", share(fit.r2), f"{fit.mse:.2f}")
+        rows.append((category, *numbers, ", ".join(cells), "; ".join(fit.warnings) or "-"))
+    note = (
+        "Weights sum to 100, with 95 % intervals (bootstrap over instructions). Rank: of the item scores, of the "
+        "number of questions; below it, the weights are not determined. R² and MSE: of the overall score, 0 to 10."
+    )
+    return Grid("Weights", note, ("category", "rows", "rank", "R²", "MSE", "weights", "warnings"), tuple(rows))
+
+
+def _entry(fit: WeightFit) -> dict[str, Any]:
+    return {
+        "weights": list(fit.weights),
+        "low": fit.low and list(fit.low),
+        "high": fit.high and list(fit.high),
+        "raw_weights": list(fit.raw),
+        "r2": fit.r2,
+        "mse": fit.mse,
+        "n": fit.n,
+        "clusters": fit.clusters,
+        "rank": fit.rank,
+        "at_bound": list(fit.at_bound),
+        "warnings": list(fit.warnings),
+    }

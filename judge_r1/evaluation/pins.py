@@ -1,0 +1,51 @@
+"""Pins of an evaluation: what its scores depend on besides the items, so that no table mixes scores of two kinds."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+
+PINNED = "pinned"
+
+
+class MixedPins(JudgeError):
+    """Evaluations whose scores cannot be compared."""
+
+
+def pinned(pins: Mapping[str, str], judges: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a summary: the benchmark's pins, and the judge and the prompt of each row. Empty for a benchmark
+    without pins."""
+    if not pins:
+        return {}
+    rows = {
+        row: {"judge": judge, "prompt": settings[row].get("prompt_hash", pins.get("prompt", ""))}
+        for row, judge in judges.items()
+    }
+    return {PINNED: {**pins, "judges": rows}}
+
+
+def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+    """Checks that evaluations of the same benchmark have equal pins and equal judges.
+
+    Raises:
+        MixedPins: They differ; the message names the first difference.
+    """
+    first: dict[str, tuple[Path, dict[str, Any]]] = {}
+    for folder, summary in summaries:
+        if PINNED not in summary:
+            continue
+        pins = dict(summary[PINNED])
+        pins["judges"] = sorted({f"{row['judge']}, prompt {row['prompt']}" for row in pins["judges"].values()})
+        other, known = first.setdefault(summary["benchmark"], (folder, pins))
+        if changed := [name for name in {**known, **pins} if known.get(name) != pins.get(name)]:
+            name = changed[0]
+            raise MixedPins(
+                f"{other} and {folder} have different {name} ({_shown(known.get(name))}; {_shown(pins.get(name))}), so "
+                "their scores cannot be compared: judge both with the same judge, prompt and weights, or report them "
+                "one by one"
+            )
+
+
+def _shown(value: Any) -> str:
+    return " | ".join(map(str, value)) if isinstance(value, list) else str(value)

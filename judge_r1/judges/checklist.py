@@ -1,0 +1,187 @@
+"""The checklist judge: answers the questions of a checklist about one text, on any model.
+
+It judges absolutely: each text alone, whatever it is compared with. `form=call` (the default) puts all questions into
+one prompt (HelloEval, section 3.3). `form=search` answers them one by one from passages of the text
+(`judge_r1.judges.checklist_search`). `rubric=FILE` scores the candidates of any benchmark with your own criteria.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.checklist import Checklist, weighted_score
+from judge_r1.core.records import Trajectory
+from judge_r1.core.rubric_file import checklist_for, read_rubric
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, ScoresVerdict, Verdict
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
+from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, whole_number
+from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash, usage_of
+from judge_r1.judges.checklist_task import ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.direct import direct_config
+from judge_r1.judges.request import JudgeRequest
+
+Rubric = Mapping[str, Checklist]
+_DEFAULTS = ("budget.response_tokens=4096", "prompt_tokens=200000")
+"""A checklist needs room for its reasons (the release's max_tokens), and its texts are long."""
+CALL, SEARCH = "call", "search"
+
+
+def checklist_config(build: JudgeBuild) -> EpisodeConfig:
+    """The direct judge's configuration, with room for long texts unless the options or a recipe set it."""
+    named = {option.partition("=")[0] for option in build.options}
+    usual = [] if build.recipe else [text for text in _DEFAULTS if text.partition("=")[0] not in named]
+    return direct_config(replace(build, options=[*usual, *build.options]))
+
+
+class ChecklistJudge:
+    """Asks `judge`, which answers plain prompts, up to `attempts` times for each text, until an answer is valid.
+
+    A candidate is judged once, also if several orders show it. The verdict on a `ChecklistTask` is a checklist; the
+    verdict on other requests is one score in [0, 1] per candidate, by `rubric`.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        attempts: int = 1,
+        batch_size: int = 32,
+        rubric: Rubric | None = None,
+        searched: SearchedChecklist | None = None,
+    ) -> None:
+        self._judge, self._attempts, self._batch_size = judge, attempts, batch_size
+        self._rubric, self._searched = rubric, searched
+        self.name = judge.name
+        self.settings: dict[str, Any] = {
+            **judge.settings,
+            "form": SEARCH if searched else CALL,
+            "prompt_hash": search_prompt_hash() if searched else prompt_hash(),
+            "attempts": attempts,
+            **({"rubric": {name: found.digest for name, found in rubric.items()}} if rubric else {}),
+        }
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        parts = [part for request in requests for part in self._parts(request)]
+        if self._searched is None:
+            self._judge.check(parts)
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        """Yields an output as soon as all texts of its request are judged. Searched texts run in batches."""
+        size = self._batch_size if self._searched else max(1, len(requests))
+        for start in range(0, len(requests), size):
+            async with aclosing(self._batch(requests[start : start + size])) as outputs:
+                async for output in outputs:
+                    yield output
+
+    async def _batch(self, requests: Sequence[JudgeRequest]) -> AsyncGenerator[JudgeOutput, None]:
+        parts_of = {request.key: self._parts(request) for request in requests}
+        parts = {part.key: part for found in parts_of.values() for part in found}
+        users: dict[Any, list[JudgeRequest]] = {}
+        for request in requests:
+            for part in parts_of[request.key]:
+                users.setdefault(part.key, []).append(request)
+        judged: dict[Any, JudgeOutput] = {}
+        for attempt in range(self._attempts):
+            final = attempt + 1 == self._attempts
+            again = [part for key, part in parts.items() if key not in judged or _failed(judged[key])]
+            async with aclosing(self._answers([_numbered(part, attempt) for part in again])) as outputs:  # type: ignore[type-var]
+                async for output in outputs:
+                    key = _numbered(output.request, -attempt).key
+                    judged[key] = _added(output._replace(request=parts[key]), judged.get(key))
+                    for request in users[key]:
+                        found = [judged.get(part.key) for part in parts_of[request.key]]
+                        ready = [one for one in found if one is not None and (final or not _failed(one))]
+                        if len(ready) == len(found):
+                            yield self._combined(request, ready)
+
+    def close(self) -> None:
+        if isinstance(self._judge, Closable):
+            self._judge.close()
+
+    def _answers(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return self._judge.judge(requests) if self._searched is None else self._searched.judge(self._judge, requests)
+
+    def _parts(self, request: JudgeRequest) -> list[JudgeRequest]:
+        """The request for each text that `request` shows."""
+        item, task = request.item, request.task
+        if isinstance(task, ChecklistTask):
+            if self._rubric:
+                raise BadJudge("checklist:rubric=FILE is for items without a checklist of their own")
+            return [request]
+        if self._rubric is None:
+            raise BadJudge(
+                f"item {item.item_id} has no checklist: give your criteria as checklist:rubric=FILE@MODEL, or use a "
+                "benchmark with checklists (hellobench, checklist)"
+            )
+        checklist = checklist_for(self._rubric, item.group, f"item {item.item_id}")
+        return [
+            replace(request, order=(index,), task=checklist_task(item.instruction, item.texts[index], checklist))
+            for index in request.order
+        ]
+
+    def _combined(self, request: JudgeRequest, outputs: Sequence[JudgeOutput]) -> JudgeOutput:
+        if isinstance(request.task, ChecklistTask):
+            (output,) = outputs
+            return output._replace(trajectory=_with_judgment(output.trajectory, output.verdict))
+        invalid = next((out.verdict for out in outputs if isinstance(out.verdict, InvalidVerdict)), None)
+        verdict: Verdict = invalid or ScoresVerdict(scores=tuple(_score(output) for output in outputs))
+        failed = next((out.trajectory.ended for out in outputs if out.trajectory.infrastructure_failed), None)
+        turns = [turn for output in outputs for turn in output.trajectory.turns]
+        ended = failed or (invalid.reason if invalid else "answer")
+        trajectory = _with_judgment(Trajectory.without_ids(ended, turns), verdict)
+        overflow = next((output.overflow for output in outputs if output.overflow), None)
+        return JudgeOutput(request, trajectory, verdict, usage=usage_of(outputs), overflow=overflow)
+
+
+def _score(output: JudgeOutput) -> float:
+    task, verdict = output.request.task, output.verdict
+    assert isinstance(task, ChecklistTask)
+    assert isinstance(verdict, ChecklistVerdict)
+    return weighted_score(task.checklist.weights, list(verdict.scores.values()))
+
+
+def _failed(output: JudgeOutput) -> bool:
+    """Whether another attempt may help: an answer that cannot be read, not a prompt that is too long."""
+    return isinstance(output.verdict, InvalidVerdict) and output.overflow is None and bool(output.trajectory.turns)
+
+
+def _numbered(request: JudgeRequest, attempt: int) -> JudgeRequest:
+    """The request with the seed of an attempt. Samples of one item are far fewer than the distance."""
+    return replace(request, sample=request.sample + 1_000_000 * attempt)
+
+
+def _added(output: JudgeOutput, earlier: JudgeOutput | None) -> JudgeOutput:
+    """The output with its usage, and that of the earlier attempts."""
+    usage = usage_of([output] if earlier is None else [output, earlier])
+    return output._replace(usage=usage)
+
+
+def _with_judgment(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
+    if isinstance(verdict, InvalidVerdict):
+        return trajectory
+    return trajectory.model_copy(update={"judgment": Judgment(verdict=verdict)})
+
+
+def _make(build: JudgeBuild) -> Judge:
+    build, own = split_options(build, ("form", "attempts", "rubric", "queries"))
+    if own.get("form", CALL) not in (CALL, SEARCH):
+        raise BadJudge(f"checklist: form is {CALL} or {SEARCH}, not {own['form']!r}")
+    attempts = whole_number("checklist", own, "attempts") or 1
+    config = checklist_config(split_options(build, ENDPOINT_OPTIONS)[0])
+    rubric = read_rubric(Path(own["rubric"])) if "rubric" in own else None
+    searched = None
+    if own.get("form") == SEARCH:
+        searched = SearchedChecklist(config, whole_number("checklist", own, "queries") or 3)
+    elif "queries" in own:
+        raise BadJudge("checklist: queries belongs to form=search")
+    judge = judge_of_backend(build, "checklist", checklist_config, AgenticJudge, prompted=True)
+    return ChecklistJudge(judge, attempts=attempts, batch_size=build.batch_size, rubric=rubric, searched=searched)
+
+
+JUDGES.register("checklist")(
+    JudgeKind("answers the questions of a checklist about each text alone; a model as for direct", _make)
+)

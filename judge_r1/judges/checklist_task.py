@@ -1,0 +1,107 @@
+"""The task to answer a checklist about one text, and the parser of the answers."""
+
+import ast
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from judge_r1.core.checklist import Checklist
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
+from judge_r1.episode.json_objects import json_objects
+from judge_r1.episode.prompts import plain_prompt, template_hash
+from judge_r1.judges.request import CustomPrompt
+
+STYLE = "checklist"
+_ID, _SCORE, _REASON = "checklist_id", "evaluation_score", "reason"
+_MAX_LITERAL = 200_000
+"""Characters of an answer that is read as a Python literal."""
+
+
+@dataclass(frozen=True)
+class ChecklistTask(CustomPrompt):
+    """All questions in one prompt (HelloEval, Figure 9). `instruction` is what `response` answers."""
+
+    instruction: str
+    response: str
+    checklist: Checklist
+
+
+def checklist_task(instruction: str, response: str, checklist: Checklist) -> ChecklistTask:
+    entries = json.dumps(checklist.entries(), ensure_ascii=False)
+    prompt = plain_prompt(STYLE, {"instruction": instruction, "response": response, "checklist": entries})
+    return ChecklistTask(prompt, partial(read_answers, checklist=checklist), instruction, response, checklist)
+
+
+def prompt_hash() -> str:
+    """Identifies the wording of the one-call prompt."""
+    return template_hash(f"{STYLE}_system", f"{STYLE}_user")
+
+
+def read_answers(text: str, checklist: Checklist) -> Verdict:
+    """The scores and reasons in a reply: one object with `checklist_id`, `reason` and `evaluation_score` per question.
+
+    JSON anywhere in the text is read, and else a Python literal. Nothing is rounded or filled in: the ids must be those
+    of the questions, once each, and a score must be one of the question's levels. Otherwise the verdict is invalid, as
+    `no_answers`, `missing_item`, `unknown_item`, `repeated_item` or `bad_score`.
+    """
+    found = _answers(text)
+    if not found:
+        return InvalidVerdict(reason="no_answers")
+    scores: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for answer in found:
+        number = _number(answer.get(_ID))
+        if number is None or number != int(number) or not 0 <= number < len(checklist.criteria):
+            return InvalidVerdict(reason="unknown_item")
+        if (name := str(int(number))) in scores:
+            return InvalidVerdict(reason="repeated_item")
+        score = read_score(answer.get(_SCORE), checklist.criteria[int(number)].levels)
+        if score is None:
+            return InvalidVerdict(reason="bad_score")
+        scores[name] = score
+        if isinstance(reason := answer.get(_REASON), str) and reason.strip():
+            reasons[name] = reason.strip()
+    if len(scores) < len(checklist.criteria):
+        return InvalidVerdict(reason="missing_item")
+    ordered = [str(number) for number in range(len(checklist.criteria))]
+    return ChecklistVerdict(
+        scores={name: scores[name] for name in ordered},
+        reasons={name: reasons[name] for name in ordered if name in reasons},
+    )
+
+
+def read_score(value: Any, levels: Sequence[float]) -> float | None:
+    """The level that a number, or a number as text, stands for; None if it is none of `levels`."""
+    number = _number(value)
+    return None if number is None else next((level for level in levels if abs(level - number) < 1e-3), None)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _answers(text: str) -> list[dict[str, Any]]:
+    """The objects of a reply that have an id; those of an object around them, too."""
+    found: list[Any] = list(json_objects(text)) or _literal(text)
+    if len(found) == 1 and _ID not in found[0]:
+        found = next((value for value in found[0].values() if isinstance(value, list)), [])
+    return [answer for answer in found if isinstance(answer, dict) and _ID in answer]
+
+
+def _literal(text: str) -> list[Any]:
+    """The list of a Python literal, as models write it with single quotes; empty if there is none."""
+    start, end = text.find("["), text.rfind("]")
+    if start < 0 or end < start or end - start > _MAX_LITERAL:
+        return []
+    try:
+        value = ast.literal_eval(text[start : end + 1])
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return []
+    return [answer for answer in value if isinstance(answer, dict)] if isinstance(value, list) else []

@@ -1,0 +1,100 @@
+"""Pairs from checklist scores: preference, labels, held-out instructions, exports and the reward."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hellobench_factories import make_checkout, write_responses
+
+from data_builders.build import build
+from data_builders.checklist_pairs import ChecklistPair, ChecklistPairDataset
+from data_builders.exports import Options
+from data_builders.exports.export import export
+from data_builders.generators.checklist_pairs import held_out
+from data_builders.validate import validate
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.episode.checklist_reward import checklist_reward, comparison_score
+
+EACH = 20
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three systems: `best`, `mid` (lower on the last question of each checklist), and `close` (a small step below)."""
+    made = make_checkout(tmp_path / "HelloBench", each=EACH)
+    folder = made / "results" / "judgements" / "main_exp"
+    for system, travel, rewrite in (
+        ("best", [1, 1], [1, 1, 1]),
+        ("mid", [1, 0.25], [1, 1, 0.25]),
+        ("close", [1, 0.75], [0.75, 1, 1]),
+    ):
+        write_responses(folder / system, f"By {system}", each=EACH, scores={"travel": travel, "rewrite": rewrite})
+    return made
+
+
+def pairs_of(folder: Path) -> list[ChecklistPair]:
+    return list(read_jsonl(folder / "pairs.jsonl", ChecklistPair))
+
+
+def test_preference_by_margin_and_labels_by_question(root: Path, tmp_path: Path) -> None:
+    report = build("checklist-pairs", tmp_path / "train", path=root)
+    pairs = pairs_of(tmp_path / "train")
+    for pair in pairs:
+        winner, loser = pair.systems if pair.preferred == "A" else pair.systems[::-1]
+        assert (winner, loser) in {("best", "mid"), ("close", "mid")}
+        assert abs(pair.scores[0] - pair.scores[1]) >= 10
+        last = len(pair.questions) - 1
+        assert pair.lower == (last,)
+        assert pair.weights.startswith("weighted_scores.txt ")
+    assert report["abstained"]["less than 10 points apart"] > 0
+    assert {pair.preferred for pair in pairs} == {"A", "B"}
+    assert validate(tmp_path / "train").good
+
+
+def test_the_same_options_give_the_same_bytes(root: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        build("checklist-pairs", tmp_path / name, path=root, variants=1)
+    assert (tmp_path / "one" / "pairs.jsonl").read_bytes() == (tmp_path / "two" / "pairs.jsonl").read_bytes()
+    ids = [pair.instruction_id for pair in pairs_of(tmp_path / "one")]
+    assert len(ids) == len(set(ids))
+
+
+def test_instructions_are_held_out_and_exports_keep_the_parts(root: Path, tmp_path: Path) -> None:
+    build("checklist-pairs", tmp_path / "data" / "train", path=root)
+    build("checklist-pairs-test", tmp_path / "data" / "test", path=root)
+    parts = {name: {pair.instruction_id for pair in pairs_of(tmp_path / "data" / name)} for name in ("train", "test")}
+    assert parts["train"] and parts["test"]  # noqa: PT018
+    assert not parts["train"] & parts["test"]
+    assert all(held_out(one, 0) for one in parts["test"])
+    export(tmp_path / "data", tmp_path / "trl", "trl", Options())
+    export(tmp_path / "data", tmp_path / "sft", "sft", Options())
+    rows = [json.loads(line) for line in (tmp_path / "trl" / "grpo" / "train.jsonl").read_text().splitlines()]
+    gold = [json.dumps({"comparison": row["comparison"], "lower_items": row["lower_items"]}) for row in rows]
+    columns = {name: [row[name] for row in rows] for name in ("comparison", "lower_items")}
+    assert checklist_reward(gold, **columns, prompts=rows) == [1.0] * len(rows)  # gold scores 1
+    sft = [json.loads(line) for line in (tmp_path / "sft" / "test.jsonl").read_text().splitlines()]
+    assert [row["output"] for row in sft] == [pair.answer for pair in pairs_of(tmp_path / "data" / "test")]
+    assert (tmp_path / "sft" / "dataset_info.json").exists()
+    assert "held" not in ChecklistPairDataset.title
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        ('{"comparison": "A>B", "lower_items": [1]}', 1.0),
+        ('I think {"comparison": "A>B", "lower_items": [0, 1]}', (2 + 2 * (2 / 3 - 0.5) + 3) / 6),
+        ('{"comparison": "A<B", "lower_items": [1]}', (-2 + 1 + 3) / 6),
+        ('{"comparison": "A>B", "lower_items": []}', (2 - 1 + 3) / 6),
+        ('{"comparison": "A=B", "lower_items": [1]}', 0.0),
+        ('{"comparison": "A>B", "lower_items": ["1"]}', 0.0),
+        ("A is better", 0.0),
+    ],
+)
+def test_the_reward_is_that_of_the_paper_with_questions(text: str, reward: float) -> None:
+    assert comparison_score(text, "A>B", [1]) == pytest.approx(reward)
+
+
+def test_a_build_without_a_checkout_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=r"checklist-pairs needs --path, a checkout of Quehry/HelloBench"):
+        build("checklist-pairs", tmp_path / "out")

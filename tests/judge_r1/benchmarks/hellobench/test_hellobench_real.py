@@ -1,0 +1,172 @@
+"""HelloBench's released judgements and weights: table cells, deviations, weights, and the fit's rank (real data)."""
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import pytest
+from fake_llm_server import FakeLLMServer
+from hellobench_factories import scripted_answer
+from hellobench_tables import DEVIATIONS, TABLE_3, TABLES_2_AND_4
+
+from judge_r1.benchmarks.hellobench.benchmark import load, predictions
+from judge_r1.benchmarks.hellobench.files import CONSTRAINED, TASKS
+from judge_r1.benchmarks.hellobench.scoring import average, task_score
+from judge_r1.benchmarks.hellobench.text_measures import words
+from judge_r1.benchmarks.hellobench.weights import read_weights
+from judge_r1.core.checklist import weighted_score
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import make_panel
+from judge_r1.statistics.checklist_weights import fit_weights
+from judge_r1.statistics.correlation import kendall
+
+pytestmark = pytest.mark.real_data
+FITTED_ON = ("claude35", "llama31_8b", "qwen2_7b", "gpt4o_0806")
+RANK_DEFICIENT = {"book": (6, 7), "curriculum_development": (5, 6), "explanation": (5, 6)}
+Scores = dict[tuple[str, str, str], list[float]]
+
+
+@pytest.fixture(scope="module")
+def folder(real_data: Path) -> Path:
+    return real_data / "hellobench"
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> list[dict[str, object]]:
+    with gzip.open(folder / "hellobench_gpt4o_checklist_scores.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def scores(folder: Path, rows: list[dict[str, object]]) -> Scores:
+    """The scores in [0, 1] by (experiment, model, file)."""
+    weights = read_weights(folder / "weighted_scores.txt")
+    found: Scores = defaultdict(list)
+    for row in rows:
+        items = [level / 4 for level in row["q"]]
+        score = weighted_score(weights.of(row["category"], len(items)), items)
+        found[row["exp"], row["model"], row["file"]].append(score)
+    return dict(found)
+
+
+def cell(scores: Scores, *key: str) -> float:
+    value = task_score(scores[key])
+    assert value is not None
+    return round(value, 2)
+
+
+def test_cells_of_tables_2_and_4(scores: Scores) -> None:
+    equal = 0
+    for model, cells in TABLES_2_AND_4.items():
+        experiment = "main" if ("main", model, "chat") in scores else "longcontext"
+        for task, paper in zip(TASKS, cells[:5], strict=True):
+            found = cell(scores, experiment, model, task)
+            assert found == DEVIATIONS.get((model, task), paper), (model, task)
+            equal += found == paper
+    assert (equal, len(DEVIATIONS)) == (109, 21)
+
+
+def test_averages_of_models_without_a_deviating_cell(scores: Scores) -> None:
+    checked = 0
+    for model, cells in TABLES_2_AND_4.items():
+        if ("main", model, "chat") in scores and not any(name == model for name, _ in DEVIATIONS):
+            found = average({task: task_score(scores["main", model, task]) for task in TASKS}, list(TASKS))
+            assert found == pytest.approx(cells[5], abs=0.015)  # 23.63 in the paper for 23.62
+            checked += 1
+    assert checked == 13
+
+
+def test_cells_of_table_3(scores: Scores) -> None:
+    found = 0
+    for model, cells in TABLE_3.items():
+        for stem, paper in zip(CONSTRAINED, cells, strict=False):
+            assert cell(scores, "length_constrained", model, stem) == paper
+            found += 1
+    assert found == 34
+
+
+def test_released_weights_are_recovered_except_where_the_rank_is_too_low(
+    folder: Path, rows: list[dict[str, object]]
+) -> None:
+    """y = Xw with the released weights on the scale of the overall score; the fit must return them."""
+    weights = read_weights(folder / "weighted_scores.txt").values
+    assert weights is not None
+    designs = defaultdict(list)
+    for row in rows:
+        if row["exp"] == "main" and row["model"] in FITTED_ON:
+            designs[row["category"]].append([level / 4 for level in row["q"]])
+    deficient = {}
+    for category, x in designs.items():
+        target = np.array(weights[category])
+        found = fit_weights(x, list(np.array(x) @ target / 10))
+        if found.identified:
+            assert np.abs(np.array(found.weights) - target).max() < 1e-9, category
+        else:
+            deficient[category] = found.rank, len(target)
+            assert "several weights fit equally well" in found.warnings[0]
+    assert (len(designs), deficient) == (38, RANK_DEFICIENT)
+
+
+def test_plain_checklists_rank_the_models_almost_alike(scores: Scores, rows: list[dict[str, object]]) -> None:
+    plain: Scores = defaultdict(list)
+    for row in rows:
+        plain[row["exp"], row["model"], row["file"]].append(fmean(row["q"]) / 4)
+    models = sorted({model for experiment, model, _ in scores if experiment == "main"})
+    weighted, equal = (
+        [average({task: task_score(found["main", model, task]) for task in TASKS}, list(TASKS)) for model in models]
+        for found in (scores, plain)
+    )
+    assert len(models) == 23
+    assert round(kendall(weighted, equal), 3) == 0.976
+
+
+def test_released_files_give_the_cells_and_counts(folder: Path) -> None:
+    """The judgements of one model in the original files; heuristic text generation is complete."""
+    file = folder / "results" / "judgements" / "main_exp" / "gpt4o_0806"
+    results = predictions(folder, file, None)
+    assert len(results) == 20 + 8 + 20 + 12 + 123
+    whole = [result.score for result in results if result.group == "heuristic_text_generation"]
+    assert round(task_score(whole) or 0, 2) == TABLES_2_AND_4["gpt4o_0806"][4]
+    table = load(folder, "system=gpt4o_0806").tables(results)["Systems"]["gpt4o_0806"]
+    assert table["n"] == 183
+    assert table["WC HTG"] == pytest.approx(1121, rel=0.005)  # the paper's count
+
+
+def test_word_counts_of_the_release(folder: Path, rows: list[dict[str, object]]) -> None:
+    """Against counts by another tokenizer without punkt: equal for most texts, within 1 % for 19 of 20."""
+    known = {row["id"]: row["wc"] for row in rows if row["exp"] == "main" and row["model"] == "gpt4o_0806"}
+    file = folder / "results" / "judgements" / "main_exp" / "gpt4o_0806" / "chat_results.jsonl"
+    texts = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    gaps = sorted(abs(len(words(row["response"])) / known[row["id"]] - 1) for row in texts)
+    assert gaps[len(gaps) // 2] < 0.001
+    assert gaps[int(0.95 * len(gaps)) - 1] < 0.01
+
+
+def test_a_scripted_judge_on_the_real_responses(folder: Path, tmp_path: Path) -> None:
+    """From the original files to the report, with GPT-4o's published answers as gold."""
+    subset = f"system=gpt4o_0806,chat,summarization,gold={folder / 'results' / 'judgements' / 'main_exp'}"
+    loaded = load(folder, subset)
+    assert Counter(item.group for item in loaded.items) == {"chat": 20, "summarization": 8}
+    out = tmp_path / "eval"
+    with (
+        FakeLLMServer(scripted_answer) as server,
+        Evaluation(loaded, out, resume=False, name="hellobench") as evaluation,
+    ):
+        for spec in ("call=checklist", "search=checklist:form=search,retriever=bm25,queries=1"):
+            evaluation.run(lambda spec=spec: make_panel(f"{spec}@{server.url}/v1#m", JudgeBuild("")))
+        call, search = evaluation.finish([("search", "call")])["rows"]
+    assert (call["n"], call["valid_rate"], search["valid_rate"]) == (28, 1.0, 1.0)
+    questions = sum(len(item.gold["scores"]) for item in loaded.items)
+    assert (call["usage"]["calls"], search["usage"]["calls"]) == (28, 2 * questions)
+    assert 0 < call["extra"]["exact"] < 1  # agreement with GPT-4o
+    assert "Systems (search)" in (out / "report.html").read_text(encoding="utf-8")
+    votes = [json.loads(line)["votes"][0]["verdict"] for line in (out / "outcomes.jsonl").read_text().splitlines()]
+    texts = {item.item_id: item.texts[0] for item in loaded.items}
+    searched = [vote for vote in votes if vote["cited"]]
+    assert len(searched) == 28
+    assert all(0 <= start < end for vote in searched for start, end in vote["cited"].values())
+    assert max(end for vote in searched for _, end in vote["cited"].values()) <= max(map(len, texts.values()))

@@ -76,6 +76,14 @@ def make_workspace(root: Path) -> Path:
         (root / name).write_text(text, encoding="utf-8")
     lines = [{"confidence": n / 40, "correct": n % 3 > 0, "cluster": f"c{n % 20}"} for n in range(40)]
     write_jsonl(root / "confidences.jsonl", lines)
+    answered = [(judge, item) for judge in range(4) for item in range(8)]
+    write_jsonl(
+        root / "votes.jsonl",
+        [
+            {"judge": f"j{judge}", "item": f"i{item}", "score": (item * (judge + 1) // 3) % 2}
+            for judge, item in answered
+        ],
+    )
     cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
     cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")

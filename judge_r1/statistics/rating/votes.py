@@ -96,14 +96,13 @@ def vote_arrays(
         raise ValueError("there are no votes to rate")
     if not np.all((points >= 0) & (points <= 1)):
         raise ValueError("a vote scores from 0 to 1 points")
-    judge_names, judge = np.unique(np.asarray(judges), return_inverse=True)
-    item_names, item = np.unique(np.asarray(items), return_inverse=True)
+    judge_names, judge = _numbered(judges)
+    item_names, item = _numbered(items)
     cells, cell = np.unique(judge * len(item_names) + item, return_inverse=True)
-    named = [str(name) for name in item_names]
-    cluster = np.unique([(clusters or {}).get(name, name) for name in named], return_inverse=True)[1]
+    cluster = np.unique([(clusters or {}).get(name, name) for name in item_names], return_inverse=True)[1]
     return VoteTable(
-        tuple(str(name) for name in judge_names),
-        tuple(named),
+        judge_names,
+        item_names,
         (cells // len(item_names)).astype(np.int64),
         (cells % len(item_names)).astype(np.int64),
         sums(cell, np.ones(len(points))),
@@ -115,3 +114,10 @@ def vote_arrays(
 def sums(index: Ints, values: Floats, size: int | None = None) -> Floats:
     """The sum of the values at each index below `size`."""
     return np.bincount(index, values, 0 if size is None else size).astype(np.float64)
+
+
+def _numbered(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """The distinct names in alphabetical order, and the index of each given name."""
+    distinct = tuple(sorted(set(names)))
+    index = {name: number for number, name in enumerate(distinct)}
+    return distinct, np.fromiter((index[name] for name in names), dtype=np.int64, count=len(names))

@@ -6,7 +6,7 @@ from typing import Any
 
 from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
-from data_builders.exports import AS_RECORDS, Format
+from data_builders.exports import Format
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.benchmarks.rankjudge.scoring import gold_of, parts_correct
@@ -121,4 +121,4 @@ class ConversationDataset(DatasetType[ConversationExample]):
         return ConversationStats()
 
     def formats(self) -> Mapping[str, Format[Any]]:
-        return {"jsonl": AS_RECORDS, **CONVERSATION_FORMATS}
+        return CONVERSATION_FORMATS

@@ -15,7 +15,6 @@ PANELS: Mapping[str, Sequence[checks.Check]] = {
     "form: odd length": (checks.odd_length,),
     "form: refusal words": (checks.refusal,),
     "form: no question back": (checks.no_question,),
-    "form: all three": checks.FORM,
     "check: directive": (checks.broken_directive,),
     "check: changed value": (checks.changed_statement,),
     "check: wrong refusal": (checks.wrong_refusal,),

@@ -161,7 +161,6 @@ def unasked(conversation: Conversation, document: str) -> Iterator[Suspicion]:
             yield Suspicion(1.1, turn.round, "no_clarification")
 
 
-FORM: Sequence[Check] = (odd_length, refusal, no_question)
 CONTENT: Sequence[Check] = (
     wrong_refusal, unsupported, broken_directive, changed_statement, missing_answer, unasked,
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Times `judge-r1 rate`'s fit against evalica and choix on the same votes, and compares the ratings.
+"""Times `judge-r1 rate`'s fit against evalica on the same votes, and compares the ratings.
 
     python scripts/bench_rating.py --judges 200 --items 500 --repeats 5
 
-Each judge answers each item once. All three fit the same Bradley–Terry model of judges and items; ours also computes
+Each judge answers each item once. Both fit the same Bradley–Terry model of judges and items; ours also computes
 the standard errors. Input as lists of names is converted within the time of each library that needs it.
 """
 
@@ -20,7 +20,7 @@ from judge_r1.statistics.rating.errors import rating_errors
 from judge_r1.statistics.rating.separation import separate
 from judge_r1.statistics.rating.votes import Floats, vote_arrays
 
-NEWTON = 1e-12
+TIGHT = 1e-12
 """Tolerance of evalica for the comparison of ratings; its own default is used for the times."""
 
 
@@ -49,19 +49,6 @@ def evalica(judges: list[str], items: list[str], points: Floats, **options: Any)
     return {name: float(np.log(score)) for name, score in scores.items() if name.startswith("j")}
 
 
-def choix(judges: list[str], items: list[str], points: Floats) -> dict[str, float]:
-    """ln θ of the judges by choix's MM."""
-    import choix as package
-
-    number = {name: index for index, name in enumerate(dict.fromkeys([*judges, *items]))}
-    pairs = [
-        (number[judge], number[item]) if won else (number[item], number[judge])
-        for judge, item, won in zip(judges, items, points, strict=True)
-    ]
-    found = package.mm_pairwise(len(number), pairs)
-    return {name: float(found[index]) for name, index in number.items() if name.startswith("j")}
-
-
 def timed(run: Callable[[], dict[str, float]], repeats: int) -> tuple[list[float], dict[str, float]]:
     """Seconds of each repeat, and the last result."""
     seconds = []
@@ -84,15 +71,12 @@ def main() -> None:
     parser.add_argument("--judges", type=int, default=200)
     parser.add_argument("--items", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--without-choix", action="store_true", help="choix needs minutes for many votes")
     options = parser.parse_args()
     data = votes(options.judges, options.items, 0)
     runs: dict[str, Callable[[], dict[str, float]]] = {"ours": lambda: ours(*data), "evalica": lambda: evalica(*data)}
-    if not options.without_choix:
-        runs["choix"] = lambda: choix(*data)
     found = {name: timed(run, options.repeats) for name, run in runs.items()}
     mine = found["ours"][1]
-    exact = {"evalica": evalica(*data, tolerance=NEWTON, limit=100_000)}
+    exact = {"evalica": evalica(*data, tolerance=TIGHT, limit=100_000)}
     report = {
         name: {
             "median_seconds": round(statistics.median(seconds), 3),

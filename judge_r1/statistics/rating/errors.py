@@ -16,7 +16,7 @@ from judge_r1.statistics.rating.votes import Floats, Ints, sums
 Z95 = 1.96
 
 
-class RatingErrors(NamedTuple):
+class RatingUncertainty(NamedTuple):
     """Standard errors in Elo. `judges` is the sandwich, `judges_model` and `items_model` the inverse information. They
     are NaN where `connected` is false."""
 
@@ -26,7 +26,7 @@ class RatingErrors(NamedTuple):
     connected: bool
 
 
-def rating_errors(fit: Fit, anchor: Anchor = "all") -> RatingErrors:
+def rating_errors(fit: Fit, anchor: Anchor = "all") -> RatingUncertainty:
     """The standard errors of a fit, relative to the anchor.
 
     For the anchors `all` and `judges` they are errors of the difference to the mean rating ln θ of those players (for
@@ -36,7 +36,7 @@ def rating_errors(fit: Fit, anchor: Anchor = "all") -> RatingErrors:
     information = Information.of(table, fit.judges, fit.items, fit.prior)
     if not information.connected:
         judges, items = (np.full(len(players), np.nan) for players in (fit.judges, fit.items))
-        return RatingErrors(judges, judges, items, False)
+        return RatingUncertainty(judges, judges, items, False)
     centre_judges, centre_items = _centre(fit, anchor)
     residual = table.score - table.count * fit.chances
     up, down = _score_columns(fit, residual)
@@ -44,7 +44,7 @@ def rating_errors(fit: Fit, anchor: Anchor = "all") -> RatingErrors:
     item_centre = _item_centre(information, centre_items, solved, down, table.cluster)
     sandwich = solved - (centre_judges @ solved + item_centre)
     model_judges, model_items = _model(information, centre_judges, centre_items)
-    return RatingErrors(
+    return RatingUncertainty(
         ELO * np.sqrt((sandwich**2).sum(axis=1)), ELO * np.sqrt(model_judges), ELO * np.sqrt(model_items), True
     )
 

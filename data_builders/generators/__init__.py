@@ -46,7 +46,8 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
     names = [name for name in GENERATORS.names() if not GENERATORS.get(name).reads_corpus]
     if source not in names:
         raise UnknownName(f"no source is named {source!r}{suggest(source, [*SOURCES.names(), *names])}")
-    generator = GENERATORS.get(source)
+    by_teacher = f"{source}-by-teacher"
+    generator = GENERATORS.get(by_teacher if with_teacher and by_teacher in GENERATORS.names() else source)
     if generator.needs_teacher and not with_teacher:
         raise JudgeError(
             f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"

@@ -18,6 +18,7 @@ from judge_r1.cli import (
     keys,
     launch,
     merge,
+    rate,
     rationales,
     replay,
     report,
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 _BUILDING = (demo, build, validate, split, audit, stats, rationales, export)
 _TRAINING = (train, launch, watch, merge)
-_JUDGING = (generate, eval, benchmarks, fit_weights, replay, calibrate, analyse, report, serve, keys)
+_JUDGING = (generate, eval, benchmarks, fit_weights, replay, calibrate, analyse, report, rate, serve, keys)
 for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, index, doctor):
     command.register(app)
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.conversations import CONVERSATIONS_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair
 
@@ -67,6 +68,8 @@ def shortcuts(
     """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
     audit.json. Needs at least 10 cases.
 
+    A folder of conversations is probed by rules, classifiers and the benchmark's checks of form.
+
     The language model reads about one pair a second on a CPU; `--language-model none` leaves it out.
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
@@ -79,6 +82,9 @@ def shortcuts(
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
+    if (folder / CONVERSATIONS_FILE).is_file():
+        _conversation_shortcuts(folder, out, seed)
+        return
     pairs, name, differences = load_pairs(folder).pairs, None, {}
     if language_model != "none":
         name, reader = language_model, LikelihoodReader(language_model)
@@ -95,6 +101,19 @@ def shortcuts(
     unknown = [name for name in CASE_DEPENDENT if name in audit.not_probed]
     missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
     Console().print(f"{path}: {len(audit.flagged)} flagged{missing}", markup=False)
+
+
+def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
+    """The audit of a set of conversation pairs: no language model reads them."""
+    from data_builders.audit.conversations import as_json, audit_conversations, print_audit
+    from judge_r1.benchmarks.rankjudge.reader import read_pairs
+    from judge_r1.core.jsonl import write_json
+
+    audit = audit_conversations(*read_pairs(folder), seed=seed)
+    path = (out or folder) / "audit.json"
+    write_json(path, as_json(audit))
+    print_audit(audit, Console())
+    Console().print(f"{path}: {len(audit.leaks)} flagged", markup=False)
 
 
 @group.command()

@@ -185,7 +185,9 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     skipped = counts[f"skipped_{lead.plural}"]
     for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
-    if "teacher" in counts:
+    if "cascade" in counts:
+        console.print(_cascade(counts["cascade"]))
+    if "wanted" in counts.get("teacher", {}):
         wanted = sum(counts["teacher"]["wanted"].values())
         rejected = counts["teacher"]["rejected"]
         console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} rejections"))
@@ -203,6 +205,14 @@ def _rejections(rejected: dict[str, int], title: str) -> Table:
         reasons.setdefault(reason, {})[name] = count
     for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
         table.add_row(reason, *(str(found.get(name, "")) for name in sets), str(sum(found.values())))
+    return table
+
+
+def _cascade(cascade: dict[str, Any]) -> Table:
+    """The candidates of each failure type, and how many failed first at each layer of the verifier."""
+    table = Table("candidates", *cascade["all"], title="Verifier: where candidates fail first")
+    for name, row in {**cascade["by_failure"], "all": cascade["all"]}.items():
+        table.add_row(name, *map(str, row.values()))
     return table
 
 

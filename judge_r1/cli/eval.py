@@ -62,7 +62,8 @@ def eval_(
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
     one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). A benchmark may set its own
-    token limits. Options such as `context=full` override both.
+    token limits. Options such as `context=full` override both. Without a judge, the baselines that a benchmark
+    determines from its files are evaluated.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -81,14 +82,14 @@ def eval_(
             )
         evaluate_predictions(benchmark, path, predictions, subset, out)
         return
-    if not judge and not baselines:
-        raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
     loaded = BENCHMARKS.get(benchmark).load(path, subset)
     if missing := set(item or ()) - {entry.item_id for entry in loaded.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
     loaded = replace(loaded, items=[entry for entry in loaded.items if not item or entry.item_id in item][:limit])
+    if not judge and not baselines and not loaded.baselines(loaded.items):
+        raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")
     build = JudgeBuild(
         "",
         texts=loaded.texts,
@@ -105,8 +106,11 @@ def eval_(
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
         for spec in specs:
             evaluation.run(partial(make_panel, spec, build))
-        first, *others = evaluation.panels
-        compared = [(name, first) for name in others] if table else [(b, a) for a, b in pairwise(evaluation.panels)]
+        compared = (
+            [(name, evaluation.panels[0]) for name in evaluation.panels[1:]]
+            if table
+            else [(b, a) for a, b in pairwise(evaluation.panels)]
+        )
         evaluation.finish(compared)
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(

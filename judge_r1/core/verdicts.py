@@ -45,6 +45,16 @@ class ChecklistVerdict(Record):
     cited: dict[str, tuple[int, int]] = Field(default_factory=dict)
 
 
+class LocatedVerdict(Record):
+    """The better of two conversations as shown, and where the other one fails: the round, from 1, and the key of the
+    failure type (`judge_r1.core.conversation_types`). A round or type that the judge did not name is None."""
+
+    kind: Literal["located"] = "located"
+    winner: Winner
+    round: int | None = None
+    failure: str | None = None
+
+
 PROMPT_TOO_LONG = "prompt_too_long"
 """The reason where a prompt exceeds our limit or the model's context, so that nothing ran."""
 CONTEXT_OVERFLOW = "context_overflow"
@@ -64,7 +74,8 @@ class InvalidVerdict(Record):
 
 
 Verdict = Annotated[
-    PairwiseVerdict | ScoresVerdict | RankingVerdict | ChecklistVerdict | InvalidVerdict, Field(discriminator="kind")
+    PairwiseVerdict | ScoresVerdict | RankingVerdict | ChecklistVerdict | LocatedVerdict | InvalidVerdict,
+    Field(discriminator="kind"),
 ]
 
 
@@ -72,7 +83,7 @@ def preference(verdict: Verdict) -> Winner | None:
     """The preference between two candidates that a verdict implies: the higher of two scores, the first of a ranking
     of two. None for an invalid verdict, a checklist, and verdicts on one candidate or more than two."""
     match verdict:
-        case PairwiseVerdict():
+        case PairwiseVerdict() | LocatedVerdict():
             return verdict.winner
         case ScoresVerdict(scores=(a, b)):
             return "tie" if a == b else "A" if a > b else "B"
@@ -89,6 +100,8 @@ def reorder(verdict: Verdict, order: Sequence[int]) -> Verdict:
     match verdict:
         case PairwiseVerdict(winner="A" | "B" as shown):
             return PairwiseVerdict(winner="A" if order["AB".index(shown)] == 0 else "B")
+        case LocatedVerdict(winner="A" | "B" as shown):
+            return verdict.model_copy(update={"winner": "A" if order["AB".index(shown)] == 0 else "B"})
         case ScoresVerdict():
             by_candidate = sorted(zip(order, verdict.scores, strict=True))
             return ScoresVerdict(scores=tuple(score for _, score in by_candidate))
@@ -114,6 +127,9 @@ def describe_verdict(verdict: Verdict, order: Sequence[int] = ()) -> str:
             return f"{failure} ({verdict.reason})"
         case PairwiseVerdict():
             return "tie" if verdict.winner == "tie" else f"{name('AB'.index(verdict.winner))} is better"
+        case LocatedVerdict():
+            better = "tie" if verdict.winner == "tie" else f"{name('AB'.index(verdict.winner))} is better"
+            return f"{better}; the other fails in round {verdict.round or '?'}: {verdict.failure or '?'}"
         case ScoresVerdict(scores=(score,)):
             return f"{score:g}"
         case ScoresVerdict():

@@ -164,6 +164,7 @@ COMMANDS = {
             tolerates=f"rows.json {ABSENT}|metrics.jsonl (missing|empty|truncated|a loop of links)",
         )
     ],
+    "rate": [Reads(f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",), tolerates="votes.jsonl byte order mark")],
     "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
     "index": [

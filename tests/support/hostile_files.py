@@ -80,6 +80,14 @@ def make_workspace(root: Path) -> Path:
     scores = [{"category": "rewrite", "scores": [n % 2, 1, 0.5], "overall": 3 + n % 5} for n in range(6)]
     write_jsonl(root / "annotations.jsonl", scores)
     write_jsonl(root / "hellobench" / "data" / "main_data" / "chat.jsonl", [instruction_row("rewrite", 0)])
+    answered = [(judge, item) for judge in range(4) for item in range(8)]
+    write_jsonl(
+        root / "votes.jsonl",
+        [
+            {"judge": f"j{judge}", "item": f"i{item}", "score": (item * (judge + 1) // 3) % 2}
+            for judge, item in answered
+        ],
+    )
     cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
     cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")

@@ -1,0 +1,124 @@
+"""The data set of conversation pairs: documents, pairs, and what the verifier said of each candidate."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
+from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
+from data_builders.exports import Format
+from judge_r1.benchmarks.rankjudge.benchmark import item_of
+from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
+from judge_r1.benchmarks.rankjudge.scoring import gold_of, parts_correct
+from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES, failure_type
+from judge_r1.core.conversations import (
+    CONVERSATIONS_FILE,
+    DOCUMENTS_FILE,
+    VERIFICATION_FILE,
+    ConversationPair,
+    Document,
+    Verification,
+)
+from judge_r1.training.recipe import Recipe
+
+
+def pair_labels(pair: ConversationPair) -> Mapping[str, Iterable[str]]:
+    """What a pair counts under."""
+    return {
+        "by_domain": [pair.domain],
+        "by_failure": [pair.failure],
+        "by_user": [pair.user_behaviour],
+        "by_rounds": [str(pair.rounds)],
+    }
+
+
+DOCUMENT_FILE = RecordFile("document", DOCUMENTS_FILE, Document, "document_id")
+PAIR_FILE = RecordFile("conversation pair", CONVERSATIONS_FILE, ConversationPair, "pair_id", pair_labels)
+VERIFIED_FILE = RecordFile("verification", VERIFICATION_FILE, Verification, "pair_id")
+
+
+class ConversationChecker(Checker[ConversationPair]):
+    """Checks that each pair has its document, that its gold answer scores 1, and that it passed the verifier."""
+
+    def __init__(self, dataset: DatasetType[Any], folder: Path) -> None:
+        super().__init__(dataset, folder)
+        self._documents = {document.document_id for document in DOCUMENT_FILE.read(folder)}
+        self._verified = {found.pair_id: found.failed for found in VERIFIED_FILE.read(folder)}
+
+    def problems(self, record: ConversationPair) -> Iterable[str]:
+        if record.document_id not in self._documents:
+            yield f"its document is not in {DOCUMENTS_FILE}"
+        if record.pair_id not in self._verified:
+            yield f"it is not in {VERIFICATION_FILE}"
+        elif failed := self._verified[record.pair_id]:
+            yield f"it did not pass the verifier: {failed}"
+        if not all(parts_correct(read_pairwise(gold_answer(record)), gold_of(item_of(record)))):
+            yield "its gold answer does not score 1"
+        failure = failure_type(record.failure)
+        if failure and failure.needs_earlier and record.flawed_round < 2:
+            yield "its flaw needs an earlier turn"
+
+
+class ConversationStats(ExampleStats[ConversationExample]):
+    """Counts of one split."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._documents: set[str] = set()
+        self._a_better = 0
+        self._labels = RecordCounts(PAIR_FILE)
+
+    def add(self, example: ConversationExample) -> None:
+        pair, document = example
+        self.total += 1
+        self._a_better += pair.preferred == "A"
+        self._labels.add(pair)
+        if document.document_id not in self._documents:
+            self._documents.add(document.document_id)
+            self.licenses[document.license] += 1
+
+    def cells(self) -> Mapping[str, object]:
+        failures = self._labels.by_label().get("by_failure", {})
+        return {
+            "documents": len(self._documents),
+            "pairs": self.total,
+            "A better": self._a_better,
+            **{failure.key: failures.get(failure.key, 0) for failure in FAILURES},
+        }
+
+    def describe(self) -> str:
+        return f"{self.total} pairs of {len(self._documents)} documents"
+
+
+class ConversationDataset(DatasetType[ConversationExample]):
+    """Documents, pairs of conversations, and verifications. An example is a pair with its document."""
+
+    files = (DOCUMENT_FILE, PAIR_FILE, VERIFIED_FILE)
+    main = PAIR_FILE
+    title = "Pairs of conversations for judges"
+    description = (
+        "Two conversations about one document. The worse one has one flawed assistant turn of a known type.",
+        "",
+        *(f"* {failure.letter} {failure.key}: {failure.flaw}" for failure in FAILURES),
+        "",
+        "The user has one of these styles:",
+        "",
+        *(f"* {behaviour.key}: {behaviour.style}" for behaviour in BEHAVIOURS),
+    )
+    tags = ("llm-as-a-judge", "preference", "multi-turn")
+
+    def examples(self, folder: Path) -> Iterator[ConversationExample]:
+        documents = {document.document_id: document for document in DOCUMENT_FILE.read(folder)}
+        return (ConversationExample(pair, documents[pair.document_id]) for pair in PAIR_FILE.read(folder))
+
+    def example_id(self, example: ConversationExample) -> str:
+        return example.pair.pair_id
+
+    def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
+        return ConversationChecker(self, folder)
+
+    def stats(self) -> ConversationStats:
+        return ConversationStats()
+
+    def formats(self) -> Mapping[str, Format[Any]]:
+        return CONVERSATION_FORMATS

@@ -1,0 +1,53 @@
+"""Reads the documents of conversations: a table of texts, the cases of a built data set, or the builtin cases."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from data_builders.sources import SOURCES
+from judge_r1.core.conversations import Document
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.pair_set import CASES_FILE
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
+from judge_r1.core.tabular import Row, rows
+
+
+def read_documents(path: Path | None, limit: int | None) -> Iterator[Document]:
+    """The documents of `path`: a table with `id`, `context` and optionally `domain`, a folder with cases.jsonl (of a
+    build from any corpus), or for None the builtin cases; at most `limit`.
+
+    Raises:
+        JudgeError: A row is invalid, or two documents have one id and domain.
+    """
+    seen: set[str] = set()
+    for document in islice(_documents(path), limit):
+        if document.document_id in seen:
+            raise JudgeError(f"{path}: two documents have the same id and domain: rename one of them")
+        seen.add(document.document_id)
+        yield document
+
+
+def _documents(path: Path | None) -> Iterator[Document]:
+    if path is None:
+        from collections import Counter
+
+        yield from map(_of_case, SOURCES.get("builtin").read(None, None, 0, Counter()))
+    elif (path / CASES_FILE).is_file():
+        yield from map(_of_case, read_jsonl(path / CASES_FILE, Case, unique="case_id"))
+    else:
+        yield from map(_of_row, rows(path))
+
+
+def _of_case(case: Case) -> Document:
+    return Document(
+        document_id=case.case_id, domain=case.domain, context=case.context, source=case.source, license=case.license
+    )
+
+
+def _of_row(row: Row) -> Document:
+    domain = row.name("domain") if row.values.get("domain") else "general"
+    text = row.name("context")
+    source = f"{Path(row.file).name}/{row.name('id')}"
+    return Document(document_id=content_hash(domain, row.name("id")), domain=domain, context=text, source=source)

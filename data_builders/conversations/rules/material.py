@@ -1,0 +1,68 @@
+"""What rules need of a document: facts, the topic of each, changed values, and words for directives."""
+
+import re
+from collections import Counter
+from random import Random
+
+from data_builders.perturb.rules.clauses import FINITE
+from data_builders.perturb.rules.facts import Fact, facts, is_plain
+from data_builders.perturb.rules.text_match import content_words
+from judge_r1.core.conversations import Document
+
+_MAX_TOPIC_WORDS = 9
+_NUMBER = re.compile(r"(?<![\w./,–-])\d{1,4}(?:\.\d+)?(?![\w/,–-]|\.\d)")
+_PLAIN_WORD = re.compile(r"\b[a-z]{5,}\b")
+_NO_TOPIC = re.compile(
+    r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has)$"
+    r"|^(?:in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there|then|during|among)\b",
+    re.IGNORECASE,
+)
+"""Ends and starts of phrases that are no subject."""
+_FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)
+_YEARS = range(1900, 2100)
+
+
+def plain_facts(document: Document) -> list[Fact]:
+    """The facts that read well without quotation marks and have a topic of their own."""
+    found: dict[str, Fact] = {}
+    for fact in facts(document.context):
+        if is_plain(fact) and (name := topic(fact, document.context)):
+            found.setdefault(name, fact)
+    return list(found.values())
+
+
+def topic(fact: Fact, context: str) -> str:
+    """The subject of a fact, to ask about it: the words before its verb. Empty if they are too many or none."""
+    verb = FINITE.search(fact.text)
+    words = fact.text[: verb.start()].split() if verb else []
+    name = " ".join(words).rstrip(" ,")
+    if not 1 < len(words) <= _MAX_TOPIC_WORDS or _NO_TOPIC.search(name) or not content_words(name):
+        return ""
+    inside = re.search(rf"\b{re.escape(words[0].lower())}\b", context)
+    return name[0].lower() + name[1:] if inside or words[0].lower() in ("a", "an", "the", "both") else name
+
+
+def changed_value(fact: Fact, context: str, random: Random) -> str | None:
+    """The fact with another number, which the context holds nowhere; None without a number to change."""
+    numbers = list(_NUMBER.finditer(fact.text))
+    for match in random.sample(numbers, len(numbers)):
+        decimals = len(match[0].partition(".")[2])
+        value = float(match[0])
+        for _ in range(20):
+            new = value + random.choice(_SHIFTS) if value in _YEARS else value * random.choice(_FACTORS)
+            other = f"{new:.{decimals}f}"
+            if other != match[0] and not re.search(rf"(?<![\d.]){re.escape(other)}(?![\d.])", context):
+                return fact.text[: match.start()] + other + fact.text[match.end() :]
+    return None
+
+
+def excluded_words(found: list[Fact], random: Random) -> list[str]:
+    """Words for a directive, in random order: each is in one to three facts and in no topic of another fact."""
+    counts = Counter(word for fact in found for word in set(_PLAIN_WORD.findall(fact.text)))
+    words = sorted(word for word, count in counts.items() if count <= 3 and word in content_words(word))
+    return random.sample(words, len(words))
+
+
+def mentions(text: str, word: str) -> bool:
+    """Whether a text has a word, in any form that starts with it."""
+    return re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) is not None

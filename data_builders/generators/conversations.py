@@ -1,0 +1,116 @@
+"""Pairs of conversations about documents, written by rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from data_builders.conversations.cascade import Cascade
+from data_builders.conversations.dataset import ConversationDataset
+from data_builders.conversations.documents import read_documents
+from data_builders.conversations.rules.verifier import verify
+from data_builders.conversations.rules.writer import CannotWrite, Written, write
+from data_builders.conversations.sampler import Conditions, sample_conditions
+from data_builders.generators import register
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.teachers import Teacher
+from judge_r1.core.conversations import ConversationPair, Document, Verification
+
+CONVERSATIONS = "conversations"
+RULES = "rules"
+
+
+@dataclass(frozen=True)
+class VerifiedGroup(RecordGroup):
+    """A document, the pairs that passed, and the verifications of all candidates."""
+
+    verified: Sequence[Verification]
+
+
+class ConversationGenerator(Generator[Document]):
+    """Reads the documents, and reports the cascade of the verifier."""
+
+    dataset = ConversationDataset()
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self._cascade = Cascade()
+
+    def items(self) -> Iterator[Document]:
+        return read_documents(self.plan.path, self.plan.limit)
+
+    def conditions(self, document: Document) -> list[Conditions]:
+        """The conditions of the pairs of a document, `plan.variants` of them."""
+        return [sample_conditions(document, number, self.plan.seed) for number in range(self.plan.variants)]
+
+    def add(self, group: VerifiedGroup) -> None:
+        self._cascade.add(group.verified)
+
+    def settings(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            **super().settings(),
+            "source": plan.source,
+            "path": plan.path_name,
+            "limit": plan.limit,
+            "variants": plan.variants,
+        }
+
+    def details(self) -> dict[str, Any]:
+        return {"cascade": self._cascade.as_dict()}
+
+
+@register
+class ConversationsByRules(ConversationGenerator):
+    """pairs of conversations about documents (a table with id and context, or a built folder), one with a flaw"""
+
+    name = CONVERSATIONS
+
+    def generate(self, item: Document) -> VerifiedGroup:
+        pairs, verified = [], []
+        for conditions in self.conditions(item):
+            try:
+                better, worse = (write(item, conditions, flawed=flawed) for flawed in (False, True))
+            except CannotWrite as error:
+                verified.append(cannot_plan(conditions, item, str(error)))
+                continue
+            pair = pair_of(item, conditions, better, worse, RULES)
+            found = verify(pair, item)
+            verified.append(found)
+            if found.failed is None:
+                pairs.append(pair)
+        return VerifiedGroup([item, *pairs, *verified], verified)
+
+
+def cannot_plan(conditions: Conditions, document: Document, issue: str) -> Verification:
+    """The verification of conditions for which no plan exists."""
+    return Verification(
+        pair_id=conditions.pair_id,
+        domain=document.domain,
+        failure=conditions.failure.key,
+        user_behaviour=conditions.behaviour.key,
+        coherence=False,
+        issue=issue,
+    )
+
+
+def pair_of(
+    document: Document, conditions: Conditions, better: Written, worse: Written, generator: str
+) -> ConversationPair:
+    """The record of a pair, with its sides placed as the conditions say."""
+    a, b = (better, worse) if conditions.preferred == "A" else (worse, better)
+    return ConversationPair(
+        pair_id=conditions.pair_id,
+        document_id=document.document_id,
+        domain=document.domain,
+        conversation_a=a.messages,
+        conversation_b=b.messages,
+        preferred=conditions.preferred,
+        failure=conditions.failure.key,
+        flawed_round=conditions.flawed_round,
+        user_behaviour=conditions.behaviour.key,
+        rounds=conditions.rounds,
+        plan_better=better.plan,
+        plan_worse=worse.plan,
+        generator=generator,
+        seed=conditions.seed,
+    )

@@ -1,0 +1,94 @@
+"""Pairs of conversations about documents, written by a teacher and verified by the same or another one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from data_builders.conversations.rules.writer import Written
+from data_builders.conversations.sampler import Conditions
+from data_builders.conversations.teacher import Asker, Calls, NoAnswer, check, ground, plan, plan_texts, write
+from data_builders.generators import register
+from data_builders.generators.base import BuildPlan
+from data_builders.generators.conversations import (
+    CONVERSATIONS,
+    ConversationGenerator,
+    VerifiedGroup,
+    cannot_plan,
+    pair_of,
+)
+from data_builders.teachers import Teacher
+from judge_r1.core.conversations import ConversationPair, Document, Verification
+
+
+@register
+class ConversationsByTeacher(ConversationGenerator):
+    """pairs of conversations by a teacher"""
+
+    name = f"{CONVERSATIONS}-by-teacher"
+    needs_teacher = True
+    reads_corpus = True
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self._calls = Calls()
+        self._writer, self._verifier = (Asker(teacher, self._calls) for teacher in (teachers[0], teachers[-1]))
+
+    @property
+    def answers(self) -> int:
+        return self._calls.answers
+
+    async def generate(self, item: Document) -> VerifiedGroup:
+        pairs, verified = [], []
+        for conditions in self.conditions(item):
+            found, pair = await self._candidate(item, conditions)
+            verified.append(found)
+            if pair is not None and found.failed is None:
+                pairs.append(pair)
+        return VerifiedGroup([item, *pairs, *verified], verified)
+
+    async def _candidate(
+        self, document: Document, conditions: Conditions
+    ) -> tuple[Verification, ConversationPair | None]:
+        base = cannot_plan(conditions, document, "")
+        try:
+            plans = [await plan(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)]
+            texts = {"plan_better": "\n".join(plans[0]), "plan_worse": "\n".join(plans[1])}
+            coherent, issue = await check(self._verifier, "coherence", document, conditions, **texts)
+        except NoAnswer as error:
+            return base.model_copy(update={"issue": str(error)}), None
+        if not coherent:
+            return base.model_copy(update={"issue": issue}), None
+        base = base.model_copy(update={"coherence": True, "adherence": False})
+        try:
+            talks = [
+                await write(self._writer, document, conditions, entries, flawed=flawed)
+                for entries, flawed in zip(plans, (False, True), strict=True)
+            ]
+            better, worse = (Written(talk, entries, None) for talk, entries in zip(talks, plans, strict=True))
+            pair = pair_of(document, conditions, better, worse, self._writer.teacher.name)
+            adheres, issue = await check(self._verifier, "adherence", document, conditions, **plan_texts(pair))
+        except NoAnswer as error:
+            return base.model_copy(update={"issue": str(error)}), None
+        if not adheres:
+            return base.model_copy(update={"issue": issue}), pair
+        return await self._grounding(document, base.model_copy(update={"adherence": True}), pair), pair
+
+    async def _grounding(self, document: Document, base: Verification, pair: ConversationPair) -> Verification:
+        try:
+            good, empty = await ground(self._verifier, document, pair.better, None)
+            bad, more_empty = await ground(self._verifier, document, pair.worse, pair.flawed_round)
+        except NoAnswer as error:
+            return base.model_copy(update={"issue": str(error)})
+        issue = "" if good == bad == 1.0 else "a claim is not grounded"
+        return base.model_copy(
+            update={
+                "grounded_better": good, "grounded_worse": bad, "empty_turns": empty + more_empty, "issue": issue
+            }
+        )  # fmt: skip
+
+    def details(self) -> dict[str, Any]:
+        names = [asker.teacher.name for asker in (self._writer, self._verifier)]
+        return {
+            **super().details(),
+            "teacher": {"name": names[0], "answers": self._calls.answers, "rejected": dict(self._calls.rejected)},
+            "conversation_verifier": {"name": names[1], "is_the_writer": names[0] == names[1]},
+        }

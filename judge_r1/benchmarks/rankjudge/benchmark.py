@@ -1,0 +1,101 @@
+"""Loads conversation pairs: of `judge-r1 build conversations`, or RankJudge's published pairs.
+
+With the document inline or missing, a judge answers the benchmark's prompt with the better side, the flawed round and
+the type of the flaw. With `search` it compares two transcripts and may search the document; only the side counts then.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, one_order
+from judge_r1.benchmarks.pairwise import unique_items
+from judge_r1.benchmarks.rankjudge.baselines import baseline_results
+from judge_r1.benchmarks.rankjudge.options import RankJudgeOptions, parse_options
+from judge_r1.benchmarks.rankjudge.prompt import (
+    pairwise_prompt,
+    pointwise_prompt,
+    read_pairwise,
+    read_pointwise,
+    transcript,
+)
+from judge_r1.benchmarks.rankjudge.reader import read_pairs
+from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
+from judge_r1.core.conversations import ConversationPair
+from judge_r1.core.items import Conversation, Item, ItemResult
+from judge_r1.core.principles import GENERAL
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.request import CustomPrompt
+
+_DECISION = "In which conversation is the assistant better? The other one has one problematic assistant turn."
+
+
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
+    """One item per pair, clustered by document, grouped by domain. Raises: JudgeError."""
+    options = parse_options(subset)
+    pairs, texts = read_pairs(path)
+    items = unique_items((item_of(pair) for pair in pairs), path)
+    compared = aggregate_side if options.context == "search" else aggregate_joint
+    aggregate = aggregate_pointwise if options.pointwise else compared
+    orders = _each_alone if options.pointwise else both_orders if options.both else one_order
+    return LoadedBenchmark(
+        items,
+        task=partial(_task, options, texts),
+        presentation_orders=orders,
+        aggregate=aggregate,
+        texts=texts if options.context == "search" else {},
+        metrics=metrics,
+        baselines=(lambda items: {}) if options.pointwise else partial(_baselines, texts, aggregate is aggregate_side),
+    )
+
+
+def item_of(pair: ConversationPair) -> Item:
+    """The pair as an item; its gold holds the labels."""
+    return Item(
+        item_id=pair.pair_id,
+        cluster_id=pair.document_id,
+        group=pair.domain,
+        case_id=pair.document_id,
+        instruction=_DECISION,
+        candidates=(pair.conversation_a, pair.conversation_b),
+        gold={
+            "better": pair.preferred, "round": pair.flawed_round, "failure": pair.failure,
+            "user_behaviour": pair.user_behaviour,
+        },
+    )  # fmt: skip
+
+
+def _each_alone(item: Item) -> Sequence[Order]:
+    return [(0,), (1,)]
+
+
+def _conversation(item: Item, index: int) -> Conversation:
+    candidate = item.candidates[index]
+    assert not isinstance(candidate, str), "item_of makes conversations"
+    return candidate
+
+
+def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order: Order) -> PairwiseTask | CustomPrompt:
+    shown = [_conversation(item, index) for index in order]
+    document = texts[item.cluster_id]
+    if options.context == "search":
+        first, second = (transcript(talk, numbered=options.numbered) for talk in shown)
+        return PairwiseTask(GENERAL, item.instruction, first, second, item.cluster_id, document)
+    given = document if options.context == "inline" else None
+    if options.pointwise:
+        return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
+    return CustomPrompt(pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered), read_pairwise)
+
+
+def _baselines(texts: Mapping[str, str], side_only: bool, items: Sequence[Item]) -> Mapping[str, Sequence[ItemResult]]:
+    return baseline_results(items, texts, aggregate_side if side_only else aggregate_joint)
+
+
+BENCHMARKS.register("rankjudge")(
+    Benchmark(
+        "pairs of conversations about a document: the better one, the flawed round and the type of the flaw",
+        "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
+        load,
+        subsets="[inline|search|none][:both][:pointwise][:unnumbered]",
+    )
+)

@@ -1,0 +1,166 @@
+"""Simple checks of a conversation, each for one failure type. Baselines combine them.
+
+A check returns suspicions: a round, a failure type and a weight. The checks know the taxonomy, but not how a data set
+was built. A set on which checks of the form alone do well leaks its labels.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from statistics import mean, pstdev
+from typing import NamedTuple
+
+from judge_r1.core.items import Conversation
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)?")
+_SILENT = re.compile(
+    r"\b(?:says? nothing|not (?:stated|mentioned|given|covered|enough)|silent|no information|cannot (?:say|answer)|"
+    r"does not (?:say|mention|state|give))\b",
+    re.IGNORECASE,
+)
+_LEAVE_OUT = re.compile(
+    r"\b(?:leave out (?:anything|everything) about|nothing about|do not mention|without) (\w+)", re.I
+)
+_COMMON = frozenset(
+    _WORD.findall(
+        "a an and are as at be been by can do does for from had has have how i in is it its me my no not of on one or "
+        "our please say said says so stated that the their them then there these they this to was we were what when "
+        "where which who will with would you your about document text recorded mention know"
+    )
+)
+
+
+class Suspicion(NamedTuple):
+    """A suspected flaw; a higher weight is more certain."""
+
+    weight: float
+    round: int
+    failure: str
+
+
+Check = Callable[[Conversation, str], Iterator[Suspicion]]
+
+
+class Turn(NamedTuple):
+    """The question and answer of a round, from 1."""
+
+    round: int
+    question: str
+    answer: str
+
+
+def turns(conversation: Conversation) -> list[Turn]:
+    """The rounds of a conversation."""
+    texts = [message.content for message in conversation]
+    return [Turn(index + 1, *texts[2 * index : 2 * index + 2]) for index in range(len(texts) // 2)]
+
+
+def words(text: str) -> set[str]:
+    """The distinct content words of a text, in lower case."""
+    return {word for word in (found.lower() for found in _WORD.findall(text)) if word not in _COMMON}
+
+
+def odd_length(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """The turn whose length differs most from the others. A check of form: it reads no content."""
+    found = turns(conversation)
+    lengths = [len(turn.answer) for turn in found]
+    spread = pstdev(lengths) or 1.0
+    for turn, length in zip(found, lengths, strict=True):
+        distance = (length - mean(lengths)) / spread
+        yield Suspicion(abs(distance), turn.round, "unnecessary_refusal" if distance < 0 else "disorganized")
+
+
+def refusal(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Turns that say the document is silent. A check of form."""
+    for turn in turns(conversation):
+        if _SILENT.search(turn.answer):
+            yield Suspicion(1.0, turn.round, "unnecessary_refusal")
+
+
+def no_question(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """The shortest question that is answered without a question. A check of form."""
+    found = [turn for turn in turns(conversation) if "?" not in turn.answer]
+    if found:
+        turn = min(found, key=lambda turn: len(turn.question))
+        yield Suspicion(1 / len(turn.question), turn.round, "no_clarification")
+
+
+def wrong_refusal(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Turns that say the document is silent on words that it holds."""
+    known = words(document)
+    for turn in turns(conversation):
+        asked = words(turn.question)
+        if _SILENT.search(turn.answer) and asked:
+            share = len(asked & known) / len(asked)
+            if share > 0.5:
+                yield Suspicion(1 + share, turn.round, "unnecessary_refusal")
+
+
+def unsupported(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Sentences whose words the document lacks, outside refusals and questions."""
+    known = words(document)
+    for turn in turns(conversation):
+        for sentence in _SENTENCE.split(turn.answer):
+            said = words(sentence)
+            missing = said - known
+            if len(said) > 2 and missing and not _SILENT.search(sentence) and "?" not in sentence:
+                yield Suspicion(2 * len(missing) / len(said), turn.round, "fabricated_answer")
+
+
+def broken_directive(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Turns that mention what the user asked to leave out."""
+    asked = _LEAVE_OUT.search(conversation[0].content)
+    for turn in turns(conversation):
+        if asked and re.search(rf"\b{re.escape(asked[1])}", turn.answer, re.IGNORECASE):
+            yield Suspicion(3.0, turn.round, "instruction_forgetting")
+
+
+def changed_statement(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Sentences that repeat an earlier one with another number."""
+    earlier: list[tuple[set[str], set[str]]] = []
+    for turn in turns(conversation):
+        own = []
+        for sentence in _SENTENCE.split(turn.answer):
+            said = words(sentence)
+            numbers = {word for word in said if word[0].isdigit()}
+            own.append((said - numbers, numbers))
+            for rest, given in earlier:
+                if rest and given and given != numbers and rest == said - numbers:
+                    yield Suspicion(3.0, turn.round, "self_contradiction")
+        earlier += own
+
+
+def missing_answer(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Turns whose answer lacks the words of the question, or has them only after another sentence."""
+    known = words(document)
+    for turn in turns(conversation):
+        asked = words(turn.question) & known
+        if not asked or _SILENT.search(turn.answer) or "?" in turn.answer:
+            continue
+        shares = [len(asked & words(sentence)) / len(asked) for sentence in _SENTENCE.split(turn.answer)]
+        best = max(shares)
+        if best < 0.5:
+            yield Suspicion(1.2 - best, turn.round, "evasion")
+        elif next(index for index, share in enumerate(shares) if share == best) > 1 or (
+            shares[0] < best and _is_statement(turn.answer, known)
+        ):
+            yield Suspicion(0.4 + best / 10, turn.round, "disorganized")
+
+
+def _is_statement(answer: str, known: set[str]) -> bool:
+    """Does the answer begin with a statement of the document, not with an opening phrase?"""
+    first = words(_SENTENCE.split(answer)[0])
+    return len(first & known) > 2
+
+
+def unasked(conversation: Conversation, document: str) -> Iterator[Suspicion]:
+    """Turns that answer a question without a word of the document, and ask nothing back."""
+    known = words(document)
+    for turn in turns(conversation):
+        if not words(turn.question) & known and not _SILENT.search(turn.answer) and "?" not in turn.answer:
+            yield Suspicion(1.1, turn.round, "no_clarification")
+
+
+CONTENT: Sequence[Check] = (
+    wrong_refusal, unsupported, broken_directive, changed_statement, missing_answer, unasked,
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""The subset text of the benchmark: its settings, joined by colons."""
+
+from dataclasses import dataclass
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.registry import suggest
+
+SETTINGS = ("inline", "search", "none", "both", "pointwise", "unnumbered")
+CONTEXTS = ("inline", "search", "none")
+
+
+@dataclass(frozen=True)
+class RankJudgeOptions:
+    """`context`: the document is `inline`, can be searched (`search`) or is missing (`none`). `both` judges each pair
+    in both orders. `pointwise` rates each conversation alone. `numbered` rounds are marked in the transcript."""
+
+    context: str = "inline"
+    both: bool = False
+    pointwise: bool = False
+    numbered: bool = True
+
+
+def parse_options(subset: str | None) -> RankJudgeOptions:
+    """Raises: JudgeError for an unknown or contradictory setting."""
+    given = [part for part in (subset or "").split(":") if part]
+    for part in given:
+        if part not in SETTINGS:
+            raise JudgeError(f"rankjudge has no setting {part[:40]!r}{suggest(part, SETTINGS)}")
+    contexts = [part for part in given if part in CONTEXTS]
+    if len(contexts) > 1 or len(set(given)) < len(given):
+        raise JudgeError(f"rankjudge takes one of {', '.join(CONTEXTS)}, and each setting once, not {subset!r}")
+    options = RankJudgeOptions(
+        contexts[0] if contexts else "inline", "both" in given, "pointwise" in given, "unnumbered" not in given
+    )
+    if options.pointwise and (options.both or options.context == "search"):
+        raise JudgeError("rankjudge:pointwise rates one conversation at a time: leave out both and search")
+    return options

@@ -1,0 +1,118 @@
+"""The prompts of the benchmark, and the parsers of the answers.
+
+The list of failures comes from the taxonomy. Rounds are numbered, because judges must name one; `numbered=False`
+leaves the numbers out, like the public code.
+"""
+
+import json
+from typing import Any
+
+from judge_r1.core.conversation_types import FAILURES, failure_type
+from judge_r1.core.items import Conversation
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, Verdict
+from judge_r1.episode.json_objects import json_objects
+from judge_r1.episode.prompts import Message, Prompt
+from judge_r1.episode.tags import escape_tags
+
+_ROLE = (
+    "You judge conversations between a user and an assistant about a document. The two conversations may ask different "
+    "questions. Decide in which one the assistant is better. The worse one has exactly one problematic assistant turn; "
+    "find its round and the type of the problem."
+)
+_SINGLE_ROLE = (
+    "You judge a conversation between a user and an assistant about a document. Rate the assistant. The conversation "
+    "has at most one problematic assistant turn; say whether there is one, and if so its round and type."
+)
+_NOTE = "All types weigh the same. Read every turn before you choose a type; do not prefer a type."
+_FORM = (
+    "Answer with one JSON object and nothing else: "
+    '{"analysis": "a few sentences", "worst_round": 3, "problem_type": "A", "verdict": "B"}. verdict is the better '
+    "conversation, A or B; worst_round and problem_type are about the other one."
+)
+_SINGLE_FORM = (
+    "Answer with one JSON object and nothing else: "
+    '{"analysis": "a few sentences", "score": 7, "is_flawed": true, "worst_round": 3, "problem_type": "A"}. score is '
+    "from 1 (bad) to 10 (perfect). Without a problem, worst_round and problem_type are null."
+)
+
+
+def problem_list() -> str:
+    """The types of problems by letter."""
+    return "\n".join(f"{failure.letter}. {failure.flaw}" for failure in FAILURES)
+
+
+def transcript(conversation: Conversation, *, numbered: bool = True) -> str:
+    """A conversation as a judge reads it: one paragraph per message, with the number of its round."""
+    parts = []
+    for index, message in enumerate(conversation):
+        round_ = f"Round {index // 2 + 1}, " if numbered else ""
+        parts.append(f"{round_}{message.role.upper()}:\n{message.content}")
+    return "\n\n".join(parts)
+
+
+def pairwise_prompt(
+    first: Conversation, second: Conversation, document: str | None, *, numbered: bool = True
+) -> Prompt:
+    """The prompt to compare two conversations, with the document if it is given."""
+    talks = {"CONVERSATION A": first, "CONVERSATION B": second}
+    shown = {title: transcript(talk, numbered=numbered) for title, talk in talks.items()}
+    return _prompt(_ROLE, document, shown, _FORM)
+
+
+def pointwise_prompt(conversation: Conversation, document: str | None, *, numbered: bool = True) -> Prompt:
+    """The prompt to rate one conversation."""
+    return _prompt(_SINGLE_ROLE, document, {"CONVERSATION": transcript(conversation, numbered=numbered)}, _SINGLE_FORM)
+
+
+def _prompt(role: str, document: str | None, shown: dict[str, str], form: str) -> Prompt:
+    texts = {**({"DOCUMENT": document} if document is not None else {}), **shown}
+    parts = [f"# {title}\n\ue000{number}\ue001" for number, title in enumerate(texts)]
+    user = "\n\n".join([*parts, f"# TYPES OF PROBLEMS\n{problem_list()}", _NOTE, form])
+    inserted = tuple(escape_tags(text) for text in texts.values())
+    return Prompt((Message("system", role), Message("user", user)), inserted, tuple(texts))
+
+
+def answer(verdict: LocatedVerdict) -> str:
+    """The answer that states a verdict, as training data. Raises: ValueError for an unknown failure type."""
+    failure = failure_type(verdict.failure or "")
+    if failure is None:
+        raise ValueError(f"no failure type is named {verdict.failure!r}")
+    return json.dumps({"worst_round": verdict.round, "problem_type": failure.letter, "verdict": verdict.winner})
+
+
+def read_pairwise(text: str) -> Verdict:
+    """The verdict of an answer. Without a verdict it is invalid; a missing round or type is None, which is wrong."""
+    found = _last_with(text, "verdict")
+    winner = found.get("verdict") if found else None
+    if not found or winner not in ("A", "B"):
+        return InvalidVerdict(reason="no_verdict" if found else "no_json")
+    return LocatedVerdict(winner=winner, round=_round(found), failure=_failure(found))
+
+
+def read_pointwise(text: str) -> Verdict:
+    """The score of an answer from 1 to 10, as a checklist with the claimed flaw; invalid without a score."""
+    found = _last_with(text, "score")
+    score = found.get("score") if found else None
+    if not found or isinstance(score, bool) or not isinstance(score, int | float) or not 1 <= score <= 10:
+        return InvalidVerdict(reason="no_score" if found else "no_json")
+    round_, failure = _round(found), _failure(found)
+    scores = {"score": float(score), "flawed": float(found.get("is_flawed") is True)}
+    return ChecklistVerdict(
+        scores=scores | ({"round": float(round_)} if round_ else {}) | ({failure: 1.0} if failure else {})
+    )
+
+
+def _last_with(text: str, key: str) -> dict[str, Any] | None:
+    objects = json_objects(text)
+    return next((found for found in reversed(objects) if key in found), objects[-1] if objects else None)
+
+
+def _round(found: dict[str, Any]) -> int | None:
+    value = found.get("worst_round")
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _failure(found: dict[str, Any]) -> str | None:
+    value = found.get("problem_type")
+    failure = failure_type(value) if isinstance(value, str) else None
+    return failure.key if failure else None

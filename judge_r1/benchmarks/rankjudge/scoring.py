@@ -1,0 +1,119 @@
+"""Joint correctness (RankJudge, Eq. 1), its relaxations, and the bias of a judge between failure types."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
+from judge_r1.core.conversation_types import FAILURES
+from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
+from judge_r1.core.verdicts import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    LocatedVerdict,
+    ScoresVerdict,
+    Verdict,
+    preference,
+    reorder,
+)
+
+
+def gold_of(item: Item) -> LocatedVerdict:
+    """The gold of an item as a verdict."""
+    return _gold(item.gold)
+
+
+def _gold(labels: Mapping[str, Any]) -> LocatedVerdict:
+    return LocatedVerdict(winner=labels["better"], round=labels["round"], failure=labels["failure"])
+
+
+def parts_correct(verdict: Verdict, gold: LocatedVerdict) -> tuple[bool, bool, bool]:
+    """Are the better side, the round and the type right? A missing part is wrong."""
+    side = preference(verdict) == gold.winner
+    if not isinstance(verdict, LocatedVerdict):
+        return side, False, False
+    return side, verdict.round == gold.round, verdict.failure == gold.failure
+
+
+def aggregate_joint(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The mean joint correctness of the votes: all three parts right. An invalid vote counts 0. The verdict keeps what
+    the votes agree on."""
+    gold = gold_of(item)
+    return AggregatedVerdict(verdict=_agreed(votes), score=mean(all(parts_correct(_own(vote), gold)) for vote in votes))
+
+
+def aggregate_side(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The mean correctness of the better side alone, for judges that name no round."""
+    gold = gold_of(item)
+    return AggregatedVerdict(verdict=_agreed(votes), score=mean(parts_correct(_own(vote), gold)[0] for vote in votes))
+
+
+def aggregate_pointwise(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The conversation with the higher score is better; equal scores count one half."""
+    scores = dict[int, float]()
+    for vote in votes:
+        if isinstance(vote.verdict, ChecklistVerdict):
+            scores[vote.order[0]] = vote.verdict.scores["score"]
+    if len(scores) < 2:
+        return AggregatedVerdict(verdict=all_invalid(votes) or InvalidVerdict(reason="missing_score"), score=0.0)
+    verdict = ScoresVerdict(scores=(scores[0], scores[1]))
+    winner = preference(verdict)
+    return AggregatedVerdict(verdict=verdict, score=0.5 if winner == "tie" else float(winner == item.gold["better"]))
+
+
+def metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """`side`: the better conversation is right. `side+round`: the round, too. `bias A` … `bias G`: the share of a type
+    among the predictions minus its share in the gold, in percentage points; None without predictions."""
+    parts = [parts_correct(result.verdict, _gold(result.gold)) for result in results]
+    gaps = [
+        scores[side] - scores[1 - side]
+        for result in results
+        if isinstance(result.verdict, ScoresVerdict)
+        for scores, side in [(result.verdict.scores, "AB".index(result.gold["better"]))]
+    ]
+    if gaps:
+        return {"side": mean_or_none(part[0] for part in parts), "score gap": mean_or_none(gaps)}
+    bias = class_bias(results)
+    return {
+        "side": mean_or_none(part[0] for part in parts),
+        "side+round": mean_or_none(part[0] and part[1] for part in parts),
+        **{f"bias {failure.letter}": bias.get(failure.key) for failure in FAILURES if bias},
+    }
+
+
+def class_bias(results: Sequence[ItemResult]) -> dict[str, float]:
+    """Share of predictions minus share of gold by failure type, in percentage points, over the items with a predicted
+    type; empty without one."""
+    named = [(result.verdict.failure, result.gold["failure"]) for result in results
+             if isinstance(result.verdict, LocatedVerdict) and result.verdict.failure]  # fmt: skip
+    predicted, gold = Counter(pair[0] for pair in named), Counter(pair[1] for pair in named)
+    return {f.key: 100 * (predicted[f.key] - gold[f.key]) / len(named) for f in FAILURES} if named else {}
+
+
+def confusion(results: Sequence[ItemResult]) -> dict[str, dict[str, float]]:
+    """Share of each predicted type by gold type, over the items with a predicted type; rows add up to 1."""
+    counts: dict[str, Counter[str]] = {}
+    for result in results:
+        if isinstance(result.verdict, LocatedVerdict) and result.verdict.failure:
+            counts.setdefault(result.gold["failure"], Counter())[result.verdict.failure] += 1
+    return {gold: {f.key: row[f.key] / row.total() for f in FAILURES} for gold, row in sorted(counts.items())}
+
+
+def _own(vote: Vote) -> Verdict:
+    """The verdict in terms of the item's candidates."""
+    return reorder(vote.verdict, vote.order)
+
+
+def _agreed(votes: Sequence[Vote]) -> Verdict:
+    if invalid := all_invalid(votes):
+        return invalid
+    found = [verdict for vote in votes if not isinstance(verdict := _own(vote), InvalidVerdict)]
+    winners = {preference(verdict) for verdict in found}
+    located = [verdict for verdict in found if isinstance(verdict, LocatedVerdict)]
+    rounds, failures = {verdict.round for verdict in located}, {verdict.failure for verdict in located}
+    winner = winners.pop() if len(winners) == 1 else "tie"
+    return LocatedVerdict(
+        winner=winner or "tie",
+        round=rounds.pop() if len(rounds) == 1 else None,
+        failure=failures.pop() if len(failures) == 1 else None,
+    )

@@ -1,0 +1,67 @@
+"""rate: Bradley–Terry ratings of judges on the Elo scale."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from judge_r1.cli.options import MAX_SEED
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(rate)
+
+
+def rate(
+    votes: Annotated[
+        list[Path],
+        typer.Argument(help="Evaluation folders, folders of them, or tables with judge, item and score."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    anchor: Annotated[
+        str, typer.Option(help="1500 Elo is the mean of all players, of the judges, or the judge with this name.")
+    ] = "all",
+    scale: Annotated[
+        Path | None, typer.Option(help="Folder of an earlier rating: rate each judge alone on its fixed items.")
+    ] = None,
+    on_invalid: Annotated[
+        Literal["incorrect", "drop"], typer.Option(help="An invalid answer is incorrect, or is left out.")
+    ] = "incorrect",
+    partial: Annotated[bool, typer.Option("--partial", help="Keep items that some judges did not answer.")] = False,
+    top: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the hardest items that curation drops.")] = 0.05,
+    refused: Annotated[
+        Path | None, typer.Option(help="Text file with one item id per line that people refused.")
+    ] = None,
+    prior: Annotated[
+        float, typer.Option(min=0, help="Votes of each player against an average one, half of them won; 0 for none.")
+    ] = 0.0,
+    repeats: Annotated[int, typer.Option(min=1, help="Random parts per share of votes, for the stability.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random parts.")] = 0,
+    repo_compat: Annotated[
+        bool,
+        typer.Option("--repo-compat", help="Follow RankJudge's public code: see docs/rating.md for the differences."),
+    ] = False,
+) -> None:
+    """Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.
+
+    Writes rating.json, items.jsonl (difficulty, and the reason for each item that was dropped), leaderboard.md and
+    rating.html to OUT. With --scale it writes scale.json and leaderboard.md.
+
+    Example: `judge-r1 rate runs/eval/* --out runs/rating`
+    """
+    from judge_r1.evaluation.rating.leaderboard import RatingOptions
+    from judge_r1.evaluation.rating.pipeline import read_refused, run_rating, run_scale
+    from judge_r1.evaluation.rating.vote_files import read_votes
+    from judge_r1.evaluation.report.tables import print_grid
+
+    found = read_votes(votes, on_invalid="drop" if repo_compat else on_invalid, compat=repo_compat)
+    console = Console()
+    if scale:
+        print_grid(run_scale(found, scale, out), console)
+        return
+    ids = read_refused(refused, found) if refused else frozenset()
+    options = RatingOptions(anchor, prior, top, partial, repo_compat, ids, repeats, seed)
+    for table in run_rating(found, options, out):
+        print_grid(table, console)
+    console.print(f"rating: {out / 'rating.html'}", soft_wrap=True)

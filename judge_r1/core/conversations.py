@@ -1,0 +1,100 @@
+"""Records of conversation pairs: the documents that they are about, the pairs, and their plans."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from judge_r1.core.conversation_types import BEHAVIOUR_KEYS, FAILURE_KEYS
+from judge_r1.core.items import Conversation
+from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.verdicts import Preference
+
+DOCUMENTS_FILE, CONVERSATIONS_FILE, VERIFICATION_FILE = "documents.jsonl", "conversations.jsonl", "verification.jsonl"
+
+
+class Document(Record):
+    """The reference text of conversations."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    document_id: NonEmpty
+    domain: NonEmpty
+    context: NonEmpty
+    source: NonEmpty
+    license: str = "unknown"
+
+
+class ConversationPair(Record):
+    """Two conversations about one document. The worse one has exactly one flaw, of type `failure`, in the assistant
+    turn of round `flawed_round` (from 1); the better one has none.
+
+    `plan_better` and `plan_worse` say for each round what the user asks and how the assistant answers.
+    """
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    pair_id: NonEmpty
+    document_id: NonEmpty
+    domain: NonEmpty
+    conversation_a: Conversation
+    conversation_b: Conversation
+    preferred: Preference
+    failure: NonEmpty
+    flawed_round: int = Field(ge=1)
+    user_behaviour: NonEmpty
+    rounds: int = Field(ge=1)
+    plan_better: tuple[str, ...]
+    plan_worse: tuple[str, ...]
+    generator: NonEmpty
+    seed: int
+
+    @property
+    def better(self) -> Conversation:
+        return self.conversation_a if self.preferred == "A" else self.conversation_b
+
+    @property
+    def worse(self) -> Conversation:
+        return self.conversation_b if self.preferred == "A" else self.conversation_a
+
+    @model_validator(mode="after")
+    def _check(self) -> "ConversationPair":
+        if self.failure not in FAILURE_KEYS:
+            raise ValueError(f"failure must be one of {', '.join(FAILURE_KEYS)}, not {self.failure!r}")
+        if self.user_behaviour not in BEHAVIOUR_KEYS:
+            raise ValueError(f"user_behaviour must be one of {', '.join(BEHAVIOUR_KEYS)}, not {self.user_behaviour!r}")
+        if self.flawed_round > self.rounds:
+            raise ValueError(f"flawed_round {self.flawed_round} is beyond the {self.rounds} rounds")
+        for name, conversation in (("a", self.conversation_a), ("b", self.conversation_b)):
+            roles = [message.role for message in conversation]
+            if roles != ["user", "assistant"] * self.rounds:
+                raise ValueError(
+                    f"conversation_{name} must alternate user and assistant for {self.rounds} rounds, "
+                    f"and has {len(roles)} messages"
+                )
+        return self
+
+
+class Verification(Record):
+    """What the verifier said of a candidate pair; `failed` is the first layer that failed. Layers after it are None.
+
+    `grounded_better` and `grounded_worse` are shares of grounded claims; the flawed turn does not count. `empty_turns`
+    counts assistant turns without any claim.
+    """
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    pair_id: NonEmpty
+    domain: NonEmpty
+    failure: NonEmpty
+    user_behaviour: NonEmpty
+    coherence: bool
+    adherence: bool | None = None
+    grounded_better: float | None = None
+    grounded_worse: float | None = None
+    empty_turns: int = 0
+    issue: str = ""
+
+    @property
+    def failed(self) -> Literal["coherence", "adherence", "grounding"] | None:
+        if not self.coherence:
+            return "coherence"
+        if not self.adherence:
+            return "adherence"
+        return None if self.grounded_better == 1.0 and self.grounded_worse == 1.0 else "grounding"

@@ -1,0 +1,64 @@
+"""Runs a rating from votes to files."""
+
+from pathlib import Path
+
+from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
+from judge_r1.core.registry import suggest
+from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
+from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
+from judge_r1.evaluation.rating.page import grids, rating_page, scale_grid
+from judge_r1.evaluation.rating.vote_files import Votes
+from judge_r1.evaluation.report.tables import Grid, markdown
+
+RATING, SCALE, PAGE, BOARD = "rating.json", "scale.json", "rating.html", "leaderboard.md"
+
+
+def run_rating(votes: Votes, options: RatingOptions, out: Path) -> list[Grid]:
+    """Rates the judges and writes the files to `out`, all or none. Returns the tables."""
+    rating, items = rate(votes, options)
+    tables = grids(rating)
+    page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")
+    contents = {
+        ITEMS: "".join(map(dump_line, items)),
+        BOARD: "\n".join(f"## {table.title}\n\n{markdown(table)}" for table in tables),
+        PAGE: page,
+        RATING: dump_json(rating.model_dump(mode="json", by_alias=True)),
+    }
+    _write(out, contents)
+    return tables
+
+
+def run_scale(votes: Votes, scale: Path, out: Path) -> Grid:
+    """Rates each judge on the items of an earlier rating and writes scale.json and the table."""
+    items = read_scale(scale)
+    judges = rate_on_scale(votes, items)
+    table = scale_grid(judges, len(items))
+    data = {"schema": 1, "scale": str(scale), "judges": [judge.model_dump(mode="json") for judge in judges]}
+    _write(out, {BOARD: markdown(table), SCALE: dump_json(data)})
+    return table
+
+
+def read_refused(path: Path, votes: Votes) -> frozenset[str]:
+    """The item ids of a text file, one per line.
+
+    Raises:
+        JudgeError: The file cannot be read, or names an item without votes.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error if isinstance(error, OSError) else OSError(0, "it is not a text in UTF-8")
+        raise read_error(path, reason) from None
+    for number, line in enumerate(lines, 1):
+        if line.strip() and line.strip() not in votes.clusters:
+            near = suggest(line.strip()[:80], list(votes.clusters)[:1000])
+            raise JudgeError(f"{path}, line {number}: no vote is on item {line.strip()[:80]!r}{near}")
+    return frozenset(line.strip() for line in lines if line.strip())
+
+
+def _write(out: Path, contents: dict[str, str]) -> None:
+    with lock_folder(out), AtomicFiles(*(out / name for name in contents)) as files:
+        for name, text in contents.items():
+            files.write(out / name, text)

@@ -1,0 +1,86 @@
+"""The records of a rating: judges, items, slices of the items, and breakdowns."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from judge_r1.core.record_base import NonEmpty, Record
+
+Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uninformative", "refused", "hardest"]
+"""`above` and `below` are separated: no finite rating fits. The others say why an item was left out."""
+
+
+class JudgeRating(Record):
+    """A judge in a slice. `ci95` is ±1.96 of the sandwich error `se`. `accuracy` is over the items of the slice."""
+
+    judge: NonEmpty
+    status: Status
+    elo: float | None
+    se: float | None
+    ci95: tuple[float, float] | None
+    accuracy: float = Field(ge=0, le=1)
+    votes: int
+    eip: float | None = None
+
+
+class ItemRating(Record):
+    """The difficulty of an item and its model-based error; `points` of `votes` is how many judges were right."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    item: NonEmpty
+    cluster: NonEmpty
+    status: Status
+    elo: float | None
+    se: float | None
+    points: float
+    votes: float
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+class RatedSlice(Record):
+    """The ratings on one set of items. `dropped` counts the items that were left out, by reason. `bt_eip` are
+    Spearman's rho and Kendall's tau between Bradley–Terry and EIP."""
+
+    name: NonEmpty
+    items: int
+    judges: tuple[JudgeRating, ...]
+    dropped: dict[str, int]
+    converged: bool
+    connected: bool
+    bt_eip: tuple[float | None, float | None] | None = None
+    note: str = ""
+
+
+class Breakdown(Record):
+    """The difficulty of the items with one value of a label."""
+
+    label: str
+    value: str
+    items: int
+    mean_elo: float
+    median_elo: float
+
+
+class StabilityRow(Record):
+    """The agreement of ratings on a part of the votes with the full fit; see `statistics.rating.stability`."""
+
+    fraction: float
+    spearman: float | None
+    kendall: float | None
+    lowest_spearman: float | None
+    rated: float
+    failed: int
+
+
+class Rating(Record):
+    """The result of `judge-r1 rate`. The first slice holds all informative items, the second drops the hardest; then
+    one slice for each group. `slices_agree` are Spearman's rho and Kendall's tau between the first two."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    options: dict[str, str | float | bool]
+    slices: tuple[RatedSlice, ...]
+    slices_agree: tuple[float | None, float | None]
+    breakdowns: tuple[Breakdown, ...]
+    stability: tuple[StabilityRow, ...]
+    invalid: dict[str, float]
+    """Share of invalid answers of each judge."""

@@ -1,0 +1,149 @@
+"""Reads the votes to rate: evaluation folders, tables of votes, and RankJudge's published matches.
+
+A table (.jsonl, .json, .csv or .parquet) has the columns `judge`, `item` and `score` (0 to 1; empty or null for an
+invalid answer), and optionally `cluster` and `group`. RankJudge's matches.json is recognized by its columns `model` and
+`judge`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.tabular import Row, file_rows
+from judge_r1.evaluation.results import OUTCOMES, read_outcomes
+from judge_r1.statistics.rating.votes import VoteTable, vote_table
+
+OnInvalid = Literal["incorrect", "drop"]
+GROUP = "group"
+
+
+class RatedVote(NamedTuple):
+    """One answer. `score` is None for an invalid one; `labels` describe the item, such as its group."""
+
+    judge: str
+    item: str
+    score: float | None
+    cluster: str
+    labels: dict[str, str]
+
+
+@dataclass
+class Votes:
+    """Votes with the clusters and labels of the items, and each judge's counts of answers and invalid answers."""
+
+    votes: list[tuple[str, str, float]] = field(default_factory=list)
+    clusters: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    answers: Counter[str] = field(default_factory=Counter)
+    invalid: Counter[str] = field(default_factory=Counter)
+
+    def table(self) -> VoteTable:
+        return vote_table(self.votes, self.clusters)
+
+    def select(self, label: str, value: str) -> VoteTable:
+        """The votes on items with this label."""
+        return self.table().subset(items=[item for item, found in self.labels.items() if found.get(label) == value])
+
+    def values(self, label: str) -> list[str]:
+        return sorted({found[label] for found in self.labels.values() if label in found})
+
+
+def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", compat: bool = False) -> Votes:
+    """All votes of the paths. An invalid answer is incorrect, or left out with `drop`.
+
+    `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
+
+    Raises:
+        JudgeError: A path holds no votes, two paths hold the same judge on the same item, or an item has two clusters.
+    """
+    found = Votes()
+    origin: dict[tuple[str, str], Path] = {}
+    for path in paths:
+        for vote in _votes_of(path, compat):
+            key = (vote.judge, vote.item)
+            if origin.setdefault(key, path) != path:
+                raise JudgeError(
+                    f"{path} holds votes of judge {vote.judge!r} on item {vote.item!r}, as {origin[key]} does: give "
+                    "the judges different names, or leave one of the two out"
+                )
+            _add(found, vote, path, on_invalid)
+    if not found.votes:
+        raise JudgeError(f"{', '.join(map(str, paths))}: no vote to rate")
+    return found
+
+
+def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> None:
+    if found.clusters.setdefault(vote.item, vote.cluster) != vote.cluster:
+        both = f"{found.clusters[vote.item]!r} and {vote.cluster!r}"
+        raise JudgeError(f"{path}: item {vote.item!r} has two clusters, {both}")
+    found.labels.setdefault(vote.item, {}).update(vote.labels)
+    found.answers[vote.judge] += 1
+    if vote.score is None:
+        found.invalid[vote.judge] += 1
+        if on_invalid == "drop":
+            return
+    found.votes.append((vote.judge, vote.item, vote.score or 0.0))
+
+
+def _votes_of(path: Path, compat: bool) -> Iterator[RatedVote]:
+    if path.is_file():
+        yield from _table_votes(path, compat)
+        return
+    folders = [path] if (path / OUTCOMES).exists() else sorted(file.parent for file in path.glob(f"*/{OUTCOMES}"))
+    if not folders:
+        raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
+    for folder in folders:
+        for judge, results in read_outcomes(folder).items():
+            for result in results:
+                labels = {GROUP: result.group, **_text_fields(result.gold)}
+                score = result.score if result.valid else None
+                yield RatedVote(judge, result.item_id, score, result.cluster_id, labels)
+
+
+def _text_fields(gold: Any) -> dict[str, str]:
+    """The labels in a gold that is a mapping, such as the failure type of a pair of conversations."""
+    return {str(k): v for k, v in gold.items() if isinstance(v, str)} if isinstance(gold, dict) else {}
+
+
+def _table_votes(path: Path, compat: bool) -> Iterable[RatedVote]:
+    for row in file_rows(path):
+        if isinstance(row.values.get("model"), dict) and isinstance(row.values.get("judge"), dict):
+            yield _match(row, compat)
+            continue
+        item = row.name("item")
+        cluster = row.name("cluster") if row.values.get("cluster") else item
+        labels = {GROUP: row.name(GROUP)} if row.values.get(GROUP) else {}
+        yield RatedVote(row.name("judge"), item, _score(row), cluster, labels)
+
+
+def _score(row: Row) -> float | None:
+    value = row.value("score")
+    if value is None or value == "":
+        return None
+    try:
+        score = float(value)
+    except (TypeError, ValueError):
+        raise row.error("score", f"must hold a number from 0 to 1, or nothing, not {str(value)[:40]!r}") from None
+    if not 0 <= score <= 1:
+        raise row.error("score", f"must be from 0 to 1, not {score:g}")
+    return score
+
+
+def _match(row: Row, compat: bool) -> RatedVote:
+    """A published match. Strictly, a missing round or type is wrong and a missing verdict invalid."""
+    judge, pair = row.values["judge"], row.values.get("pair")
+    parts = [judge.get(f"correct_{part}") for part in ("verdict", "bad_round", "behavior_type")]
+    if compat:
+        score = None if judge.get("correct") is None else float(bool(judge["correct"]))
+    else:
+        score = None if parts[0] is None else float(all(parts))
+    name = row.values["model"].get("name")
+    if not isinstance(name, str) or not name:
+        raise row.error("model", "must name the judge in its field name")
+    labels = _text_fields(pair)
+    if isinstance(row.values.get("domain"), str):
+        labels[GROUP] = row.values["domain"]
+    return RatedVote(name, row.name("id"), score, row.name("id"), labels)

@@ -1,0 +1,126 @@
+"""Bradley–Terry ratings of judges and items on one scale (RankJudge, appendix B.1).
+
+    Pr(judge j answers item q correctly) = θ_j / (θ_j + θ_q),   Elo = 1500 + 400·log10 θ
+
+The fit runs MM sweeps θ_i ← w_i / Σ_k n_ik / (θ_i + θ_k), first over all judges, then over all items. Sweeps converge
+slowly where players are far apart, so Newton steps on ln θ finish the fit; a step that lowers the likelihood is halved.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from judge_r1.statistics.rating.votes import Floats, VoteTable
+
+Anchor = Literal["all", "judges"] | str
+ELO = 400 / np.log(10)
+"""Elo points per unit of ln θ."""
+CENTRE = 1500.0
+_SWEEPS, _TOLERANCE, _FLOOR = 1000, 1e-6, 1e-10
+_FIRST_SWEEPS, _NEWTON_STEPS = 20, 50
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Ratings as ln θ; the mean θ of all players is 1. `converged` is false if the likelihood could still grow."""
+
+    table: VoteTable
+    judges: Floats
+    items: Floats
+    sweeps: int
+    converged: bool
+    prior: float = 0.0
+
+    @property
+    def chances(self) -> Floats:
+        """The fitted chance of a correct answer for each cell of the table."""
+        return logistic(self.judges[self.table.judge] - self.items[self.table.item])
+
+    def elo(self, anchor: Anchor = "all") -> tuple[Floats, Floats]:
+        """Elo of the judges and of the items. 1500 is the arithmetic mean of θ over `all` players (the paper's), the
+        mean rating of the `judges`, or the rating of the judge with this name."""
+        centre = self.centre(anchor)
+        return CENTRE + ELO * (self.judges - centre), CENTRE + ELO * (self.items - centre)
+
+    def centre(self, anchor: Anchor) -> float:
+        """The ln θ that gets 1500 Elo. Raises: ValueError for an unknown judge."""
+        if anchor == "all":
+            return float(np.log(np.mean(np.exp(np.concatenate([self.judges, self.items])))))
+        if anchor == "judges":
+            return float(np.mean(self.judges))
+        if anchor not in self.table.judges:
+            raise ValueError(f"no rated judge is named {anchor!r}")
+        return float(self.judges[self.table.judges.index(anchor)])
+
+
+def fit(table: VoteTable, *, prior: float = 0.0, polish: bool = True) -> Fit:
+    """The maximum-likelihood ratings of a table without separation (`separation.separate`).
+
+    `prior` adds that many votes of each player against a player of average strength, half of them won; then every
+    rating is finite. `polish=False` uses sweeps alone: up to 1000, until no θ changes by 1e-6 (the public code).
+    """
+    judges, items, sweeps, converged = _sweep(table, prior, _FIRST_SWEEPS if polish else _SWEEPS)
+    if polish:
+        judges, items, converged = _newton(table, judges, items, prior)
+    if not prior:
+        shift = np.log(np.mean(np.exp(np.concatenate([judges, items]))))
+        judges, items = judges - shift, items - shift
+    return Fit(table, judges, items, sweeps, converged, prior)
+
+
+def logistic(x: Floats) -> Floats:
+    """1 / (1 + exp(-x)), without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))
+
+
+def _sweep(table: VoteTable, prior: float, most: int) -> tuple[Floats, Floats, int, bool]:
+    judges, items = np.ones(len(table.judges)), np.ones(len(table.items))
+    judge_wins = table.judge_points[0] + prior / 2
+    item_wins = table.item_points[1] - table.item_points[0] + prior / 2
+    for sweep in range(1, most + 1):
+        before = judges, items
+        inverse = table.count / (judges[table.judge] + items[table.item])
+        judges = judge_wins / (np.bincount(table.judge, inverse, len(judges)) + prior / (judges + 1))
+        inverse = table.count / (judges[table.judge] + items[table.item])
+        items = item_wins / (np.bincount(table.item, inverse, len(items)) + prior / (items + 1))
+        if not prior:  # the prior fixes the scale
+            mean = (judges.sum() + items.sum()) / (len(judges) + len(items))
+            judges, items = judges / mean, items / mean
+        judges, items = np.maximum(judges, _FLOOR), np.maximum(items, _FLOOR)
+        change = max(np.abs(judges - before[0]).max(), np.abs(items - before[1]).max())
+        if change < _TOLERANCE:
+            return np.log(judges), np.log(items), sweep, True
+    return np.log(judges), np.log(items), most, False
+
+
+def _newton(table: VoteTable, judges: Floats, items: Floats, prior: float) -> tuple[Floats, Floats, bool]:
+    """Newton steps on ln θ, halved until the likelihood does not fall. Ends when the largest residual, in points, is
+    near the precision of the sums."""
+    from judge_r1.statistics.rating.information import Information
+
+    enough = 1e-10 * max(1.0, float(table.count.max()), table.judge_points[1].max() ** 0.5)
+    best = _log_likelihood(table, judges, items, prior)
+    for _ in range(_NEWTON_STEPS):
+        chance = logistic(judges[table.judge] - items[table.item])
+        residual = table.score - table.count * chance
+        up = np.bincount(table.judge, residual, len(judges)) + prior * (0.5 - logistic(judges))
+        down = -np.bincount(table.item, residual, len(items)) + prior * (0.5 - logistic(items))
+        if max(np.abs(up).max(), np.abs(down).max()) < enough:
+            return judges, items, True
+        information = Information.of(table, judges, items, prior)
+        step_judges, step_items = information.solve(up, down)
+        for _ in range(30):
+            value = _log_likelihood(table, judges + step_judges, items + step_items, prior)
+            if value >= best - 1e-12 * abs(best):
+                break
+            step_judges, step_items = step_judges / 2, step_items / 2
+        judges, items, best = judges + step_judges, items + step_items, value
+    return judges, items, False
+
+
+def _log_likelihood(table: VoteTable, judges: Floats, items: Floats, prior: float) -> float:
+    margin = judges[table.judge] - items[table.item]
+    votes = table.score @ margin - table.count @ np.logaddexp(0, margin)
+    players = np.concatenate([judges, items])
+    return float(votes + prior * (players / 2 - np.logaddexp(0, players)).sum())

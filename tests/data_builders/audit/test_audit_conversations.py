@@ -1,0 +1,52 @@
+"""The shortcut audit of conversation pairs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from data_builders.audit.conversations import audit_conversations
+from data_builders.audit.shortcut_probe import ProbeError
+from data_builders.build import build
+from judge_r1.benchmarks.rankjudge.reader import read_pairs
+from judge_r1.cli import app
+from judge_r1.core.conversations import ConversationPair
+from judge_r1.core.items import ChatMessage
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("audit") / "data"
+    build("conversations", out, variants=1, limit=60)
+    return out
+
+
+def test_a_leak_is_flagged(folder: Path) -> None:
+    pairs, texts = read_pairs(folder)
+
+    def longer(pair: ConversationPair) -> ConversationPair:
+        side = "conversation_b" if pair.preferred == "A" else "conversation_a"
+        *talk, last = getattr(pair, side)
+        more = ChatMessage(role="assistant", content=last.content + " and so on" * 200)
+        return pair.model_copy(update={side: (*talk, more)})
+
+    audit = audit_conversations([longer(pair) for pair in pairs], texts)
+    assert "length" in audit.leaks
+    assert "fewer words" in audit.leaks
+    assert "form: odd length" in audit.leaks
+
+
+def test_the_command(folder: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["audit", "shortcuts", str(folder), "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "audit.json").read_text())
+    assert {found["probe"] for found in report["readers"]} >= {"length", "words", "common words"}
+    assert {found["check"] for found in report["form"]} >= {"chance", "form: refusal words"}
+    assert f"{len(report['flagged'])} flagged" in result.output
+
+
+def test_too_few_documents(folder: Path) -> None:
+    pairs, texts = read_pairs(folder)
+    with pytest.raises(ProbeError, match="needs pairs of at least 10 cases"):
+        audit_conversations(pairs[:5], texts)

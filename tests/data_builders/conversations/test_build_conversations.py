@@ -1,0 +1,81 @@
+"""`judge-r1 build conversations`, from documents to training files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from data_builders.build import build
+from data_builders.validate import validate
+from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
+from judge_r1.cli import app
+from judge_r1.core.conversations import ConversationPair, Verification
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.verdicts import LocatedVerdict
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("conversations") / "data"
+    build("conversations", out, variants=2, limit=20)
+    return out
+
+
+def test_cascade(folder: Path) -> None:
+    report = json.loads((folder / "build.json").read_text())
+    verified = list(read_jsonl(folder / "verification.jsonl", Verification))
+    pairs = list(read_jsonl(folder / "conversations.jsonl", ConversationPair))
+    whole = report["cascade"]["all"]
+    assert whole["candidates"] == len(verified) == 40
+    assert whole["kept"] == len(pairs) == sum(found.failed is None for found in verified)
+    for name in ("by_domain", "by_failure", "by_user"):
+        for key, value in whole.items():
+            assert sum(row[key] for row in report["cascade"][name].values()) == value
+    assert sum(row["kept"] for row in report["cascade"]["cells"]) == len(pairs)
+
+
+def test_the_same_bytes_again(folder: Path, tmp_path: Path) -> None:
+    build("conversations", tmp_path, variants=2, limit=20)
+    for name in ("documents.jsonl", "conversations.jsonl", "verification.jsonl", "build.json"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_a_part_of_the_documents_gives_the_same_pairs(folder: Path, tmp_path: Path) -> None:
+    build("conversations", tmp_path, variants=2, limit=10)
+    whole = {pair.pair_id: pair for pair in read_jsonl(folder / "conversations.jsonl", ConversationPair)}
+    part = list(read_jsonl(tmp_path / "conversations.jsonl", ConversationPair))
+    assert part
+    assert all(whole[pair.pair_id] == pair for pair in part)
+
+
+def test_validate(folder: Path, tmp_path: Path) -> None:
+    assert validate(folder).good
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    lines = (tmp_path / "documents.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "documents.jsonl").write_text("".join(lines[1:]))
+    assert not validate(tmp_path).good
+
+
+@pytest.mark.parametrize("name", ["sft", "trl"])
+def test_export(folder: Path, tmp_path: Path, name: str) -> None:
+    result = CliRunner().invoke(app, ["export", str(folder), "--format", name, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    pairs = {pair.pair_id: pair for pair in read_jsonl(folder / "conversations.jsonl", ConversationPair)}
+    if name == "sft":
+        rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
+        assert len(rows) == len(pairs)
+        for row in rows:
+            pair = pairs[row["pair_id"]]
+            expected = LocatedVerdict(winner=pair.preferred, round=pair.flawed_round, failure=pair.failure)
+            assert read_pairwise(row["output"]) == expected
+            assert "Round 1, USER:" in row["input"]
+    card = (tmp_path / "README.md").read_text()
+    assert "Pairs of conversations for judges" in card
+
+
+def test_the_command_prints_the_cascade(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["build", "conversations", "--limit", "8", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "Verifier: where candidates fail first" in result.output

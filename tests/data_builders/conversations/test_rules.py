@@ -1,0 +1,122 @@
+"""Conversations by rules: what is written, and what the verifier finds in it."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data_builders.conversations.documents import read_documents
+from data_builders.conversations.rules.material import changed_value, plain_facts, topic
+from data_builders.conversations.rules.verifier import verify
+from data_builders.conversations.rules.writer import CannotWrite, write
+from data_builders.conversations.sampler import sample_conditions
+from data_builders.generators.conversations import pair_of
+from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES
+from judge_r1.core.conversations import ConversationPair, Document
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ChatMessage
+
+DOCUMENTS = list(read_documents(None, 60))
+
+
+def made(document: Document, number: int, seed: int = 0) -> ConversationPair | None:
+    conditions = sample_conditions(document, number, seed)
+    try:
+        better, worse = (write(document, conditions, flawed=flawed) for flawed in (False, True))
+    except CannotWrite:
+        return None
+    return pair_of(document, conditions, better, worse, "rules")
+
+
+@given(st.sampled_from(DOCUMENTS), st.integers(0, 50))
+@settings(max_examples=60, deadline=None)
+def test_pairs(document: Document, number: int) -> None:
+    pair = made(document, number)
+    if pair is None:
+        return
+    assert made(document, number) == pair
+    assert len(pair.better) == len(pair.worse) == 2 * pair.rounds
+    assert len(pair.plan_better) == len(pair.plan_worse) == pair.rounds
+    assert pair.better != pair.worse
+    assert "{" not in "".join(message.content for message in (*pair.better, *pair.worse))
+
+
+def test_most_candidates_pass_and_every_failure_is_made() -> None:
+    found: Counter[str] = Counter()
+    failed = 0
+    for document in DOCUMENTS:
+        for number in range(3):
+            if (pair := made(document, number)) is not None:
+                verification = verify(pair, document)
+                failed += verification.failed is not None
+                found[pair.failure] += verification.failed is None
+    assert set(found) == {failure.key for failure in FAILURES}
+    assert failed < 0.1 * found.total()
+
+
+@pytest.fixture
+def kept() -> list[tuple[ConversationPair, Document]]:
+    pairs = [(made(document, number), document) for document in DOCUMENTS for number in range(3)]
+    return [(pair, doc) for pair, doc in pairs if pair is not None and verify(pair, doc).failed is None]
+
+
+def test_the_verifier_rejects_other_labels(kept: list[tuple[ConversationPair, Document]]) -> None:
+    for pair, document in kept[:40]:
+        other = "evasion" if pair.failure != "evasion" else "disorganized"
+        for change in ({"failure": other}, {"preferred": "B" if pair.preferred == "A" else "A"}):
+            assert verify(pair.model_copy(update=change), document).failed is not None
+        if pair.rounds > pair.flawed_round:
+            assert (
+                verify(pair.model_copy(update={"flawed_round": pair.flawed_round + 1}), document).failed == "adherence"
+            )
+
+
+def test_the_verifier_rejects_an_unsupported_sentence(kept: list[tuple[ConversationPair, Document]]) -> None:
+    pair, document = next(pair for pair in kept if pair[0].flawed_round != 1)
+    first, second, *rest = pair.better
+    talk = (first, ChatMessage(role="assistant", content=second.content + " The moon is far away."), *rest)
+    side = "conversation_a" if pair.preferred == "A" else "conversation_b"
+    found = verify(pair.model_copy(update={side: talk}), document)
+    assert found.failed == "grounding"
+    assert found.grounded_better is not None
+    assert found.grounded_better < 1
+
+
+def test_the_sampler_is_uniform_and_independent_of_other_documents() -> None:
+    document = DOCUMENTS[0]
+    drawn = [sample_conditions(document, number, 7) for number in range(7000)]
+    for counts in (Counter(c.failure.key for c in drawn), Counter(c.behaviour.key for c in drawn)):
+        assert len(counts) == 7
+        assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 22.5  # χ² with 6 degrees, p = .001
+    assert {c.rounds for c in drawn} == {3, 4, 5, 6, 7}
+    assert all(1 + c.failure.needs_earlier <= c.flawed_round <= c.rounds for c in drawn)
+    assert abs(sum(c.preferred == "A" for c in drawn) - 3500) < 150
+    assert len({c.pair_id for c in drawn}) == 7000
+    assert len(BEHAVIOURS) == 7
+
+
+@given(st.sampled_from(DOCUMENTS), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_changed_values_are_new(document: Document, seed: int) -> None:
+    conditions = replace(sample_conditions(document, 0, 0), seed=seed)
+    for fact in plain_facts(document)[:5]:
+        changed = changed_value(fact, document.context, conditions.random("value"))
+        assert topic(fact, document.context)
+        if changed is not None:
+            assert changed != fact.text
+            assert changed not in document.context
+
+
+def test_documents(tmp_path: Path) -> None:
+    table = tmp_path / "documents.jsonl"
+    table.write_text('{"id": 1, "context": "A text."}\n{"id": 1, "context": "B text.", "domain": "fin"}\n')
+    assert [document.domain for document in read_documents(table, None)] == ["general", "fin"]
+    table.write_text('{"id": 1, "context": "A text."}\n{"id": 1, "context": "B text."}\n')
+    with pytest.raises(JudgeError, match="two documents have the same id and domain"):
+        list(read_documents(table, None))
+    table.write_text('{"id": 1}\n')
+    with pytest.raises(JudgeError, match="line 1: column 'context' is missing"):
+        list(read_documents(table, None))

@@ -1,0 +1,100 @@
+"""Conversations by a teacher: a scripted model behind a real server, with wrong forms and failed checks."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fake_llm_server import FakeLLMServer
+from typer.testing import CliRunner
+
+from data_builders.validate import validate
+from judge_r1.cli import app
+from judge_r1.core.conversations import ConversationPair, Verification
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.record_base import content_hash
+
+
+def chance(user: str, salt: str) -> float:
+    return int(content_hash(salt, user), 16) / 16**16
+
+
+def scripted(system: str, user: str, sample: int) -> str:
+    """Answers every prompt of the two phases. Some first attempts have a wrong form; some checks fail."""
+    if '"good_ok"' in user:
+        return json.dumps({"good_ok": chance(user, "c") > 0.2, "worse_ok": True, "issue": "no material"})
+    if '"good_followed"' in user:
+        followed = chance(user, "a") > 0.3
+        return json.dumps({"good_followed": True, "worse_followed": followed, "flaw_round_correct": True, "issue": "x"})
+    if '"claims"' in user:
+        rounds = len(re.findall(r"Round \d+, ASSISTANT", user))
+        claim = {"claim": "c", "grounded": chance(user, "g") > 0.2}
+        return json.dumps({"rounds": [{"round": number, "claims": [claim]} for number in range(1, rounds + 1)]})
+    if '"conversation"' in user:
+        wanted = int(re.findall(r"with exactly (\d+) messages", user)[0])
+        wanted -= 2 * (sample == 0 and chance(user, "w") < 0.4)
+        named = content_hash(user)
+        roles = ("user", "assistant")
+        messages = [{"role": roles[n % 2], "content": f"Message {n} of {named}."} for n in range(wanted)]
+        return "```json\n" + json.dumps({"conversation": messages}) + "\n```"
+    rounds = int(re.findall(r"with exactly (\d+) entries", user)[0])
+    if sample == 0 and chance(user, "p") < 0.3:
+        return "I cannot decide on a plan."
+    return json.dumps({"rounds": [f"round {number}: asks about a part" for number in range(1, rounds + 1)]})
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    path = tmp_path / "documents.jsonl"
+    path.write_text("".join(json.dumps({"id": n, "context": f"Document {n} says {n}."}) + "\n" for n in range(12)))
+    return path
+
+
+def built(server: FakeLLMServer, documents: Path, out: Path, *more: str) -> str:
+    arguments = ["build", "conversations", "--path", str(documents), "--variants", "3", "--teacher", server.chat]
+    result = CliRunner().invoke(app, [*arguments, "--out", str(out), *more])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    with FakeLLMServer(scripted) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        assert "Verifier: where candidates fail first" in built(server, documents, out)
+        calls = server.served.total()
+        files = {
+            name: (out / name).read_bytes() for name in ("conversations.jsonl", "verification.jsonl", "build.json")
+        }
+        built(server, documents, out)
+        assert server.served.total() == calls  # all answers came from the cache
+        assert files == {name: (out / name).read_bytes() for name in files}
+        assert not server.duplicates
+    report = json.loads(files["build.json"])
+    verified = list(read_jsonl(out / "verification.jsonl", Verification))
+    found = Counter(verification.failed for verification in verified)
+    assert len(verified) == 36
+    assert all(found[layer] for layer in ("coherence", "adherence", "grounding", None))
+    assert report["cascade"]["all"]["kept"] == found[None]
+    assert report["teacher"]["rejected"] == {
+        "no JSON object": pytest.approx(10, abs=20),
+        "the conversation has another number of messages": pytest.approx(20, abs=20),
+    }
+    assert report["conversation_verifier"]["is_the_writer"] is True
+    pairs = list(read_jsonl(out / "conversations.jsonl", ConversationPair))
+    assert len(pairs) == found[None]
+    assert {pair.generator for pair in pairs} == {report["teacher"]["name"]}
+    assert validate(out).good
+
+
+def test_a_teacher_that_never_has_the_form(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeLLMServer(lambda system, user, sample: "[]") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        arguments = ["build", "conversations", "--path", str(documents), "--limit", "2", "--teacher", server.chat]
+        result = CliRunner().invoke(app, [*arguments, "--variants", "1", "--out", str(tmp_path / "out")])
+        assert result.exit_code == 2
+        assert "gave 2 documents and no conversation pair" in result.output
+        assert server.served.total() == 2 * 3  # three attempts for each plan

@@ -1,0 +1,171 @@
+"""`judge-r1 rate` from votes to files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from rating_factories import simulated
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
+from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
+from judge_r1.evaluation.rating.pipeline import run_rating
+from judge_r1.evaluation.rating.vote_files import Votes, read_votes
+from judge_r1.statistics.rating.bradley_terry import fit
+
+
+def write_votes(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def simulated_rows(seed: int = 0, items: int = 150) -> list[dict[str, object]]:
+    table = simulated(seed, items)
+    return [
+        {
+            "judge": table.judges[judge], "item": table.items[item], "score": float(score),
+            "cluster": f"d{item // 2}", "group": "odd" if item % 2 else "even",
+        }
+        for judge, item, score in zip(table.judge, table.item, table.score, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Votes:
+    return read_votes([write_votes(tmp_path / "votes.jsonl", simulated_rows())])
+
+
+def test_slices_and_files(votes: Votes, tmp_path: Path) -> None:
+    tables = run_rating(votes, RatingOptions(repeats=2), tmp_path / "out")
+    titles = [table.title for table in tables]
+    assert titles[:2] == ["Rating: informative items", "Rating: without the hardest"]
+    assert {"Rating: group even", "Rating: group odd", "Difficulty by group", "Stability"} <= set(titles)
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"rating.json", "items.jsonl", "rating.html", "leaderboard.md"} <= files
+    page = (tmp_path / "out" / "rating.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert page.count("<svg") == 2
+    again = run_rating(votes, RatingOptions(repeats=2), tmp_path / "again")
+    assert again == tables
+    for name in ("rating.json", "items.jsonl", "rating.html"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_the_ratings_are_those_of_the_fit(votes: Votes) -> None:
+    rating, items = rate(votes, RatingOptions(repeats=1))
+    elo = dict(zip(votes.table().judges, fit(votes.table()).elo()[0].tolist(), strict=True))
+    assert {judge.judge: judge.elo for judge in rating.slices[0].judges} == pytest.approx(elo)
+    hardest = [row.elo for row in items if row.status == "hardest"]
+    kept = [row.elo for row in items if row.status == "rated"]
+    assert 0 < len(hardest) <= 0.05 * len(items)
+    assert min(hardest) > max(kept)
+
+
+def test_a_new_judge_on_the_fixed_scale(votes: Votes, tmp_path: Path) -> None:
+    run_rating(votes, RatingOptions(top=0, repeats=1), tmp_path)
+    scale = read_scale(tmp_path)
+    rating, _ = rate(votes, RatingOptions(top=0, repeats=1))
+    expected = {judge.judge: judge.elo for judge in rating.slices[0].judges}
+    found = {judge.judge: judge.elo for judge in rate_on_scale(votes, scale)}
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_perfect_and_hopeless_judges_have_no_number(tmp_path: Path) -> None:
+    rows = simulated_rows()
+    items = sorted({str(row["item"]) for row in rows})
+    rows += [{**rows[0], "judge": "perfect", "item": item, "score": 1} | _same(rows, item) for item in items]
+    rows += [{**rows[0], "judge": "hopeless", "item": item, "score": 0} | _same(rows, item) for item in items]
+    found = read_votes([write_votes(tmp_path / "v.jsonl", rows)])
+    judges = rate(found, RatingOptions(repeats=1))[0].slices[0].judges
+    assert (judges[0].judge, judges[0].status, judges[0].elo) == ("perfect", "above", None)
+    assert (judges[-1].judge, judges[-1].status, judges[-1].elo) == ("hopeless", "below", None)
+    with_prior = rate(found, RatingOptions(prior=1, repeats=1))[0].slices[0].judges
+    assert all(judge.elo is not None for judge in with_prior)
+
+
+def _same(rows: list[dict[str, object]], item: str) -> dict[str, object]:
+    found = next(row for row in rows if row["item"] == item)
+    return {"cluster": found["cluster"], "group": found["group"]}
+
+
+def test_invalid_answers_are_wrong_or_left_out(tmp_path: Path) -> None:
+    rows = simulated_rows()
+    rows[0]["score"] = None
+    path = write_votes(tmp_path / "v.jsonl", rows)
+    item = rows[0]["item"]
+    wrong, _ = rate(read_votes([path]), RatingOptions(repeats=1))
+    assert wrong.slices[0].dropped == {}
+    assert wrong.invalid[str(rows[0]["judge"])] > 0
+    _, items = rate(read_votes([path], on_invalid="drop"), RatingOptions(repeats=1))
+    assert {row.item for row in items if row.status == "incomplete"} == {item}
+    _, items = rate(read_votes([path], on_invalid="drop"), RatingOptions(partial=True, repeats=1))
+    assert not [row for row in items if row.status == "incomplete"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "strict", "compat"),
+    [((True, True, True), 1.0, 1.0), ((True, None, True), 0.0, 1.0), ((True, False, True), 0.0, 0.0),
+     ((None, None, None), None, None)],
+)  # fmt: skip
+def test_published_matches(
+    tmp_path: Path, parts: tuple[bool | None, ...], strict: float | None, compat: float | None
+) -> None:
+    given = [part for part in parts if part is not None]
+    judge = dict(zip(("correct_verdict", "correct_bad_round", "correct_behavior_type"), parts, strict=True))
+    match = {
+        "id": "p1", "domain": "ml", "pair": {"assistant_behavior_type": "evasion"}, "model": {"name": "m"},
+        "judge": {**judge, "correct": all(given) if given else None},
+    }  # fmt: skip
+    path = tmp_path / "matches.json"
+    path.write_text(json.dumps([match, {**match, "id": "p2"}]), encoding="utf-8")
+    for is_compat, expected in ((False, strict), (True, compat)):
+        if expected is None:
+            with pytest.raises(JudgeError, match="no vote to rate"):
+                read_votes([path], on_invalid="drop", compat=is_compat)
+        else:
+            found = read_votes([path], compat=is_compat)
+            assert found.votes[0] == ("m", "p1", expected)
+            assert found.labels["p1"] == {"assistant_behavior_type": "evasion", "group": "ml"}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"judge": "a", "item": "i", "score": "high"}, "line 1: column 'score' must hold a number from 0 to 1"),
+        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must be from 0 to 1, not 2"),
+        ({"judge": "a", "item": "i"}, "column 'score' is missing"),
+        ({"judge": "", "item": "i", "score": 1}, "column 'judge' must not be empty"),
+    ],
+)
+def test_bad_votes(tmp_path: Path, row: dict[str, object], message: str) -> None:
+    with pytest.raises(JudgeError, match=message):
+        read_votes([write_votes(tmp_path / "v.jsonl", [row])])
+
+
+def test_the_same_judge_in_two_files(tmp_path: Path) -> None:
+    row: dict[str, object] = {"judge": "a", "item": "i", "score": 1}
+    one, two = (write_votes(tmp_path / name, [row]) for name in ("1.jsonl", "2.jsonl"))
+    with pytest.raises(JudgeError, match=r"2\.jsonl holds votes of judge 'a' on item 'i', as .*1\.jsonl does"):
+        read_votes([one, two])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = write_votes(tmp_path / "votes.jsonl", simulated_rows())
+    item = str(simulated_rows()[0]["item"])
+    (tmp_path / "refused.txt").write_text(f"{item}\n", encoding="utf-8")
+    run = CliRunner().invoke
+    out = tmp_path / "rating"
+    result = run(app, ["rate", str(path), "--out", str(out), "--refused", str(tmp_path / "refused.txt")])
+    assert result.exit_code == 0, result.output
+    assert "1 refused" in result.output
+    result = run(app, ["rate", str(path), "--scale", str(out), "--out", str(tmp_path / "scale")])
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "scale" / "scale.json").read_text())["judges"]
+    result = run(app, ["rate", str(path), "--out", str(tmp_path / "compat"), "--repo-compat"])
+    assert result.exit_code == 0, result.output
+    (tmp_path / "refused.txt").write_text("nothing\n", encoding="utf-8")
+    result = run(app, ["rate", str(path), "--out", str(out), "--refused", str(tmp_path / "refused.txt")])
+    assert result.exit_code == 2
+    assert "line 1: no vote is on item 'nothing'" in result.output

@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from rating_factories import table_of
+from scipy.optimize import minimize
+
+from judge_r1.statistics.rating.bradley_terry import fit
+from judge_r1.statistics.rating.errors import rating_errors
+from judge_r1.statistics.rating.information import Information
+from judge_r1.statistics.rating.separation import separate
+from judge_r1.statistics.rating.votes import VoteTable, vote_table
+
+ROWS = st.integers(2, 5).flatmap(
+    lambda judges: st.integers(2, 7).flatmap(
+        lambda items: st.lists(
+            st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=items, max_size=items), min_size=judges, max_size=judges
+        )
+    )
+)
+
+
+def rated(table: VoteTable) -> VoteTable:
+    try:
+        found = separate(table).rated
+    except ValueError:
+        assume(False)
+    assume(len(found.judges) > 1)
+    return found
+
+
+@given(ROWS)
+@settings(max_examples=60, deadline=None)
+def test_the_fit_maximizes_the_likelihood(rows: list[list[float]]) -> None:
+    table = rated(table_of(rows))
+    found = fit(table)
+    assert found.converged
+    judges = len(table.judges)
+
+    def loss(beta: np.ndarray) -> float:
+        margin = beta[:judges][table.judge] - beta[judges:][table.item]
+        return float(table.count @ np.logaddexp(0, margin) - table.score @ margin)
+
+    mine = np.concatenate([found.judges, found.items])
+    best = minimize(loss, np.zeros(len(mine)), method="BFGS", options={"gtol": 1e-9}).x
+    assert loss(mine) <= loss(best) + 1e-9
+    np.testing.assert_allclose(mine - mine.mean(), best - best.mean(), atol=1e-3)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_votes_and_names_changes_nothing(rows: list[list[float]], random: object) -> None:
+    votes = [(f"j{j}", f"p{p}", points) for j, row in enumerate(rows) for p, points in enumerate(row)]
+    table = rated(vote_table(votes))
+    renamed = {name: f"x{number}" for number, name in enumerate(random.sample(["j0", "j1", "j2", "j3", "j4"], 5))}
+    random.shuffle(votes)
+    other = rated(vote_table((renamed[judge], item, points) for judge, item, points in votes))
+    one = dict(zip((renamed[name] for name in table.judges), fit(table).elo()[0], strict=True))
+    two = dict(zip(other.judges, fit(other).elo()[0], strict=True))
+    if one.keys() == two.keys():  # of two components of one size, the order of the names decides
+        assert one == pytest.approx(two, abs=1e-4)
+
+
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_with_all_votes_the_ratings_follow_the_counts(rows: list[list[float]]) -> None:
+    table = rated(table_of(rows))
+    assume(table.full)
+    found = fit(table)
+    for points, ratings in ((table.judge_points[0], found.judges), (-table.item_points[0], found.items)):
+        for one, first in zip(points, ratings, strict=True):
+            for other, second in zip(points, ratings, strict=True):
+                assert (first > second + 1e-7) == (one > other)
+
+
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_every_vote_twice(rows: list[list[float]]) -> None:
+    table = rated(table_of(rows))
+    twice = VoteTable(
+        table.judges, table.items, table.judge, table.item, 2 * table.count, 2 * table.score, table.cluster
+    )
+    one, two = fit(table), fit(twice)
+    np.testing.assert_allclose(one.judges, two.judges, atol=1e-6)
+    ratio = rating_errors(two).judges_model / rating_errors(one).judges_model
+    np.testing.assert_allclose(ratio, 1 / np.sqrt(2), rtol=1e-4)
+
+
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_errors_equal_the_dense_pseudo_inverse(rows: list[list[float]]) -> None:
+    """A second derivation: I⁺ B I⁺ with matrices of all players."""
+    table = rated(table_of(rows))
+    found = fit(table)
+    judges, size = len(table.judges), len(table.judges) + len(table.items)
+    information, clusters = np.zeros((size, size)), np.zeros((size, len(table.items)))
+    for judge, item, count, points, chance in zip(
+        table.judge, table.item, table.count, table.score, found.chances, strict=True
+    ):
+        column = np.zeros(size)
+        column[judge], column[judges + item] = 1, -1
+        information += count * chance * (1 - chance) * np.outer(column, column)
+        clusters[:, item] += (points - count * chance) * column
+    inverse = np.linalg.pinv(information, rcond=1e-10, hermitian=True)
+    sandwich = inverse @ clusters @ clusters.T @ inverse
+    errors = rating_errors(found)
+    scale = 400 / np.log(10)
+    np.testing.assert_allclose(errors.judges, scale * np.sqrt(np.diag(sandwich)[:judges]), rtol=1e-4, atol=1e-3)
+    model = scale * np.sqrt(np.diag(inverse))
+    np.testing.assert_allclose(np.concatenate([errors.judges_model, errors.items_model]), model, rtol=1e-5)
+
+
+def test_a_prior_makes_every_rating_finite() -> None:
+    table = table_of([[1, 1, 1], [0, 1, 0], [0, 0, 0]])
+    found = fit(table, prior=1)
+    assert found.converged
+    assert found.judges[0] > found.judges[1] > found.judges[2]
+    assert np.isfinite(rating_errors(found).judges).all()
+
+
+def test_anchors() -> None:
+    found = fit(table_of([[1, 1, 1, 0, 1], [1, 0, 1, 0, 0], [0, 1, 0, 1, 0]]))
+    assert found.elo("judges")[0].mean() == pytest.approx(1500)
+    assert found.elo("J02")[0][1] == pytest.approx(1500)
+    errors = rating_errors(found, "J02")
+    assert errors.judges[1] == pytest.approx(0, abs=1e-6)
+    with pytest.raises(ValueError, match="no rated judge is named 'J9'"):
+        found.elo("J9")
+
+
+def test_items_of_one_document_are_one_cluster() -> None:
+    rows = [[1, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1], [1, 0, 1, 0, 1, 0]]
+    votes = [(f"j{j}", f"p{p}", points) for j, row in enumerate(rows) for p, points in enumerate(row)]
+    together = vote_table(votes, {"p0": "d", "p2": "d", "p5": "d"})
+    assert int(together.cluster.max()) == 3
+    assert not np.allclose(rating_errors(fit(together)).judges, rating_errors(fit(vote_table(votes))).judges)
+
+
+def test_separate_groups_have_no_common_scale() -> None:
+    rows = [("a", "p"), ("b", "q")]
+    table = vote_table([(judge, item, 0.5) for judge, item in rows])
+    assert not Information.of(table, np.zeros(2), np.zeros(2)).connected

@@ -15,7 +15,7 @@ from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
-from judge_r1.judges.checklist_task import ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
 
 OVERALL_BEST = 10.0
 """The best score of a judge that rates the text as a whole."""
@@ -82,6 +82,7 @@ def checklist_benchmark(
         aggregate=aggregate,
         metrics=agreement,
         tables=tables,
+        limits=LIMITS,
         published=published,
         pins={
             "weights": weights,

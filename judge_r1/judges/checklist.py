@@ -20,21 +20,17 @@ from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, whole_number
 from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash, usage_of
-from judge_r1.judges.checklist_task import ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.request import JudgeRequest
 
 Rubric = Mapping[str, Checklist]
-_DEFAULTS = ("budget.response_tokens=4096", "prompt_tokens=200000")
-"""A checklist needs room for its reasons (the release's max_tokens), and its texts are long."""
 CALL, SEARCH = "call", "search"
 
 
 def checklist_config(build: JudgeBuild) -> EpisodeConfig:
-    """The direct judge's configuration, with room for long texts unless the options or a recipe set it."""
-    named = {option.partition("=")[0] for option in build.options}
-    usual = [] if build.recipe else [text for text in _DEFAULTS if text.partition("=")[0] not in named]
-    return direct_config(replace(build, options=[*usual, *build.options]))
+    """The direct judge's configuration, with room for long texts unless the benchmark or a recipe sets the limits."""
+    return direct_config(build if build.recipe or build.limits.options else replace(build, limits=LIMITS))
 
 
 class ChecklistJudge:

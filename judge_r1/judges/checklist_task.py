@@ -11,9 +11,11 @@ from judge_r1.core.checklist import Checklist
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
-from judge_r1.judges.request import CustomPrompt
+from judge_r1.judges.request import CustomPrompt, TokenLimits
 
 STYLE = "checklist"
+LIMITS = TokenLimits(prompt_tokens=200_000, response_tokens=4096)
+"""A checklist needs room for its reasons (the release's max_tokens), and its texts are long."""
 _ID, _SCORE, _REASON = "checklist_id", "evaluation_score", "reason"
 _MAX_LITERAL = 200_000
 """Characters of an answer that is read as a Python literal."""

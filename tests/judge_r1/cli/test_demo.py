@@ -13,7 +13,7 @@ from judge_r1.training.shipped_recipes import recipes_folder
 
 
 def test_the_published_table_has_a_row_for_each_judge() -> None:
-    console = Console(width=160, record=True)
+    console = Console(width=80, record=True)
     print_published(console)
     shown = console.export_text()
     published = json.loads((recipes_folder() / "haystack" / "results.json").read_text())

@@ -4,6 +4,7 @@ Items that mislead nearly all judges are often labelled wrongly, so the paper dr
 answered every item, items that mislead equally many judges have equal ratings. The cut keeps such a block whole.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -50,8 +51,11 @@ def informative(
             dropped[item] = "refused"
     kept = [item for item in table.items if item not in dropped]
     if not kept:
-        reasons = {reason: list(dropped.values()).count(reason) for reason in sorted(set(dropped.values()))}
-        raise ValueError(f"no item is left to rate judges on: {reasons}")
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(Counter(dropped.values()).items()))
+        raise ValueError(
+            f"no item is left to rate judges on ({reasons}): rate judges that answered the same items, or keep partly "
+            "answered ones (--partial)"
+        )
     return Curation(table.subset(items=kept), dropped)
 
 

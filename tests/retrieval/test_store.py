@@ -141,7 +141,10 @@ def test_any_damage_loses_vectors_but_never_confuses_them(
         CASES, method=embedder, passage_words=WORDS
     ).search([("case-6", "paid 604")], 2)
     fill_store(VectorStore(folder, embedder, WORDS), CASES, list(CASES))
-    if path.name != MANIFEST:  # a manifest may be damaged in what its reader does not need, such as a space
+    # A manifest may be damaged in what its reader does not need, such as a space. Under a damaged digest of its text, a
+    # case is not found: it is embedded again into a shard of its own.
+    in_header = kind == "byte" and at < 16 + int.from_bytes(content[8:16], "little")
+    if path.name != MANIFEST and not in_header:
         assert files(folder) == whole
     assert len(VectorStore(folder, embedder, WORDS)) == 40
 

@@ -53,10 +53,13 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
 def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
     """For each flaw, in order, its principle and the sentences of A and B at its position."""
     a, b = _sentences(pair.reasoning_a), _sentences(pair.reasoning_b)
+    worse = pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a
     blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
     flawed = b if pair.preferred == "A" else a
     for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start):
-        at = max((i for i, (start, _) in enumerate(flawed) if start <= flaw.span.start), default=0)
+        added = worse[flaw.span.start : flaw.span.end]
+        first_word = flaw.span.start + len(added) - len(added.lstrip())  # an added sentence starts with a space
+        at = max((i for i, (start, _) in enumerate(flawed) if start <= first_word), default=0)
         for _, a1, a2, b1, b2 in blocks:
             first, last = (b1, b2) if flawed is b else (a1, a2)
             if first <= at < last:

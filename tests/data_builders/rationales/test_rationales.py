@@ -316,3 +316,18 @@ def test_tags_in_texts_are_escaped_in_the_trace() -> None:
     tags = TAG.findall(text_of(trajectory))
     assert tags.count("<answer>") == tags.count("</answer>") == tags.count("<search>") == 1
     assert tags.count("<think>") == tags.count("</think>")
+
+
+@pytest.mark.parametrize("after", ["nine days.", "left marks.", "came about."])
+def test_an_added_sentence_is_quoted_alone(after: str) -> None:
+    """The flaw starts with the space behind the sentence before it."""
+    pair = prose_pair((6, after, f"{after} Nobody should hear of this."))
+    [flaw] = pair.origin.flaws
+    start = flaw.span.start + len(after)
+    span = Span(start=start, end=flaw.span.end)
+    pair = pair.model_copy(
+        update={"origin": Origin(teacher="toy", seed=0, flaws=(flaw.model_copy(update={"span": span}),))}
+    )
+    first = next(write_text(PROSE, pair, PROSE_CONFIG))
+    sides = {"Nobody should hear of this", "nothing"}
+    assert set(re.findall(r"says: (.*?)\.(?= B says|</think>)", first)) == sides

@@ -1,8 +1,8 @@
 """A tagger without a model: a list of common verbs with their forms, and names by their capitals and neighbours.
 
-It leaves out what is not certain. A form that is also a noun counts as a verb only behind a pronoun, and a past form
-behind `have` or `be` is a participle. A capitalised word at the start of a sentence is a name only if the text has it
-elsewhere too.
+It leaves out what is not certain. A form that is also a noun counts as a verb only behind a pronoun. A past form behind
+`have` or `be` is a participle, also with an adverb between them. A capitalised word at the start of a sentence is a name
+only if the text has it elsewhere too.
 """
 
 import re
@@ -16,6 +16,12 @@ from data_builders.manipulations.units import CHAPTER, sentence_starts, words
 from retrieval.passages import sentences
 
 _PLURAL: Final = frozenset({"i", "you", "we", "they"})
+_PLURAL_SUBJECT: Final = _PLURAL | {"them", "us", "both", "all", "people", "men", "women", "children"}
+"""The last words of subjects in the plural, as far as they are listed."""
+_ADVERBS: Final = frozenset(
+    ["already", "just", "always", "also", "still", "often", "once", "now", "soon", "finally", "suddenly", "quickly"]
+)
+"""Words that may stand between an auxiliary, or a subject, and its verb."""
 _SINGULAR: Final = frozenset({"he", "she", "it", "who", "which"})
 _NOT_FINITE: Final = frozenset(
     [
@@ -144,7 +150,7 @@ class RuleTagger:
             word = text[start:end]
             if (other := _other_tense(word.lower(), before)) is not None:
                 found.append(Verb(start, end, like(other, word)))
-            before = word.lower()
+            before = before if word.lower() in _ADVERBS else word.lower()
         return found
 
     def mentions(self, text: str) -> Sequence[Mention]:
@@ -189,11 +195,11 @@ def _other_tense(word: str, before: str) -> str | None:
     if word in _BE:
         return _BE[word]
     if word == "had":
-        return "have" if before in _PLURAL else "has"
+        return "have" if before in _PLURAL_SUBJECT else "has"
     if word == "did":
-        return "do" if before in _PLURAL else "does"
+        return "do" if before in _PLURAL_SUBJECT else "does"
     if word in clear:
-        return clear[word] if before in _PLURAL else _third(clear[word])
+        return clear[word] if before in _PLURAL_SUBJECT else _third(clear[word])
     if word in third and before in _SINGULAR:
         return past[third[word]]
     if word in past and before in _PLURAL and past[word] != word:

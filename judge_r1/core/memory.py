@@ -14,7 +14,8 @@ Issues = dict[str, dict[str, tuple[str, ...]]]
 
 class SectionNote(Record):
     """What was noted about characters `[start, end)` of a document. `ended` is the finish reason of the answer:
-    `stop`, `length` if it was cut off, or the name of a declined answer."""
+    `stop`, `length` if it was cut off, or the name of a declined answer. `constrained` names the metrics whose score
+    the answer did not give: it was sampled among the allowed scores."""
 
     number: int = Field(ge=1)
     start: int = Field(ge=0)
@@ -23,6 +24,7 @@ class SectionNote(Record):
     issues: Issues
     summary: str | None = None
     ended: NonEmpty = "stop"
+    constrained: tuple[NonEmpty, ...] = ()
 
     @property
     def name(self) -> str:
@@ -48,6 +50,11 @@ class DocumentMemory(Record):
     def missing_scores(self) -> int:
         """The scores that no answer gave."""
         return sum(score is None for section in self.sections for score in section.scores.values())
+
+    @property
+    def constrained_scores(self) -> int:
+        """The scores that were sampled among the allowed ones because no answer gave them."""
+        return sum(len(section.constrained) for section in self.sections)
 
     @property
     def truncated(self) -> int:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import DOMAIN
 from judge_r1.core.verdicts import Verdict
@@ -108,7 +109,8 @@ class JudgeResponse(ResponseModel):
     """The judgment of one request.
 
     `verdict` is the whole verdict: a comparison, scores, a ranking, a checklist, or invalid. `winner` and `comparison`
-    are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason.
+    are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason. `memory` holds the
+    notes of a judge that reads in sections, one memory per candidate; null for other judges.
     """
 
     id: str
@@ -125,6 +127,7 @@ class JudgeResponse(ResponseModel):
     ended: str
     seconds: float
     turns: list[TurnResponse] | None = None
+    memory: list[DocumentMemory] | None = None
 
 
 class ErrorMessage(ResponseModel):

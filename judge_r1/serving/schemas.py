@@ -108,6 +108,7 @@ def judge_response(trace_id: str, judge: str, result: JudgeResult, seconds: floa
         ended=result.ended,
         seconds=round(seconds, 4),
         turns=[turn_response(turn) for turn in result.trajectory.turns] if trace else None,
+        memory=list(result.memory) or None,
     )
 
 

@@ -8,10 +8,18 @@ from judge_r1.core.documents import FLUENCY
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
-    """Each word goes with the space behind it, if there is one."""
+    """Each word goes with the space behind it. Where there is none, before a full stop, it goes with the space in front
+    of it, unless the word there goes with that space."""
     text, ends = material.text, dict(words(material.text))
-    drawn = draw_characters(task, list(ends), "words")
-    return [Edit(start, ends[start] + (text[ends[start] : ends[start] + 1] == " "), "") for start in drawn]
+    removed: list[Edit] = []
+    for start in draw_characters(task, list(ends), "words"):
+        end = ends[start]
+        if text[end : end + 1] == " ":
+            removed.append(Edit(start, end + 1, ""))
+        else:
+            before = start > 0 and text[start - 1] == " " and (not removed or removed[-1].end < start)
+            removed.append(Edit(start - before, end, ""))
+    return removed
 
 
 register(

@@ -39,6 +39,8 @@ class MemoConfig(ConfigModel):
     max_tokens: int = Field(1024, ge=1)
     retries: int = Field(2, ge=0, le=10)
     """How often an answer that was cut off is asked for again, each time with twice the tokens."""
+    constrain: bool = False
+    """Token models: where an answer has no score, continue it and sample one of the allowed scores."""
     memory: Path | None = None
     """A folder that keeps memories, so that other runs and aggregations reuse them."""
     tokenizer: str | None = None

@@ -102,6 +102,7 @@ class MemoJudge:
             "sections": float(sum(len(memory.sections) for memory in memories)),
             "truncated_sections": float(sum(memory.truncated for memory in memories)),
             "missing_scores": float(sum(memory.missing_scores for memory in memories)),
+            "constrained_scores": float(sum(memory.constrained_scores for memory in memories)),
         }
         judgment = trajectory.judgment
         verdict = judgment.verdict if judgment else InvalidVerdict(reason=trajectory.ended)
@@ -206,7 +207,7 @@ def memo_config(build: JudgeBuild) -> MemoConfig:
     return validated(MemoConfig, {}, build.options, "options of memo")
 
 
-_WHOLE = ("metrics", "form", "max_tokens", "retries", "memory", "tokenizer", "timeout")
+_WHOLE = ("metrics", "form", "max_tokens", "retries", "constrain", "memory", "tokenizer", "timeout")
 """The options of a judge that reads a document as a whole."""
 
 

@@ -1,13 +1,15 @@
 """Evaluates one document: scan, rate every section, note, report, final call."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from judge_r1.core.memory import DocumentMemory, Scores, SectionNote, text_hash
+from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.episode.prompts import Prompt
 from judge_r1.judges.memo.aggregate import FINAL, aggregated
 from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.constrained import constrained_scores
 from judge_r1.judges.memo.forms import FORMS
 from judge_r1.judges.memo.metrics import Metric, parse_metrics
 from judge_r1.judges.memo.parser import Evaluation, parse_evaluation, visible
@@ -38,6 +40,13 @@ class Work:
             raise CallFailed(failed)
 
 
+class _Rating(NamedTuple):
+    """An evaluation, and the metrics whose score was sampled among the allowed ones."""
+
+    evaluation: Evaluation
+    constrained: tuple[str, ...] = ()
+
+
 class Pipeline:
     """The steps with one configuration. `whole` reads a document as one section: the judge without a memory."""
 
@@ -48,7 +57,7 @@ class Pipeline:
     @property
     def settings(self) -> dict[str, Any]:
         """What the notes on a document depend on, besides the model."""
-        names = ["form", "max_tokens", "retries"]
+        names = ["form", "max_tokens", "retries", "constrain"]
         if not self._whole:
             names += ["scan", "overlap", "summaries", "context_aware"]
         return {
@@ -80,8 +89,9 @@ class Pipeline:
                 issues=evaluation.issues,
                 summary=summary,
                 ended=ended,
+                constrained=constrained,
             )
-            for section, summary, (evaluation, ended) in zip(sections, summaries, rated, strict=True)
+            for section, summary, (evaluation, ended, constrained) in zip(sections, summaries, rated, strict=True)
         )
         spent = {name: value - before.as_dict()[name] for name, value in work.usage.as_dict().items()}
         memory = DocumentMemory(
@@ -111,8 +121,8 @@ class Pipeline:
         )
         [answer] = await model.complete([prompt], self.config.max_tokens)
         work.add([answer])
-        scores: Scores = parse_evaluation(answer.text, self.metrics).scores
-        return memory.model_copy(update={"aggregates": {**memory.aggregates, FINAL: scores}})
+        rating = await self._evaluation(model, prompt, answer, self.metrics, work)
+        return memory.model_copy(update={"aggregates": {**memory.aggregates, FINAL: rating.evaluation.scores}})
 
     async def _summarize(self, model: TextModel, texts: Sequence[str], work: Work, *, whole: bool) -> list[str | None]:
         found = await model.complete([summary_prompt(text, whole=whole) for text in texts], self.config.max_tokens)
@@ -121,8 +131,9 @@ class Pipeline:
 
     async def _rate(
         self, model: TextModel, sections: Sequence[Section], summaries: Sequence[str | None], task: str, work: Work
-    ) -> list[tuple[Evaluation, str]]:
-        """The evaluation and the finish reason of each section; of several calls the worst reason."""
+    ) -> list[tuple[Evaluation, str, tuple[str, ...]]]:
+        """For each section the evaluation, the finish reason (of several calls the worst one), and the metrics whose
+        score was sampled among the allowed ones."""
         groups = [[metric] for metric in self.metrics] if self.form.one_metric else [list(self.metrics)]
         prompts = [
             self._rating(section, previous, group, task)
@@ -131,13 +142,35 @@ class Pipeline:
         ]
         found = await model.complete(prompts, self.config.max_tokens)
         work.add(found)
+        ratings = await asyncio.gather(
+            *(
+                self._evaluation(model, prompt, answer, groups[place % len(groups)], work)
+                for place, (prompt, answer) in enumerate(zip(prompts, found, strict=True))
+            )
+        )
         rated = []
         for place in range(0, len(found), len(groups)):
-            own = found[place : place + len(groups)]
-            parts = [parse_evaluation(one.text, group) for one, group in zip(own, groups, strict=True)]
-            reasons = [one.finish_reason for one in own if one.finish_reason != "stop"]
-            rated.append((_merged(parts), reasons[0] if reasons else "stop"))
+            own = slice(place, place + len(groups))
+            reasons = [one.finish_reason for one in found[own] if one.finish_reason != "stop"]
+            constrained = tuple(name for rating in ratings[own] for name in rating.constrained)
+            evaluation = _merged([rating.evaluation for rating in ratings[own]])
+            rated.append((evaluation, reasons[0] if reasons else "stop", constrained))
         return rated
+
+    async def _evaluation(
+        self, model: TextModel, prompt: Prompt, answer: Generation, metrics: Sequence[Metric], work: Work
+    ) -> _Rating:
+        """What an answer says about `metrics`; with `constrain`, scores that it lacks are sampled. Raises:
+        CallFailed."""
+        evaluation = parse_evaluation(answer.text, metrics)
+        missing = [metric for metric in metrics if evaluation.scores[metric.name] is None]
+        if not self.config.constrain or not missing or answer.declined:
+            return _Rating(evaluation)
+        lines = await constrained_scores(model, prompt, answer.text, missing, self.form)
+        work.add(lines)
+        sampled = parse_evaluation("\n".join(line.text for line in lines), missing).scores
+        given = {name: score for name, score in sampled.items() if score is not None}
+        return _Rating(evaluation._replace(scores={**evaluation.scores, **given}), tuple(given))
 
     def _rating(self, section: Section, previous: str | None, metrics: Sequence[Metric], task: str) -> Prompt:
         return rating_prompt(

@@ -66,7 +66,7 @@ def rating_prompt(
     if excerpt:
         writer.add(EXCERPT)
     writer.add(*_procedure(metrics, form))
-    writer.add(*(_criteria(metric, form) for metric in metrics))
+    writer.add(*_criteria(metrics, form))
     if task.strip():
         writer.insert("What the text was written for", task)
     if summary is not None:
@@ -105,7 +105,7 @@ def final_prompt(
         "Read the report. Look for problems that recur and for serious ones, and weigh those most that hurt the "
         "document most. Do not just average the scores of the sections.",
     )
-    writer.add(*(_criteria(metric, form) for metric in metrics))
+    writer.add(*_criteria(metrics, form))
     if task.strip():
         writer.insert("What the document was written for", task)
     writer.insert("Report", report)
@@ -124,7 +124,7 @@ def pair_prompt(report_a: str, report_b: str, metrics: Sequence[Metric], form: P
         f"Two long documents, A and B, were rated section by section for {_names(metrics)}. Decide which one is better "
         "on the whole. Look for problems that recur and for serious ones in each report, and compare them.",
     )
-    writer.add(*(_criteria(metric, form) for metric in metrics))
+    writer.add(*_criteria(metrics, form))
     if task.strip():
         writer.insert("What the documents were written for", task)
     writer.insert("Report on document A", report_a)
@@ -147,50 +147,77 @@ def _scale(form: PromptForm) -> str:
 
 
 def _procedure(metrics: Sequence[Metric], form: PromptForm) -> list[str]:
-    tags = list(dict.fromkeys(tag for metric in metrics for tag in metric.tags))
-    label = (
-        "one bullet for each, `- [TAG] description`, with a label in capitals"
-        + (f" such as {', '.join(tags)}; choose another one where none fits" if tags else "")
-        if form.problems == "tagged"
-        else "in a short explanation"
+    own = "Derive 5 to 15 finer criteria from the definitions, and rate the text by all of them together."
+    name_problems = (
+        "" if form.problems == "none" else f"Name {_WHICH[form.which]} for each metric: {_how(metrics, form)}."
     )
-    which = "only the most serious problems" if form.brief else "the problems"
-    list_them = f"Name {which} for each metric: {label}."
-    if not form.steps:
-        return [list_them, *(["First write down what makes a text good in each metric."] if _own(form) else [])]
+    if not form.layout:
+        return [name_problems, own if form.own_criteria else ""]
     steps = [
-        *(["Write down for yourself what makes a text good in each metric."] if _own(form) else []),
-        "Read the text, and find and sum up its problems for yourself, metric by metric.",
-        list_them,
+        own if form.own_criteria else "",
+        "Read the text, and find and sum up its problems for yourself, metric by metric."
+        if form.which == "serious"
+        else "Read the text.",
+        name_problems,
         "Give each metric its score.",
     ]
-    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(filter(None, steps), 1))
     return [f"Proceed as follows:\n{numbered}", "Write no introduction and no conclusion, and do not correct the text."]
 
 
-def _own(form: PromptForm) -> bool:
-    return form.criteria == "own"
+_WHICH = {"all": "the problems", "summary": "the problems, summed up", "serious": "only the most serious problems"}
 
 
-def _criteria(metric: Metric, form: PromptForm) -> str:
-    if form.criteria in ("none", "own"):
-        return ""
-    lines = [f"{metric.title}: {metric.definition}"]
-    if form.criteria == "details":
-        lines += [f"- {detail}" for detail in metric.details]
-    if form.anchors and metric.anchors:
-        lines += [f"Score {5 - place}: {anchor}" for place, anchor in enumerate(metric.anchors)]
-    return "\n".join(lines)
+def _how(metrics: Sequence[Metric], form: PromptForm) -> str:
+    """The form that problems take."""
+    if form.problems == "explained":
+        return "in a short explanation"
+    if form.problems == "listed":
+        return "one short bullet for each"
+    if form.problems == "by_aspect":
+        return "one short bullet for each, which names the aspect that it concerns"
+    tags = list(dict.fromkeys(tag for metric in metrics for tag in metric.tags))
+    such_as = f" such as {', '.join(tags)}; choose another one where none fits" if tags else ""
+    return f"one bullet for each, `- [TAG] description`, with a label in capitals{such_as}"
+
+
+def _criteria(metrics: Sequence[Metric], form: PromptForm) -> list[str]:
+    """One block for each metric; with anchors apart, a block of anchors for each behind all of them."""
+    blocks = []
+    for metric in metrics:
+        lines = [f"{metric.title}: {metric.definition}"]
+        if form.criteria == "details":
+            lines += [f"- {detail}" for detail in metric.details]
+        if form.anchors == "with_criteria":
+            lines += _anchors(metric)
+        blocks.append("\n".join(lines))
+    if form.anchors == "apart":
+        blocks += ["\n".join([f"Scores of {metric.title}:", *_anchors(metric)]) for metric in metrics if metric.anchors]
+    return blocks
+
+
+def _anchors(metric: Metric) -> list[str]:
+    return [f"Score {5 - place}: {anchor}" for place, anchor in enumerate(metric.anchors or ())]
+
+
+_BULLETS = {
+    "none": "", "explained": "explanation", "listed": "- description", "by_aspect": "- aspect: description",
+    "tagged": "- [TAG] description",
+}  # fmt: skip
 
 
 def _layout(metrics: Sequence[Metric], form: PromptForm) -> str:
-    if not form.steps:
+    if not form.layout:
         return "End with these lines:\n" + "\n".join(_final_lines(metrics))
-    bullet = "- [TAG] description" if form.problems == "tagged" else "explanation"
-    parts = [f"{metric.title} Issues:\n{bullet}" for metric in metrics] + _final_lines(metrics)
+    parts = [f"{metric.title} Issues:\n{_BULLETS[form.problems]}" for metric in metrics] + _final_lines(metrics)
     return "Answer in this form:\n" + "\n".join(f"{number}) {part}" for number, part in enumerate(parts, 1))
 
 
 def _final_lines(metrics: Sequence[Metric]) -> list[str]:
     """Scores are read by the name of their metric, so their order does not matter."""
-    return [f"FINAL {metric.title} Score: x" for metric in metrics]
+    return [score_line(metric, "x") for metric in metrics]
+
+
+def score_line(metric: Metric, score: str) -> str:
+    """The line of an answer that gives a score."""
+    return f"FINAL {metric.title} Score: {score}"

@@ -13,7 +13,7 @@ from judge_r1.core.verdicts import CONTEXT_OVERFLOW
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import KEY, is_local
-from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
@@ -118,6 +118,8 @@ class ModelSource:
         self._endpoint: OpenAIEndpoint | None = None
         self.name = backend
         if not is_local(backend):
+            if config.constrain:
+                raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {backend} is none")
             url, model = address_and_model(backend.removeprefix(_VLLM), "the SPEC of the judge")
             self._endpoint = OpenAIEndpoint(url, model, KEY, *(["completions"] if tokens else []))
             self._key = find_key(self._endpoint)

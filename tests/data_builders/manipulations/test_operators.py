@@ -134,6 +134,14 @@ def test_typos_replace_characters_by_neighbours_and_keep_the_case() -> None:
     assert all(key in NEIGHBOURS[other] for key in NEIGHBOURS if key != " " for other in NEIGHBOURS[key]), "symmetric"
 
 
+def test_a_removed_word_leaves_no_space_before_punctuation() -> None:
+    original = full_document("t", "We saw it. They left now, all of them.", source="t", license="t")
+    for seed in range(40):
+        left = made("word_removal", original, count=1, seed=seed).text
+        assert not {" .", " ,", "  "} & {left[at : at + 2] for at in range(len(left))}, left
+        assert len(made("word_removal", original, count=8, seed=seed).spans) == 8, "neighbours share no space"
+
+
 def test_word_order_keeps_the_words_the_ends_and_the_punctuation() -> None:
     original = document(3)
     for before, after in changes(original, made("word_order", original)):

@@ -25,6 +25,8 @@ def forms(text: str) -> list[tuple[str, str | None]]:
         ("The walks were long.", [("were", "are")]),
         ("We think so.", [("think", "thought")]),
         ("the wanted man", []),
+        ("She had already walked. She already walked.", [("had", "has"), ("walked", "walks")]),
+        ("Both of them kept silent.", [("kept", "keep")]),
         ("He put it down.", []),
     ],
 )

@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fake_llm_server import FakeLLMServer
 from serving_fixture import PAIR, LiveServer, service
 
 from judge_r1.api import LoadedJudge
@@ -19,7 +20,9 @@ from judge_r1.core.verdicts import (
     ScoresVerdict,
     Verdict,
 )
-from judge_r1.judges.base import JudgeOutput
+from judge_r1.core.wire import JudgeResponse
+from judge_r1.judges.base import JudgeBuild, JudgeOutput
+from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
 
 SCORES = ScoresVerdict(scores=(7.0, 4.0))
@@ -67,8 +70,34 @@ def test_server_and_client(verdict: Verdict) -> None:
         *_, streamed = client.stream(**PAIR)
         metrics = httpx.get(f"{server.url}/metrics").text
     assert (response.verdict, response.valid) == (verdict, verdict.kind != "invalid")
+    assert response.memory is None
     assert streamed == response.model_copy(update={"id": streamed.id, "seconds": streamed.seconds})
     assert f'judge_r1_games_total{{outcome="{verdict.kind}"}} 2.0' in metrics
+
+
+def test_a_served_judge_of_long_documents_returns_its_memory() -> None:
+    """`memo` over real HTTP: the memory of each candidate comes with the verdict, in the stream too."""
+
+    def model(system: str, user: str, sample: int) -> str:
+        issue = "- [SPELLING] teh\n" if "teh" in user else ""
+        return f"1) Fluency Issues:\n{issue}FINAL Fluency Score: {3 if issue else 5}"
+
+    pair = {"reasoning_a": "It is teh first. It is teh end.", "reasoning_b": "It is the first. It is the end."}
+    with FakeLLMServer(model) as llm:
+        judge = make_judge(f"memo:metrics=fluency,scan=4,final=false@{llm.url}/v1#m", JudgeBuild(""))
+        with LiveServer(service(judge)) as server, Client(server.url) as client:
+            response = client.judge(**pair)
+            *_, streamed = client.stream(**pair)
+    assert response.winner == "B"
+    assert response.memory is not None
+    first, second = response.memory
+    assert [(note.start, note.end, note.scores) for note in first.sections] == [
+        (0, 16, {"fluency": 3.0}), (17, 31, {"fluency": 3.0}),
+    ]  # fmt: skip
+    assert first.sections[0].issues == {"fluency": {"[SPELLING]": ("teh",)}}
+    assert second.aggregates["char_mean"] == {"fluency": 5.0}
+    assert isinstance(streamed, JudgeResponse)
+    assert streamed.memory == response.memory
 
 
 def test_the_score_route_uses_scores_of_two_candidates() -> None:

@@ -214,8 +214,27 @@ def test_every_form_of_the_prompt_asks_for_every_metric(form: str) -> None:
     assert "THE TEXT" in text
     assert all(f"FINAL {metric.title} Score: x" in text for metric in metrics)
     assert ("[TAG]" in text) == (FORMS[form].problems == "tagged")
-    assert ("Score 5:" in text) == FORMS[form].anchors
+    assert ("Score 5:" in text) == (FORMS[form].anchors != "none")
     assert ("half points" in text) == FORMS[form].half_points
+    assert ("Grammar:" in text) == (FORMS[form].criteria == "details")
+    assert ("finer criteria" in text) == FORMS[form].own_criteria
+    assert ("most serious" in text) == (FORMS[form].which == "serious")
+    assert ("Name " in text) == (FORMS[form].problems != "none")
+
+
+def test_the_forms_differ_as_the_prompts_of_the_thesis_do() -> None:
+    metrics = parse_metrics("coherence+fluency")
+    texts = {name: rating_prompt("TEXT", metrics, form).chat()[1]["content"] for name, form in FORMS.items()}
+    assert list(FORMS) == [
+        "v1", "v2", "v3", "v4-1", "v4-2", *(f"v5-{n}" for n in range(1, 9)), *(f"v6-{n}" for n in range(1, 5)),
+    ]  # fmt: skip
+    composed = [name for name, form in FORMS.items() if not form.one_metric]
+    assert len({texts[name] for name in composed}) == len(composed), "no two forms are alike"
+    assert {name for name, form in FORMS.items() if form.one_metric} == {"v5-8", "v6-2", "v6-4"}
+    joined, apart = texts["v5-5"], texts["v5-4"]
+    assert sorted(joined.split("\n")) != sorted(apart.split("\n"))
+    assert apart.index("Grammar:") < apart.index("Score 5:") < apart.index("Text:"), "anchors follow all definitions"
+    assert joined.index("Score 5:") < joined.index("Grammar:"), "anchors of coherence stand before fluency"
 
 
 def test_every_final_prompt_holds_the_report() -> None:

@@ -1,8 +1,8 @@
 """A tagger without a model: a list of common verbs with their forms, and names by their capitals and neighbours.
 
 It leaves out what is not certain. A form that is also a noun counts as a verb only behind a pronoun. A past form behind
-`have` or `be` is a participle, also with an adverb between them. A capitalised word at the start of a sentence is a name
-only if the text has it elsewhere too.
+`have` or `be` is a participle, also with an adverb between them. A capitalised word at the start of a sentence is a
+name only if the text has it elsewhere too.
 """
 
 import re

@@ -140,15 +140,25 @@ MARKS = (
 """Circle, square, diamond and triangle, so that a series can be distinguished from others without its color."""
 
 
-def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colors: Mapping[str, int]) -> str:
-    """Under each label one line per series: a mark for the value and a whisker for the 95 % interval, from 0 to 1.
+UNIT_AXIS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
-    The page needs a legend. The only series of a label may be named "" or like the label. The accessible name lists all
-    values.
+
+def whisker_chart(
+    title: str,
+    rows: Mapping[str, Mapping[str, Estimate]],
+    colors: Mapping[str, int],
+    *,
+    axis: Sequence[float] = UNIT_AXIS,
+    dashed: float = 0.5,
+) -> str:
+    """Under each label one line per series: a mark for the value and a whisker for the 95 % interval.
+
+    `axis` has the values with a rule, in order, from end to end; the rule at `dashed` is dashed. The page needs a
+    legend. The only series of a label may be named "" or like the label. The accessible name lists all values.
     """
 
     def x_at(value: float) -> float:
-        return MARGIN + value * (WIDTH - MARGIN - MARGIN)
+        return MARGIN + (value - axis[0]) / (axis[-1] - axis[0]) * (WIDTH - MARGIN - MARGIN)
 
     height = sum(LABEL_HEIGHT + MARK_HEIGHT * len(series) + ROW_GAP for series in rows.values()) + AXIS_HEIGHT
     values = "; ".join(
@@ -156,10 +166,10 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colors
         for label, row in rows.items()
     )
     parts = [_head(f"{title}. {values}", WIDTH, height)]
-    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x, kind = x_at(tick), "rule half" if tick == 0.5 else "rule"
+    for tick in axis:
+        x, kind = x_at(tick), "rule half" if tick == dashed else "rule"
         parts.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
-        parts.append(_tick(x, height - 8, f"{tick:g}", {0.0: "start", 1.0: "end"}.get(tick, "middle")))
+        parts.append(_tick(x, height - 8, f"{tick:g}", {axis[0]: "start", axis[-1]: "end"}.get(tick, "middle")))
     y = 0.0
     for label, row in rows.items():
         parts.append(f'<text class="label" x="{MARGIN}" y="{y + 11:.1f}">{escape(shortened(label))}</text>')

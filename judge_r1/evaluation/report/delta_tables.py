@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, whisker_chart
+from judge_r1.evaluation.report.charts import Figure, colors_of, ticks, whisker_chart
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
 
 DELTAS = "deltas"
@@ -21,7 +21,7 @@ def delta_grids(rows: Sequence[Row]) -> list[Grid]:
 
 
 def delta_figures(rows: Sequence[Row]) -> list[Figure]:
-    """Detection accuracy by manipulation at each length, and the mean Δ by length."""
+    """Detection accuracy by manipulation at each length, and the loss of detection against each short length."""
     measured = [row for row in rows if DELTAS in row.get("extra", {})]
     colors = colors_of([row["name"] for row in measured])
     figures = []
@@ -35,10 +35,16 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
                     parts.setdefault(task["manipulation"], {})[row["name"]] = Estimate(task["detection"], low, high)
         title = f"Detection accuracy, length {length}"
         figures.append(Figure(title, whisker_chart(title, parts, colors), colors))
-    if len(lengths) > 1:
-        series = {row["name"]: _mean_deltas(row, lengths) for row in measured}
-        note = f"Mean Δ on the target metric; 1 to {len(lengths)}: length {', '.join(lengths)}."
-        figures.append(Figure("Δ by length", line_chart("Δ by length", series, colors, dots=True), colors, note))
+    for short in dict.fromkeys(test["short"] for row in measured for test in _of(row)["lengths"]):
+        losses = {row["name"]: _losses(row, short) for row in measured}
+        manipulations = dict.fromkeys(name for own in losses.values() for name in own)
+        parts = {name: {judge: own[name] for judge, own in losses.items() if name in own} for name in manipulations}
+        title = f"Loss of detection, full against {short}"
+        axis = ticks(
+            [0.0, *(end for part in parts.values() for one in part.values() for end in (one.low, one.high))], 4
+        )
+        note = "In points; above 0 if the full text's copy is noticed less. The dashed line is 0."
+        figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))
     return figures
 
 
@@ -107,7 +113,10 @@ def _lengths(rows: Sequence[Row]) -> Grid:
 
 
 def _missing(rows: Sequence[Row]) -> Grid:
-    names = ("sections", "truncated_sections", "missing_scores", "calls", "input_tokens", "output_tokens")
+    names = (
+        "sections", "truncated_sections", "missing_scores", "constrained_scores", "calls", "input_tokens",
+        "output_tokens",
+    )  # fmt: skip
     cells = []
     for row in rows:
         usage, own = row.get("usage") or {}, _of(row)
@@ -118,7 +127,8 @@ def _missing(rows: Sequence[Row]) -> Grid:
         )
     note = (
         "Texts without any score, and with some; answers on whole texts that were cut off. Sections whose answer was "
-        "cut off, and scores that sections lack. Calls and tokens at an endpoint or of the local engine."
+        "cut off, scores that sections lack, and scores that were sampled among the allowed ones. Calls and tokens at "
+        "an endpoint or of the local engine."
     )
     columns = ("judge", "texts", "without scores", "partly scored", "cut off",
                *(name.replace("_", " ") for name in names))  # fmt: skip
@@ -130,13 +140,10 @@ def _of(row: Row) -> Mapping[str, Any]:
     return found
 
 
-def _mean_deltas(row: Row, lengths: Sequence[str]) -> list[tuple[float, float]]:
-    points = []
-    for place, length in enumerate(lengths, 1):
-        means = [task["mean"] for task in _of(row)["tasks"] if task["length"] == length]
-        if means:
-            points.append((float(place), sum(means) / len(means)))
-    return points
+def _losses(row: Row, short: str) -> dict[str, Estimate]:
+    """Manipulation -> loss of detection against the length `short`."""
+    tests = [test for test in _of(row)["lengths"] if test["short"] == short]
+    return {test["manipulation"]: Estimate(test["loss_of_detection"], *test["ci95"]) for test in tests}
 
 
 def _interval(ci95: Sequence[float] | None) -> str:

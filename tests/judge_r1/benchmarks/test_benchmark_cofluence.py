@@ -56,6 +56,7 @@ def summary(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
     page = (out / "report.html").read_text()
     assert "The effect of length" in page
     assert "Detection accuracy, length full" in page
+    assert f"Loss of detection, full against {SHORT}" in page
     assert "Missing scores and cost" in page
     return {"rows": {row["name"]: row for row in summary["rows"]}, **{k: summary[k] for k in ("differences",)}}
 

@@ -52,8 +52,22 @@ class SpacyTagger:
         return self._nlp(text)
 
     def _opposite(self, token: Any) -> str | None:
-        """Past becomes present, any other form becomes past."""
+        """Past becomes present, any other form becomes past. A past form that does not say its person, as most English
+        ones, agrees with its subject."""
         past = "Past" in token.morph.get("Tense")
-        present = "VBZ" if "3" in token.morph.get("Person") or not token.morph.get("Person") else "VBP"
-        forms = self._inflect(token.lemma_, tag=present if past else "VBD")
+        person = token.morph.get("Person")
+        third = "3" in person if person else not _is_plural(_subject(token))
+        forms = self._inflect(token.lemma_, tag=("VBZ" if third else "VBP") if past else "VBD")
         return like(forms[0], token.text) if forms and forms[0].lower() != token.text.lower() else None
+
+
+def _subject(token: Any) -> Any | None:
+    """The subject of a verb, where the pipeline parses."""
+    return next((child for child in token.children if child.dep_ in ("nsubj", "nsubjpass")), None)
+
+
+def _is_plural(subject: Any | None) -> bool:
+    """Does a subject take the form of the present without -s?"""
+    if subject is None:
+        return False
+    return "Plur" in subject.morph.get("Number") or bool({"1", "2"} & set(subject.morph.get("Person")))

@@ -178,6 +178,24 @@ def test_the_article_and_the_capital_of_a_term() -> None:
     assert all(term in ("the stuff", "the thing", "a thing") for term in (found[0], found[2]))
 
 
+def test_a_pronoun_has_a_capital_at_the_start_of_a_sentence_alone() -> None:
+    text = "At noon we sailed to Dunmere. Dunmere was cold. We came to Dunmere by sea."
+    original = full_document("t", text, source="t", license="t")
+    assert [after for _, after in changes(original, made("pronouns", original, count=3))] == ["it", "It", "it"]
+
+
+def test_a_new_name_is_none_of_the_text() -> None:
+    *known, left = wordings().pool
+    text = f"We met Alma and then Alma again. They knew {', '.join(known)}."
+    original = full_document("t", text, source="t", license="t")
+    mentions = [one for one in TAGGER.mentions(text) if text[one.start : one.end] == "Alma"]
+    assert len(mentions) == 2
+    found = made("exchange_entities", original, count=5)
+    assert {after for _, after in changes(original, found)} == {left}
+    with pytest.raises(CannotManipulate, match="that the text does not contain"):
+        made("exchange_entities", full_document("t", f"{text} {left} left.", source="t", license="t"), count=1)
+
+
 def test_dense_edits_stand_close_together() -> None:
     original = document(4, 1500)
     for name in ("typos", "punctuation", "word_removal"):

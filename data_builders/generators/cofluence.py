@@ -13,7 +13,7 @@ from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulat
 from data_builders.manipulations.corpus import STORIES, STORY_TOKENS, CorpusRules, read_folder, shorter, stories
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
 from data_builders.manipulations.tagger import load_tagger
-from data_builders.manipulations.units import prefix
+from data_builders.manipulations.units import Unit, prefix
 from data_builders.teachers import Teacher
 from judge_r1.core.documents import FULL, Document, ManipulatedDocument
 from judge_r1.core.record_base import Record, content_hash
@@ -37,6 +37,8 @@ class CofluenceOptions(ConfigModel):
     short: Literal["fresh", "prefix"] = "fresh"
     """A short text is manipulated anew, or is the prefix of the manipulated full text."""
     spread: Literal["widespread", "dense"] = "widespread"
+    unit: Unit = "paragraph"
+    """What the operators on content move (11-14, 17), and what sentences are appended to (24)."""
     intensity: dict[str, float] = Field(default_factory=dict)
     """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
     tagger: str = "rules"
@@ -126,7 +128,7 @@ class Cofluence(Generator[Neighbours]):
                 texts.append(shorter(item.document, text, tokens))
             else:
                 self.abstained[f"a document is not longer than {tokens} tokens"] += 1
-        materials = [Material(document.text, self._tagger, item.donors) for document in texts]
+        materials = [Material(document.text, self._tagger, item.donors, self.settings_.unit) for document in texts]
         records: list[Record] = list(texts)
         for name in self.settings_.names:
             records += self._manipulated(name, texts, materials)

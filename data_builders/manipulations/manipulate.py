@@ -35,6 +35,8 @@ def manipulate(
     if not edited.text.strip():
         raise CannotManipulate("nothing would be left of the text")
     params: dict[str, Any] = {"intensity": rate, "spread": spread, "tagger": material.tagger.name}
+    if not operator.share:
+        params["unit"] = material.unit
     if legacy and not operator.share:
         params["bias"] = operator.legacy_bias
     return ManipulatedDocument(

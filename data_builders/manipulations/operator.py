@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.tagger import Tagger
-from data_builders.manipulations.units import Paragraph, paragraphs
+from data_builders.manipulations.units import Paragraph, Unit, paragraphs, units
 from judge_r1.core.documents import COHERENCE, Target
 from judge_r1.core.errors import JudgeError
 
@@ -22,11 +22,13 @@ class CannotManipulate(JudgeError):
 
 @dataclass(frozen=True)
 class Material:
-    """What operators work on: the text, the texts of other documents in their order, and the tagger."""
+    """What operators work on: the text, the texts of other documents in their order, and the tagger. `unit` is what
+    operators on content move."""
 
     text: str
     tagger: Tagger
     donors: Sequence[str] = field(default_factory=tuple)
+    unit: Unit = "paragraph"
 
     @property
     def tokens(self) -> int:
@@ -37,10 +39,14 @@ class Material:
     def paragraphs(self) -> Sequence[Paragraph]:
         return paragraphs(self.text)
 
-    @property
+    @cached_property
     def eligible(self) -> list[Paragraph]:
-        """The paragraphs that may be manipulated."""
-        return [paragraph for paragraph in self.paragraphs if paragraph.eligible]
+        """The units that may be manipulated."""
+        return units(self.text, self.unit)
+
+    def foreign(self, donor: str) -> list[Paragraph]:
+        """The units of another document that may be put here."""
+        return units(donor, self.unit)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def consecutive(random: Random, places: Sequence[T], count: int, what: str) -> l
 def by_density(
     number: int, name: str, category: str, edit: Callable[[Material, Task], list[Edit]], legacy_bias: float = 0.0
 ) -> Operator:
-    """An operator on paragraphs that degrades coherence, with one operation per 1,000 tokens."""
+    """An operator on paragraphs, or larger units, that degrades coherence, with one operation per 1,000 tokens."""
     return Operator(
         number,
         name,

@@ -3,18 +3,17 @@
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.operator import CannotManipulate, Material, Task, by_density, draw, need
-from data_builders.manipulations.units import units
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
     """The i-th exchanged paragraph gets one of the i-th donor. Where there are fewer donors than operations they take
     turns, so that the text resembles none of them; no donor paragraph is used twice."""
     need(len(material.donors), 1, "other documents")
-    used = {paragraph.text for paragraph in material.paragraphs}
+    used = {unit.text for unit in material.eligible}
     edits = []
     for number, place in enumerate(draw(task.random, material.eligible, task.count, "paragraphs to exchange")):
         donor = material.donors[number % len(material.donors)]
-        fresh = [one.text for one in units(donor, "paragraph") if one.text not in used]
+        fresh = [one.text for one in material.foreign(donor) if one.text not in used]
         if not fresh:
             raise CannotManipulate("too few paragraphs in the other documents")
         used.add(chosen := task.random.choice(fresh))

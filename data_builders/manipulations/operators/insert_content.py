@@ -3,13 +3,12 @@
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.operator import Material, Task, by_density, draw, need
-from data_builders.manipulations.units import units
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
     """Different paragraphs of one donor, each behind a paragraph of this document."""
     need(len(material.donors), 1, "other documents")
-    donor = units(task.random.choice(material.donors), "paragraph")
+    donor = material.foreign(task.random.choice(material.donors))
     foreign = draw(task.random, donor, task.count, "paragraphs in the other document")
     places = draw(task.random, material.eligible, task.count, "paragraphs to insert behind")
     return [Edit(place.end, place.end, f"\n\n{one.text}") for place, one in zip(places, foreign, strict=True)]

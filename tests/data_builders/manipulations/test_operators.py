@@ -12,7 +12,7 @@ from data_builders.manipulations.manipulate import manipulate, manipulated_prefi
 from data_builders.manipulations.operators.typos import NEIGHBOURS
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story
-from data_builders.manipulations.units import CHAPTER, prefix, words
+from data_builders.manipulations.units import CHAPTER, Unit, prefix, words
 from data_builders.manipulations.wordings import modern_sentences, wordings
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
 
@@ -100,6 +100,22 @@ def test_removed_inserted_repeated_and_exchanged_paragraphs() -> None:
     assert new.total() == 6
     assert set(new.values()) == {1}
     assert all(any(part in donor for part in new) for donor in DONORS), "the donors take turns"
+
+
+@pytest.mark.parametrize("unit", ["section", "chapter"])
+@pytest.mark.parametrize("name", [name for name in NAMES if not MANIPULATIONS.get(name).share])
+def test_larger_units_keep_the_promises_of_paragraphs(name: str, unit: Unit) -> None:
+    original = document(1, 9_000)
+    material = Material(original.text, TAGGER, [document(7, 5_000).text], unit)
+    record = manipulate(original, MANIPULATIONS.get(name), material, seed=3, count=2)
+    assert len(record.spans) == 2 * (2 if name in TWO_EDITS else 1)
+    assert not changed_outside(original.text, record.text, record.spans)
+    assert record.params["unit"] == unit
+    moved = [max(len(before), len(after)) for before, after in changes(original, record)]
+    if name != "temporal":
+        assert min(moved) >= 3_000, "whole sections or chapters move"
+    headings = [part for part in original.text.split("\n\n") if part.startswith(CHAPTER)]
+    assert [part for part in record.text.split("\n\n") if part.startswith(CHAPTER)] == headings
 
 
 def test_a_density_is_constant_and_the_published_one_is_not() -> None:

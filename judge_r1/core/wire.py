@@ -110,7 +110,7 @@ class JudgeResponse(ResponseModel):
 
     `verdict` is the whole verdict: a comparison, scores, a ranking, a checklist, or invalid. `winner` and `comparison`
     are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason. `memory` holds the
-    notes of a judge that reads in sections, one memory per candidate; null for other judges.
+    notes of a judge that reads in sections, one memory per candidate; null for other judges and invalid verdicts.
     """
 
     id: str

@@ -200,6 +200,13 @@ def test_the_article_and_the_capital_of_a_term() -> None:
     assert all(term in ("the stuff", "the thing", "a thing") for term in (found[0], found[2]))
 
 
+def test_verbs_get_their_form_in_the_other_tense() -> None:
+    text = "She walked home, and they had slept. We think so. He carries it."
+    original = full_document("t", text, source="t", license="t")
+    found = changes(original, made("verb_tense", original, count=4))
+    assert found == [("walked", "walks"), ("had", "have"), ("think", "thought"), ("carries", "carried")]
+
+
 def test_a_pronoun_has_a_capital_at_the_start_of_a_sentence_alone() -> None:
     text = "At noon we sailed to Dunmere. Dunmere was cold. We came to Dunmere by sea."
     original = full_document("t", text, source="t", license="t")

@@ -1,7 +1,7 @@
 """Samples a score among the allowed ones, for models that do not keep to the layout of an answer.
 
-An answer without a score is continued by `FINAL <metric> Score: `, and only ids of an allowed score may follow. The
-score depends on what the answer says; nothing is made up where a model cannot be continued.
+An answer without a score is continued by `FINAL <metric> Score: `, and only ids of an allowed score may follow
+(constrained decoding). A metric stays without a score if the continued answer does not fit into the context.
 """
 
 from collections.abc import Sequence

@@ -41,10 +41,11 @@ class Work:
 
 
 class _Rating(NamedTuple):
-    """An evaluation, and the metrics whose score was sampled among the allowed ones."""
+    """An evaluation, the metrics whose score was sampled among the allowed ones, and the calls for these."""
 
     evaluation: Evaluation
     constrained: tuple[str, ...] = ()
+    calls: Sequence[Generation] = ()
 
 
 class Pipeline:
@@ -121,7 +122,8 @@ class Pipeline:
         )
         [answer] = await model.complete([prompt], self.config.max_tokens)
         work.add([answer])
-        rating = await self._evaluation(model, prompt, answer, self.metrics, work)
+        rating = await self._evaluation(model, prompt, answer, self.metrics)
+        work.add(rating.calls)
         return memory.model_copy(update={"aggregates": {**memory.aggregates, FINAL: rating.evaluation.scores}})
 
     async def _summarize(self, model: TextModel, texts: Sequence[str], work: Work, *, whole: bool) -> list[str | None]:
@@ -144,10 +146,12 @@ class Pipeline:
         work.add(found)
         ratings = await asyncio.gather(
             *(
-                self._evaluation(model, prompt, answer, groups[place % len(groups)], work)
+                self._evaluation(model, prompt, answer, groups[place % len(groups)])
                 for place, (prompt, answer) in enumerate(zip(prompts, found, strict=True))
             )
         )
+        for rating in ratings:
+            work.add(rating.calls)
         rated = []
         for place in range(0, len(found), len(groups)):
             own = slice(place, place + len(groups))
@@ -158,19 +162,17 @@ class Pipeline:
         return rated
 
     async def _evaluation(
-        self, model: TextModel, prompt: Prompt, answer: Generation, metrics: Sequence[Metric], work: Work
+        self, model: TextModel, prompt: Prompt, answer: Generation, metrics: Sequence[Metric]
     ) -> _Rating:
-        """What an answer says about `metrics`; with `constrain`, scores that it lacks are sampled. Raises:
-        CallFailed."""
+        """What an answer says about `metrics`; with `constrain`, scores that it lacks are sampled."""
         evaluation = parse_evaluation(answer.text, metrics)
         missing = [metric for metric in metrics if evaluation.scores[metric.name] is None]
         if not self.config.constrain or not missing or answer.declined:
             return _Rating(evaluation)
         lines = await constrained_scores(model, prompt, answer.text, missing, self.form)
-        work.add(lines)
         sampled = parse_evaluation("\n".join(line.text for line in lines), missing).scores
         given = {name: score for name, score in sampled.items() if score is not None}
-        return _Rating(evaluation._replace(scores={**evaluation.scores, **given}), tuple(given))
+        return _Rating(evaluation._replace(scores={**evaluation.scores, **given}), tuple(given), lines)
 
     def _rating(self, section: Section, previous: str | None, metrics: Sequence[Metric], task: str) -> Prompt:
         return rating_prompt(

@@ -147,21 +147,20 @@ def _scale(form: PromptForm) -> str:
 
 
 def _procedure(metrics: Sequence[Metric], form: PromptForm) -> list[str]:
-    own = "Derive 5 to 15 finer criteria from the definitions, and rate the text by all of them together."
     name_problems = (
         "" if form.problems == "none" else f"Name {_WHICH[form.which]} for each metric: {_how(metrics, form)}."
     )
     if not form.layout:
+        own = "Derive 5 to 15 finer criteria from the definitions, and rate the text by all of them together."
         return [name_problems, own if form.own_criteria else ""]
     steps = [
-        own if form.own_criteria else "",
         "Read the text, and find and sum up its problems for yourself, metric by metric."
         if form.which == "serious"
         else "Read the text.",
         name_problems,
         "Give each metric its score.",
     ]
-    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(filter(None, steps), 1))
+    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
     return [f"Proceed as follows:\n{numbered}", "Write no introduction and no conclusion, and do not correct the text."]
 
 
@@ -200,10 +199,8 @@ def _anchors(metric: Metric) -> list[str]:
     return [f"Score {5 - place}: {anchor}" for place, anchor in enumerate(metric.anchors or ())]
 
 
-_BULLETS = {
-    "none": "", "explained": "explanation", "listed": "- description", "by_aspect": "- aspect: description",
-    "tagged": "- [TAG] description",
-}  # fmt: skip
+_BULLETS = {"explained": "explanation", "listed": "- description", "tagged": "- [TAG] description"}
+"""The line under each metric in the layouts of the forms that have one."""
 
 
 def _layout(metrics: Sequence[Metric], form: PromptForm) -> str:

@@ -99,8 +99,9 @@ def _read_scores(answer: str) -> Verdict:
 
 
 def detection(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """Per copy: 1 if it scores below the original on the metric that it degrades, ½ if they are equal, 0 if it scores
-    above. The score is the mean over all copies; one without both scores counts 0 and is left out of the verdict."""
+    """Per copy: 1 if it scores below the original on the metric that it degrades, ½ if they are equal (`TIE`), 0 if it
+    scores above. The score is the mean over all copies; one without both scores counts 0 and is left out of the
+    verdict."""
     found = {name: share for name, share in detected(item.gold, votes).items() if share is not None}
     if not found:
         return AggregatedVerdict(verdict=all_invalid(votes) or InvalidVerdict(reason=MISSING), score=0.0)

@@ -18,6 +18,9 @@ from judge_r1.statistics.significance import holm
 MISSING = "missing_score"
 MARGIN = 0.25
 """The margin of equivalence in points: half of the smallest step of the scale."""
+TIE = 0.01
+"""Scores closer than this are equal in a detection. A copy's sections differ a little in length, and with them the
+weights of a mean by characters, even if every section has the same score."""
 TESTABLE = 2
 """The least number of documents for a test."""
 Ratings = dict[int, dict[str, float]]
@@ -163,7 +166,9 @@ def _with_holm(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 
 def _detected(delta: float | None) -> float | None:
-    return None if delta is None else 1.0 if delta < 0 else 0.5 if delta == 0 else 0.0
+    if delta is None or abs(delta) < TIE:
+        return None if delta is None else 0.5
+    return 1.0 if delta < 0 else 0.0
 
 
 def _lengths(results: Sequence[ItemResult]) -> list[str]:

@@ -157,6 +157,12 @@ def test_ties_count_half_and_missing_scores_are_counted() -> None:
     assert (counts["texts"], counts["without_scores"], counts["partly_scored"]) == (10, 1, 4)
 
 
+def test_a_difference_of_weights_is_a_tie() -> None:
+    for drop, share in ((0.004, 0.5), (-0.004, 0.5), (0.05, 1.0), (-0.05, 0.0)):
+        found = results(lambda n, _, drop=drop: (scored(fluency=4.2), scored(fluency=4.2 - drop)), "full")  # type: ignore[misc]
+        assert [result.score for result in found] == [share] * 5
+
+
 def test_loss_of_detection_is_positive_if_the_full_text_is_judged_worse() -> None:
     def make(number: int, length: str) -> tuple[Verdict, Verdict]:
         drop = 2.0 if length == "2000" else 0.5 + number % 2 / 2

@@ -12,6 +12,7 @@ from data_builders.audit.published_tables import NOT_PRINTED, figure_3, table_1
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import bar_chart, colors_of
+from judge_r1.evaluation.report.plain_page import plain_page
 
 TABLE_1 = ("Table 1 of LRBench", "reasoning", "pairs", "mean prompt tokens")
 FIGURE_3 = ("Figure 3 of LRBench", "this set", "LRBench")
@@ -73,13 +74,13 @@ def _short(number: int) -> str:
 
 def write_page(stats: DatasetStats, path: Path) -> None:
     """Write the statistics as a self-contained page."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((files(__package__) / "stats.html").read_text(encoding="utf-8"))
+    template = (files(__package__) / "stats.html").read_text(encoding="utf-8")
     tables = ((TABLE_1, table_1_rows(stats)), (FIGURE_3, figure_3_rows(stats)))
-    page = template.render(stats=stats, columns=COLUMNS, rows=rows(stats), figures=figures(stats), tables=tables)
-    write_atomic(path, [page, "\n"])
+    title, charts = f"Statistics of {stats.overall.pairs} pairs", figures(stats)
+    page = plain_page(
+        template, title=title, stats=stats, columns=COLUMNS, rows=rows(stats), figures=charts, tables=tables
+    )
+    write_atomic(path, [page])
 
 
 def print_statistics(stats: DatasetStats, console: Console) -> None:

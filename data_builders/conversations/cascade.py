@@ -1,7 +1,7 @@
 """Counts how many candidates pass each layer of the verifier, by domain, failure type and user behaviour."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from judge_r1.core.conversations import Verification
@@ -26,6 +26,11 @@ class Cascade:
             if layer := verification.failed:
                 self._failed[cell, layer] += 1
                 self._issues[f"{layer}: {verification.issue.partition(':')[0]}"] += 1
+
+    @property
+    def issues(self) -> Mapping[str, int]:
+        """How many candidates failed for each reason, as `layer: reason`."""
+        return self._issues
 
     def as_dict(self) -> dict[str, Any]:
         """Totals, totals by each label, every cell, and the reasons of the failures."""

@@ -9,7 +9,7 @@ from data_builders.dataset_type import Checker, DatasetType, ExampleStats, Recor
 from data_builders.exports import Format
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
-from judge_r1.benchmarks.rankjudge.scoring import gold_of, parts_correct
+from judge_r1.benchmarks.rankjudge.scoring import gold_of
 from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES, failure_type
 from judge_r1.core.conversations import (
     CONVERSATIONS_FILE,
@@ -19,6 +19,7 @@ from judge_r1.core.conversations import (
     Document,
     Verification,
 )
+from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.training.recipe import Recipe
 
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data_builders.exports import Format, Options, Row
-from judge_r1.benchmarks.rankjudge.prompt import answer, pairwise_prompt
+from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.verdicts import LocatedVerdict
+from judge_r1.episode.located_answer import located_answer
 
 
 class ConversationExample(NamedTuple):
@@ -18,7 +19,7 @@ class ConversationExample(NamedTuple):
 
 def gold_answer(pair: ConversationPair) -> str:
     """The answer that scores 1."""
-    return answer(LocatedVerdict(winner=pair.preferred, round=pair.flawed_round, failure=pair.failure))
+    return located_answer(LocatedVerdict(winner=pair.preferred, round=pair.flawed_round, failure=pair.failure))
 
 
 def _messages(example: ConversationExample) -> list[dict[str, str]]:

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from data_builders.conversations.sampler import Conditions
 from data_builders.prompts import fill, guard
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
-from judge_r1.benchmarks.rankjudge.prompt import transcript
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.items import ChatMessage, Conversation
+from judge_r1.core.transcripts import transcript
 from judge_r1.episode.json_objects import json_objects
 
 ATTEMPTS = 3

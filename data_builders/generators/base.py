@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -171,8 +171,14 @@ class Generator(ABC, Generic[T]):
             **self.details(),
         }
 
+    def rejections(self) -> Mapping[str, int]:
+        """Why records of the main file were not made, by reason."""
+        return self.abstained
+
     def why_empty(self, groups: int) -> str:
-        """The error message of a build without a record in the main file."""
+        """The error message of a build without a record in the main file, with all reasons, the most frequent first."""
         lead, main = self.files[0], self.dataset.main
         gave = f"gave {groups} {lead.plural} and no {main.noun}" if lead != main else f"gave no {main.noun}"
-        return f"source {self.title!r} {gave} (skipped: {dict(self.skipped) or 'none'})"
+        reasons = sorted(self.rejections().items(), key=lambda pair: (-pair[1], pair[0]))
+        rejected = f"; rejected: {', '.join(f'{reason} ({count})' for reason, count in reasons)}" if reasons else ""
+        return f"source {self.title!r} {gave} (skipped: {dict(self.skipped) or 'none'}{rejected})"

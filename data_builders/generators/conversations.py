@@ -1,6 +1,6 @@
 """Pairs of conversations about documents, written by rules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,9 @@ class ConversationGenerator(Generator[Document]):
 
     def add(self, group: VerifiedGroup) -> None:
         self._cascade.add(group.verified)
+
+    def rejections(self) -> Mapping[str, int]:
+        return self._cascade.issues
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
 from judge_r1.core.verdicts import Evidence, Judgment, Preference
 
@@ -164,6 +165,11 @@ class ReasoningPair(Record):
     def gold(self) -> "Judgment":
         """The judgment that scores r = 1.0."""
         return Judgment.pairwise("A>B" if self.preferred == "A" else "A<B", self.violated)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What the pair counts under in metrics: its domain and the codes of its principles."""
+        return [self.domain, *(by_number(number).code for number in self.violated)]
 
     def placed(self, preferred: Preference) -> "ReasoningPair":
         """The same pair with the better reasoning on the side `preferred`."""

@@ -23,6 +23,9 @@ Reason = Literal[
     "bad_principles",
     "bad_explanation",
     "not_two_lines",
+    "bad_round",
+    "bad_problem_type",
+    "bad_verdict",
 ]
 
 
@@ -40,14 +43,9 @@ def parse_strict(text: str) -> Judgment | Rejected:
     Its keys are `comparison` ("A>B" or "A<B"), `violated_principles` (distinct integers 1-6, may be empty) and
     optionally `explanation` (a string).
     """
-    try:
-        answer = json.loads(text, object_pairs_hook=_reject_repeated_keys)
-    except _RepeatedKey as error:
-        return Rejected("repeated_key", str(error))
-    except (ValueError, RecursionError) as error:
-        return Rejected("no_json", str(error))
-    if not isinstance(answer, dict):
-        return Rejected("not_an_object", type(answer).__name__)
+    answer = json_object(text)
+    if isinstance(answer, Rejected):
+        return answer
     if problem := _wrong_keys(answer):
         return problem
     comparison, violated = answer["comparison"], answer["violated_principles"]
@@ -122,6 +120,17 @@ def parse_table6_tolerant(text: str) -> Judgment | Rejected:
     if any(n is None for n in numbers):
         return Rejected("bad_principles", repr(lists[-1]))
     return _judgment(comparison, [n for n in numbers if n], None)
+
+
+def json_object(text: str) -> dict[str, Any] | Rejected:
+    """The one JSON object that a text consists of. A repeated key rejects it."""
+    try:
+        answer = json.loads(text, object_pairs_hook=_reject_repeated_keys)
+    except _RepeatedKey as error:
+        return Rejected("repeated_key", str(error))
+    except (ValueError, RecursionError) as error:
+        return Rejected("no_json", str(error))
+    return answer if isinstance(answer, dict) else Rejected("not_an_object", type(answer).__name__)
 
 
 class _RepeatedKey(Exception):

@@ -4,24 +4,26 @@ The local judge, the evaluator and both training engines use these functions.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rich.console import Console
 from rich.progress import Progress
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.located_verdicts import JOINT, Shaping
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
-from judge_r1.core.verdicts import Evidence
+from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
+from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.parsing import parse_table6, parse_tolerant
+from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_tolerant
 from judge_r1.episode.prompt_lengths import stored_lengths
-from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, DIRECT, TABLE6, Prompt, pairwise_prompt
+from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -76,7 +78,8 @@ def task_episode(
     """A new episode for a task."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
-    return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse_bare=TAGLESS_PARSERS.get(config.prompt), seed=seed)
+    parse, parse_bare = answer_parser(config.prompt), TAGLESS_PARSERS.get(config.prompt)
+    return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, seed=seed)
 
 
 def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTokenizer, *, where: str) -> list[int]:
@@ -113,6 +116,11 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
 
 TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant}
 """Parsers of the prompt styles whose answer has no tags."""
+
+
+def answer_parser(style: str) -> Callable[[str], Judgment | Rejected]:
+    """The parser of the text between the answer tags."""
+    return parse_located if style in CONVERSATIONS else parse_strict
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, context_length: int | None) -> None:
@@ -172,7 +180,7 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
 
 class RolloutRunner:
     """Runs episodes of pairs with one backend, retriever and tokenizer, under one configuration. `timer` measures
-    the stages `generation` and `search`."""
+    the stages `generation` and `search`. `shaping` weighs the parts of the reward of conversations."""
 
     def __init__(
         self,
@@ -183,7 +191,9 @@ class RolloutRunner:
         eos_ids: Collection[int],
         *,
         timer: StageTimer | None = None,
+        shaping: Shaping = JOINT,
     ) -> None:
+        self.shaping = shaping
         self.data, self.config, self.tokenizer, self.backend, self.eos_ids = data, config, tokenizer, backend, eos_ids
         self.retriever = new_retriever(data.texts, config)
         self.timer = timer or StageTimer()
@@ -211,7 +221,7 @@ class RolloutRunner:
             temperature=sampling.temperature,
             timer=self.timer,
         )
-        return [with_reward(trajectory, pair) for trajectory, pair in zip(trajectories, pairs, strict=True)]
+        return [with_reward(t, pair, self.shaping) for t, pair in zip(trajectories, pairs, strict=True)]
 
 
 def run_episodes(

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from judge_r1.core.items import Conversation
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.transcripts import TranscriptPair
 from judge_r1.core.verdicts import Evidence
 
 
@@ -13,6 +15,7 @@ class PairwiseTask:
     `decision` is the decision that both explain, or the request that both answer. `case_id` names the text that may be
     searched and `context` is that text; without a case they are None and "". `passages`, if there are any, are shown
     instead of the context. `examples` are solved pairs of other cases to show first, each with its decision.
+    `conversations` are the candidates as messages, if they are conversations; the texts are their transcripts.
     """
 
     domain: str
@@ -23,8 +26,11 @@ class PairwiseTask:
     context: str = ""
     passages: tuple[Evidence, ...] = ()
     examples: tuple[tuple[str, ReasoningPair], ...] = ()
+    conversations: tuple[Conversation, Conversation] | None = None
 
 
 def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:
     """The task of a pair, with its reasonings in stored order."""
-    return PairwiseTask(pair.domain, case.decision, pair.reasoning_a, pair.reasoning_b, case.case_id, case.context)
+    talks = pair.conversations if isinstance(pair, TranscriptPair) else None
+    texts = pair.reasoning_a, pair.reasoning_b
+    return PairwiseTask(pair.domain, case.decision, *texts, case.case_id, case.context, conversations=talks)

@@ -8,11 +8,13 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_json
-from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
+from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import training_pairs
 from judge_r1.training.distributed import (
     die_with_parent,
     is_main,
@@ -162,11 +164,13 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     from judge_r1.training.trackers import tracked
     from judge_r1.training.trl.grpo import train_grpo
 
-    data = open_pairs(recipe.data.train)
+    data = training_pairs(recipe.data.train)
     # of several processes, the first one writes the traces, and the others read them
     if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
         searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
         for folder in searched:
+            if is_conversations(folder):
+                continue  # documents are embedded when they are searched
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
         write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})

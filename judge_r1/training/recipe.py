@@ -7,6 +7,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, field_validator, model_validator
 
+from judge_r1.core.located_verdicts import JOINT, Shaping
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
@@ -95,6 +96,11 @@ class GrpoConfig(ConfigModel):
     dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
+    shaping: Shaping = Field(
+        JOINT,
+        description="reward of conversations: weights of the better side, of side and round, and of all three parts; "
+        "they add up to 1. Default: all three",
+    )
     async_mode: Literal["colocate", "separate"] | None = Field(
         None,
         description="verl: sample while training. colocate: on the same GPUs, unfinished episodes continue after the "
@@ -110,6 +116,12 @@ class GrpoConfig(ConfigModel):
     verl: dict[str, Any] = Field(
         default_factory=dict, description="verl's own keys, nested or dotted, over those that the recipe gives it"
     )
+
+    @field_validator("shaping")
+    @classmethod
+    def _adds_up(cls, shaping: Shaping) -> Shaping:
+        shaping.check()
+        return shaping
 
     @field_validator("verl", mode="before")
     @classmethod

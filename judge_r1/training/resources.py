@@ -4,8 +4,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
+from judge_r1.core.transcripts import is_conversations
+from judge_r1.training.data.training_pairs import check_conversations
 from judge_r1.training.node_group import Node
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
@@ -88,13 +91,15 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
         check_verl_keys(recipe, resources)
         for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
-            for name in (CASES_FILE, PAIRS_FILE):
+            talks = data is not None and is_conversations(data)
+            for name in (DOCUMENTS_FILE, CONVERSATIONS_FILE) if talks else (CASES_FILE, PAIRS_FILE):
                 if data is not None and not (data / name).exists():
                     without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
                     raise JudgeError(
                         f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
                         f"or give another folder as data.{part}=FOLDER{without}"
                     )
+        check_conversations(recipe)
     if resources.nodes > 1 and not resources.node and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(
             f"{resources.nodes} nodes need a running Ray cluster, and RAY_ADDRESS is not set: "

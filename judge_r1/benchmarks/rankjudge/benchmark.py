@@ -2,6 +2,7 @@
 
 With the document inline or missing, a judge answers the benchmark's prompt with the better side, the flawed round and
 the type of the flaw. With `search` it compares two transcripts and may search the document; only the side counts then.
+With `search:joint` its prompt is one of those for conversations, and all three parts count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,17 +18,15 @@ from judge_r1.benchmarks.rankjudge.prompt import (
     pointwise_prompt,
     read_pairwise,
     read_pointwise,
-    transcript,
 )
 from judge_r1.benchmarks.rankjudge.reader import read_pairs
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.items import Conversation, Item, ItemResult
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.transcripts import QUESTION, transcript
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt
-
-_DECISION = "In which conversation is the assistant better? The other one has one problematic assistant turn."
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
@@ -35,7 +34,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     options = parse_options(subset)
     pairs, texts = read_pairs(path)
     items = unique_items((item_of(pair) for pair in pairs), path)
-    compared = aggregate_side if options.context == "search" else aggregate_joint
+    compared = aggregate_side if options.context == "search" and not options.joint else aggregate_joint
     aggregate = aggregate_pointwise if options.pointwise else compared
     orders = _each_alone if options.pointwise else both_orders if options.both else one_order
     return LoadedBenchmark(
@@ -56,7 +55,7 @@ def item_of(pair: ConversationPair) -> Item:
         cluster_id=pair.document_id,
         group=pair.domain,
         case_id=pair.document_id,
-        instruction=_DECISION,
+        instruction=QUESTION,
         candidates=(pair.conversation_a, pair.conversation_b),
         gold={
             "better": pair.preferred, "round": pair.flawed_round, "failure": pair.failure,
@@ -80,7 +79,8 @@ def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order
     document = texts[item.cluster_id]
     if options.context == "search":
         first, second = (transcript(talk, numbered=options.numbered) for talk in shown)
-        return PairwiseTask(GENERAL, item.instruction, first, second, item.cluster_id, document)
+        talks = (shown[0], shown[1])
+        return PairwiseTask(GENERAL, item.instruction, first, second, item.cluster_id, document, conversations=talks)
     given = document if options.context == "inline" else None
     if options.pointwise:
         return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
@@ -96,6 +96,6 @@ BENCHMARKS.register("rankjudge")(
         "pairs of conversations about a document: the better one, the flawed round and the type of the flaw",
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
-        subsets="[inline|search|none][:both][:pointwise][:unnumbered]",
+        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered]",
     )
 )

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 
-SETTINGS = ("inline", "search", "none", "both", "pointwise", "unnumbered")
+SETTINGS = ("inline", "search", "none", "joint", "both", "pointwise", "unnumbered")
 CONTEXTS = ("inline", "search", "none")
 
 
 @dataclass(frozen=True)
 class RankJudgeOptions:
     """`context`: the document is `inline`, can be searched (`search`) or is missing (`none`). `both` judges each pair
-    in both orders. `pointwise` rates each conversation alone. `numbered` rounds are marked in the transcript."""
+    in both orders. `pointwise` rates each conversation alone. `numbered` rounds are marked in the transcript. With
+    `joint`, a judge that searches must name the round and the type, too."""
 
     context: str = "inline"
     both: bool = False
     pointwise: bool = False
     numbered: bool = True
+    joint: bool = False
 
 
 def parse_options(subset: str | None) -> RankJudgeOptions:
@@ -30,8 +32,14 @@ def parse_options(subset: str | None) -> RankJudgeOptions:
     if len(contexts) > 1 or len(set(given)) < len(given):
         raise JudgeError(f"rankjudge takes one of {', '.join(CONTEXTS)}, and each setting once, not {subset!r}")
     options = RankJudgeOptions(
-        contexts[0] if contexts else "inline", "both" in given, "pointwise" in given, "unnumbered" not in given
+        contexts[0] if contexts else "inline",
+        both="both" in given,
+        pointwise="pointwise" in given,
+        numbered="unnumbered" not in given,
+        joint="joint" in given,
     )
+    if options.joint and options.context != "search":
+        raise JudgeError("rankjudge:joint belongs to search: without a search all three parts count anyway")
     if options.pointwise and (options.both or options.context == "search"):
         raise JudgeError("rankjudge:pointwise rates one conversation at a time: leave out both and search")
     return options

@@ -4,13 +4,14 @@ The list of failures comes from the taxonomy. Rounds are numbered, because judge
 leaves the numbers out, like the public code.
 """
 
-import json
 from typing import Any
 
-from judge_r1.core.conversation_types import FAILURES, failure_type
+from judge_r1.core.conversation_types import failure_type
 from judge_r1.core.items import Conversation
+from judge_r1.core.transcripts import transcript
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, Verdict
 from judge_r1.episode.json_objects import json_objects
+from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
 
@@ -36,20 +37,6 @@ _SINGLE_FORM = (
 )
 
 
-def problem_list() -> str:
-    """The types of problems by letter."""
-    return "\n".join(f"{failure.letter}. {failure.flaw}" for failure in FAILURES)
-
-
-def transcript(conversation: Conversation, *, numbered: bool = True) -> str:
-    """A conversation as a judge reads it: one paragraph per message, with the number of its round."""
-    parts = []
-    for index, message in enumerate(conversation):
-        round_ = f"Round {index // 2 + 1}, " if numbered else ""
-        parts.append(f"{round_}{message.role.upper()}:\n{message.content}")
-    return "\n\n".join(parts)
-
-
 def pairwise_prompt(
     first: Conversation, second: Conversation, document: str | None, *, numbered: bool = True
 ) -> Prompt:
@@ -70,14 +57,6 @@ def _prompt(role: str, document: str | None, shown: dict[str, str], form: str) -
     user = "\n\n".join([*parts, f"# TYPES OF PROBLEMS\n{problem_list()}", _NOTE, form])
     inserted = tuple(escape_tags(text) for text in texts.values())
     return Prompt((Message("system", role), Message("user", user)), inserted, tuple(texts))
-
-
-def answer(verdict: LocatedVerdict) -> str:
-    """The answer that states a verdict, as training data. Raises: ValueError for an unknown failure type."""
-    failure = failure_type(verdict.failure or "")
-    if failure is None:
-        raise ValueError(f"no failure type is named {verdict.failure!r}")
-    return json.dumps({"worst_round": verdict.round, "problem_type": failure.letter, "verdict": verdict.winner})
 
 
 def read_pairwise(text: str) -> Verdict:

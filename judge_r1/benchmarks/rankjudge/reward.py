@@ -7,22 +7,11 @@ a type never pays without the better side.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
-from judge_r1.benchmarks.rankjudge.scoring import parts_correct
+from judge_r1.core.located_verdicts import JOINT, Shaping, parts_correct
 from judge_r1.core.verdicts import LocatedVerdict, Winner
-
-
-class Shaping(NamedTuple):
-    """Weights of the nested parts. They add up to 1, so a right answer gets 1. The default is joint correctness."""
-
-    side: float = 0.0
-    round: float = 0.0
-    type: float = 1.0
-
-
-JOINT = Shaping()
 
 
 def reward(text: str, gold: LocatedVerdict, shaping: Shaping = JOINT) -> float:
@@ -31,11 +20,8 @@ def reward(text: str, gold: LocatedVerdict, shaping: Shaping = JOINT) -> float:
     Raises:
         ValueError: The weights are negative or do not add up to 1.
     """
-    if min(shaping) < 0 or abs(sum(shaping) - 1) > 1e-9:
-        raise ValueError(f"the weights of a shaped reward are not negative and add up to 1, unlike {tuple(shaping)}")
-    side, round_, failure = parts_correct(read_pairwise(text), gold)
-    parts = (side, side and round_, side and round_ and failure)
-    return sum(weight for weight, right in zip(shaping, parts, strict=True) if right)
+    shaping.check()
+    return shaping.reward(parts_correct(read_pairwise(text), gold))
 
 
 def joint_reward(

@@ -7,6 +7,7 @@ from typing import Any
 from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
+from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
@@ -25,14 +26,6 @@ def gold_of(item: Item) -> LocatedVerdict:
 
 def _gold(labels: Mapping[str, Any]) -> LocatedVerdict:
     return LocatedVerdict(winner=labels["better"], round=labels["round"], failure=labels["failure"])
-
-
-def parts_correct(verdict: Verdict, gold: LocatedVerdict) -> tuple[bool, bool, bool]:
-    """Are the better side, the round and the type right? A missing part is wrong."""
-    side = preference(verdict) == gold.winner
-    if not isinstance(verdict, LocatedVerdict):
-        return side, False, False
-    return side, verdict.round == gold.round, verdict.failure == gold.failure
 
 
 def aggregate_joint(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:

@@ -18,6 +18,8 @@ from judge_r1.core.principles import GENERAL, PRINCIPLES, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import check_domain, check_unicode
+from judge_r1.core.transcripts import compact_transcript
+from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 
@@ -30,6 +32,10 @@ CHAIN_OF_THOUGHT = "chain-of-thought"
 """The style that asks for reasoning in plain text before the JSON of Table 11."""
 SEARCH_R1 = "search-r1"
 """The style of an agent in the manner of Search-R1 whose answer is the JSON of Table 11, between tags."""
+COMPACT_CONVERSATIONS = "compact-conversations"
+"""The style for two conversations and tiny models, with one line per round."""
+CONVERSATIONS = ("conversations", COMPACT_CONVERSATIONS)
+"""The styles whose answer names the better conversation, and the round and the type of the other one's problem."""
 _GAP = "\n[…]\n"
 """Stands between passages that are shown in place of the context."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
@@ -106,7 +112,8 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     system = _fill(
         f"{style}_system", {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain}
     )
-    fields = {"decision": task.decision, "reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
+    first, second = _candidates(task, style)
+    fields = {"decision": task.decision, "reasoning_a": first, "reasoning_b": second}
     asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
     if task.passages:
         shown: str | None = _GAP.join(passage.text for passage in task.passages)
@@ -114,6 +121,17 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
         shown = task.context if context == "full" and task.context else None
     context_file = "retrieved" if task.passages else style
     return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
+
+
+def _candidates(task: PairwiseTask, style: str) -> tuple[str, str]:
+    if style not in CONVERSATIONS:
+        return task.reasoning_a, task.reasoning_b
+    if task.conversations is None:
+        raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
+    if style == COMPACT_CONVERSATIONS:
+        first, second = task.conversations
+        return compact_transcript(first), compact_transcript(second)
+    return task.reasoning_a, task.reasoning_b
 
 
 def table11_answer(pair: ReasoningPair) -> str:
@@ -209,7 +227,10 @@ def describes_search(style: str) -> bool:
 
 
 def principles(style: str) -> str:
-    """The text of the principles in a style: its own file if it has one, else their names and definitions."""
+    """The text of the principles in a style: its own file if it has one, else their names and definitions. Styles for
+    conversations have the types of problems instead."""
+    if style in CONVERSATIONS:
+        return "" if style == COMPACT_CONVERSATIONS else problem_list()
     if files(__name__).joinpath(f"{style}_principles.txt").is_file():
         return _fill(f"{style}_principles", {})
     return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)

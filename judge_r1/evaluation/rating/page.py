@@ -7,6 +7,7 @@ from itertools import groupby
 
 from judge_r1.evaluation.rating.records import JudgeRating, RatedSlice, Rating
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, ticks
+from judge_r1.evaluation.report.plain_page import plain_page
 from judge_r1.evaluation.report.tables import NONE, Grid
 
 WIDTH, LEFT, RIGHT, ROW, AXIS = 640, 170, 20, 20, 22
@@ -118,9 +119,6 @@ def stability_figure(rating: Rating) -> Figure | None:
 
 def rating_page(rating: Rating, tables: Sequence[Grid], title: str) -> str:
     """The page as one file without scripts."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((files(__package__) / "rating.html").read_text(encoding="utf-8"))
+    template = (files(__package__) / "rating.html").read_text(encoding="utf-8")
     chart = elo_chart(rating.slices[0].judges) if rating.slices else ""
-    return template.render(title=title, tables=tables, chart=chart, stability=stability_figure(rating)) + "\n"
+    return plain_page(template, title=title, tables=tables, chart=chart, stability=stability_figure(rating))

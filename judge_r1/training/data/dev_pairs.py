@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
+from judge_r1.training.data.training_pairs import training_pairs
 from judge_r1.training.recipe import Recipe
 
 
@@ -16,7 +17,7 @@ def dev_pairs(recipe: Recipe, train: PairSet) -> PairSet | None:
     """
     if recipe.data.dev is None:
         return None
-    data = open_pairs(recipe.data.dev)
+    data = training_pairs(recipe.data.dev)
     if shared := [case_id for case_id in data.cases if case_id in train.cases]:
         raise JudgeError(
             f"recipe {recipe.name}: data.dev {recipe.data.dev} and data.train {recipe.data.train} share "

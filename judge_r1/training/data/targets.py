@@ -10,8 +10,9 @@ from typing import Literal
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.verdicts import Judgment
+from judge_r1.core.verdicts import Judgment, LocatedVerdict
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.located_answer import located_answer
 from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt, violations_prompt
 from judge_r1.episode.tags import escape_tags
 
@@ -32,7 +33,9 @@ def question(pair: ReasoningPair, case: Case, config: EpisodeConfig, form: Answe
 
 def answer(judgment: Judgment, form: AnswerForm) -> str:
     """A judgment in the form that the prompt asks for: the JSON of the paper's Table 11 in answer tags, without an
-    explanation, or the two lines of Table 6."""
+    explanation, or the two lines of Table 6. A verdict on two conversations has a JSON of its own."""
+    if isinstance(judgment.verdict, LocatedVerdict):
+        return f"<answer>{located_answer(judgment.verdict)}</answer>"
     violated = list(judgment.violated_principles)
     if form == "table6":
         return f"{judgment.comparison}\nviolated_principles: {violated}"

@@ -89,6 +89,9 @@ class DevEpisodes:
             rows = self.recipe.grpo.rollout_batch_size
             local = LocalModel(model, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
             backend = EpisodeDriver(local)
-            self._runner = RolloutRunner(self.data, self.recipe.episode, self.tokenizer, backend, self.eos)
+            shaping = self.recipe.grpo.shaping
+            self._runner = RolloutRunner(
+                self.data, self.recipe.episode, self.tokenizer, backend, self.eos, shaping=shaping
+            )
         trajectories = self._runner.run(self.data.pairs, Sampling(0.0, self.recipe.seed))
         return dev_metrics(list(zip(self.data.pairs, trajectories, strict=True)))

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
@@ -140,7 +139,13 @@ class TrlRollouts:
             rows = self.recipe.grpo.rollout_batch_size
             local = LocalModel(policy, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
             self._source = RolloutRunner(
-                self.data, self.recipe.episode, self.tokenizer, EpisodeDriver(local), self.eos, timer=self._clock
+                self.data,
+                self.recipe.episode,
+                self.tokenizer,
+                EpisodeDriver(local),
+                self.eos,
+                timer=self._clock,
+                shaping=self.recipe.grpo.shaping,
             )
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
@@ -246,7 +251,7 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
             groups[f"reward/{name}"].append(value)
         correct = float(parts["R1"] > 0)
         groups["accuracy"].append(correct)
-        for key in [pair.domain, *(by_number(n).code for n in pair.violated)]:
+        for key in pair.labels:
             for name, value in parts.items():
                 groups[f"reward/{name}/{key}"].append(value)
             groups[f"accuracy/{key}"].append(correct)

@@ -11,6 +11,7 @@ from data_builders.validate import validate
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Verification
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
 
@@ -79,3 +80,11 @@ def test_the_command_prints_the_cascade(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["build", "conversations", "--limit", "8", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "Verifier: where candidates fail first" in result.output
+
+
+def test_a_build_without_a_pair_says_why(tmp_path: Path) -> None:
+    table = tmp_path / "short.jsonl"
+    table.write_text('{"id": "1", "context": "A short text. It has two sentences."}\n')
+    with pytest.raises(JudgeError, match=r"no conversation pair .*rejected: coherence: .* \(\d\)"):
+        build("conversations", tmp_path / "out", path=table, variants=3)
+    assert not (tmp_path / "out" / "build.json").exists()

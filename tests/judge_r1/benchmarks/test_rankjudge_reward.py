@@ -3,9 +3,10 @@ from itertools import product
 
 import pytest
 
-from judge_r1.benchmarks.rankjudge.prompt import answer
-from judge_r1.benchmarks.rankjudge.reward import Shaping, joint_reward, reward
+from judge_r1.benchmarks.rankjudge.reward import joint_reward, reward
+from judge_r1.core.located_verdicts import Shaping
 from judge_r1.core.verdicts import LocatedVerdict
+from judge_r1.episode.located_answer import located_answer
 
 GOLD = LocatedVerdict(winner="B", round=2, failure="evasion")
 
@@ -31,7 +32,7 @@ def test_bad_weights(shaping: Shaping) -> None:
 
 
 def test_as_a_reward_function_of_trl() -> None:
-    right = answer(GOLD)
+    right = located_answer(GOLD)
     chat = [{"role": "assistant", "content": right}]
     found = joint_reward(
         [right, chat, "x"], winner=["B"] * 3, round=[2] * 3, failure=["evasion"] * 3, pair_id=["1"] * 3

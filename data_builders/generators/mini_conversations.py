@@ -1,0 +1,54 @@
+"""Generated pairs of short conversations for tiny models."""
+
+from collections.abc import Iterator
+
+from data_builders.conversations import mini
+from data_builders.conversations.rules.writer import Written
+from data_builders.conversations.sampler import Conditions
+from data_builders.generators import register
+from data_builders.generators.conversations import RULES, ConversationGenerator, VerifiedGroup, pair_of
+from judge_r1.core.conversations import ConversationPair, Document, Verification
+from judge_r1.core.errors import JudgeError
+
+DOCUMENTS = 60
+"""Documents of a build without `--limit`."""
+
+
+@register
+class MiniConversations(ConversationGenerator):
+    """generated pairs of short conversations in a small vocabulary (no documents needed)"""
+
+    name = "mini-conversations"
+
+    def items(self) -> Iterator[Document]:
+        if self.plan.path is not None:
+            raise JudgeError("generator 'mini-conversations' generates its documents: leave --path out")
+        count = DOCUMENTS if self.plan.limit is None else self.plan.limit
+        return (mini.document(number, self.plan.seed) for number in range(count))
+
+    def conditions(self, document: Document) -> list[Conditions]:
+        return [mini.conditions(document, number, self.plan.seed) for number in range(self.plan.variants)]
+
+    def generate(self, item: Document) -> VerifiedGroup:
+        pairs, verified = [], []
+        for conditions in self.conditions(item):
+            talks = (mini.write(item, conditions, flawed=flawed) for flawed in (False, True))
+            better, worse = (Written(tuple(talk.messages), tuple(talk.plan), None) for talk in talks)
+            pair = pair_of(item, conditions, better, worse, RULES)
+            found = verify(pair, item)
+            verified.append(found)
+            if found.failed is None:
+                pairs.append(pair)
+        return VerifiedGroup([item, *pairs, *verified], verified)
+
+
+def verify(pair: ConversationPair, document: Document) -> Verification:
+    """Checks that the texts show the flaw in its round and nowhere else. Each turn is one claim, so a pair that passes
+    is grounded, too."""
+    shown = mini.flaws(pair.better, document.context), mini.flaws(pair.worse, document.context)
+    right = shown == ({}, {pair.flawed_round: pair.failure})
+    rates = {"grounded_better": 1.0, "grounded_worse": 1.0} if right else {}
+    return Verification(
+        pair_id=pair.pair_id, domain=pair.domain, failure=pair.failure, user_behaviour=pair.user_behaviour,
+        coherence=True, adherence=right, issue="" if right else f"flaws found: {shown}", **rates,
+    )  # fmt: skip

@@ -13,11 +13,20 @@ _MAX_TOPIC_WORDS = 9
 _NUMBER = re.compile(r"(?<![\w./,–-])\d{1,4}(?:\.\d+)?(?![\w/,–-]|\.\d)")
 _PLAIN_WORD = re.compile(r"\b[a-z]{5,}\b")
 _NO_TOPIC = re.compile(
-    r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has)$"
-    r"|^(?:in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there|then|during|among)\b",
+    r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has"
+    r"|there|here|not|only|also|\d+\.\d+)$"
+    r"|^(?:because|although|if|as|that|in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there"
+    r"|then|during|among)\b",
     re.IGNORECASE,
 )
 """Ends and starts of phrases that are no subject."""
+_CLAUSE = re.compile(r"\b(?:that|what|whether|which|who|how|why|where|but)\b", re.IGNORECASE)
+"""A word inside a phrase that shows that it holds a verb, such as "the court held that the measure"."""
+_NOUN = (
+    r"\b(?:the|an?|of|no|his|her|their) {word}"
+    r"(?=[.,;:]| (?:of|in|on|at|was|were|is|are|had|has|to|for|with|by|from|between)\b)"
+)
+"""Where a word is a noun: between an article or preposition and what cannot follow an adjective."""
 _FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)
 _YEARS = range(1900, 2100)
 
@@ -38,8 +47,17 @@ def topic(fact: Fact, context: str) -> str:
     name = " ".join(words).rstrip(" ,")
     if not 1 < len(words) <= _MAX_TOPIC_WORDS or _NO_TOPIC.search(name) or not content_words(name):
         return ""
-    inside = re.search(rf"\b{re.escape(words[0].lower())}\b", context)
-    return name[0].lower() + name[1:] if inside or words[0].lower() in ("a", "an", "the", "both") else name
+    return "" if _CLAUSE.search(name) else name if _is_name(words, context) else name[0].lower() + name[1:]
+
+
+def _is_name(words: list[str], context: str) -> bool:
+    """Whether a phrase begins with a name: its first word has a capital elsewhere, too, inside a sentence or before
+    another capital."""
+    first, second = words[0], words[1]
+    if re.search(rf"\b{re.escape(first.lower())}\b", context) or first in ("A", "An", "The", "Both"):
+        return False
+    plain = re.fullmatch(r"[A-Z][a-z]+", first) and second[0].islower()
+    return not plain or re.search(rf"[a-z,;] {re.escape(first)}\b", context) is not None
 
 
 def changed_value(fact: Fact, context: str, random: Random) -> str | None:
@@ -57,9 +75,14 @@ def changed_value(fact: Fact, context: str, random: Random) -> str | None:
 
 
 def excluded_words(found: list[Fact], random: Random) -> list[str]:
-    """Words for a directive, in random order: each is in one to three facts and in no topic of another fact."""
+    """Nouns for a directive, in random order: each is in one to three facts and in no topic of another fact."""
     counts = Counter(word for fact in found for word in set(_PLAIN_WORD.findall(fact.text)))
-    words = sorted(word for word, count in counts.items() if count <= 3 and word in content_words(word))
+    text = " ".join(fact.text for fact in found)
+    words = sorted(
+        word
+        for word, count in counts.items()
+        if count <= 3 and word in content_words(word) and re.search(_NOUN.format(word=word), text)
+    )
     return random.sample(words, len(words))
 
 

@@ -9,7 +9,7 @@ QUESTIONS = {
         "A follow-up on this: what exactly is stated about {topic}?",
     ),
     "integrative": (
-        "How does {topic} fit with the rest? Please start with what is said about it.",
+        "What is the place of {topic} in the whole? Please start with what is said about it.",
         "To connect the parts: what do we know about {topic}?",
         "Next to what we had so far, what is stated about {topic}?",
     ),
@@ -24,7 +24,7 @@ QUESTIONS = {
         "I am not convinced. What is the wording on {topic}?",
     ),
     "misinformed": (
-        "As I recall, {topic} plays no part in this document. What does it say there?",
+        "As I recall, this document has nothing on {topic}. What does it say there?",
         "I am sure that nothing is recorded about {topic}. Or is there anything?",
         "The document leaves {topic} open, of course. What do you find?",
     ),

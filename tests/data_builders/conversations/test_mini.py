@@ -64,7 +64,7 @@ def test_the_verifier_rejects_a_pair_with_other_labels(folder: Path, data: PairS
     context = data.case_of(pair).context
     worse = pair.conversations["AB".index("B" if pair.preferred == "A" else "A")]  # type: ignore[attr-defined]
     assert mini.flaws(worse, context)
-    assert mini.flaws(worse[:-1] + (worse[-1].model_copy(update={"content": "Zzz left oslo."}),), context)
+    assert mini.flaws((*worse[:-1], worse[-1].model_copy(update={"content": "Zzz left oslo."})), context)
 
 
 def _traces(data: PairSet, writer: str) -> list[tuple[int, bool]]:

@@ -6,9 +6,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import PAIRS_FILE, PairSet
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.prompts import judge_prompt
+from judge_r1.training.data.training_pairs import training_pairs
 from judge_r1.training.recipe import Recipe
 
 SAMPLED = 200
@@ -66,7 +68,8 @@ def tokens_of(recipe: Recipe) -> Tokens:
 
 
 def _data(folder: Path) -> PairSet | None:
-    return load_pairs(folder) if (folder / "pairs.jsonl").exists() else None
+    found = is_conversations(folder) or (folder / PAIRS_FILE).exists()
+    return training_pairs(folder) if found else None
 
 
 def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:

@@ -38,9 +38,7 @@ def test_pairs_carry_their_gold_and_their_document(folder: Path) -> None:
     assert len(data.cases) == 6
     for pair in data.pairs:
         assert isinstance(pair, TranscriptPair)
-        assert pair.gold.verdict == LocatedVerdict(
-            winner=pair.preferred, round=pair.flawed_round, failure=pair.failure
-        )
+        assert pair.gold.verdict == LocatedVerdict(winner=pair.preferred, round=pair.flawed_round, failure=pair.failure)
         assert pair.labels == [pair.failure]
 
 
@@ -71,16 +69,16 @@ def test_sft_and_grpo_take_conversations(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "message"),
+    ("overrides", "message"),
     [
         ("episode.prompt=compact", "set episode.prompt to"),
-        ("stage=dpo", "not stage dpo"),
+        ("stage=dpo dpo.form=reasoning", "not stage dpo"),
         ("grpo.engine=verl", "not engine verl"),
     ],
 )
-def test_what_conversations_do_not_train(folder: Path, override: str, message: str) -> None:
+def test_what_conversations_do_not_train(folder: Path, overrides: str, message: str) -> None:
     with pytest.raises(JudgeError, match=message):
-        check_conversations(recipe("grpo", folder, override))
+        check_conversations(recipe("grpo", folder, *overrides.split()))
 
 
 def test_the_prompt_needs_conversations(tmp_path: Path) -> None:

@@ -76,6 +76,11 @@ def _two(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
+def _short(name: str) -> str:
+    """A name that fits beside the chart. The middle is left out: checkpoints of a run differ at the end."""
+    return name if len(name) <= 28 else f"{name[:11]}…{name[-16:]}"
+
+
 def elo_chart(judges: Sequence[JudgeRating]) -> str:
     """A row for each judge with a finite rating: a dot, and a line for its interval. Empty without such a judge."""
     rated = [(judge, judge.elo) for judge in judges if judge.elo is not None]
@@ -96,7 +101,7 @@ def elo_chart(judges: Sequence[JudgeRating]) -> str:
         parts.append(f'<text class="tick" x="{x:.1f}" y="{height - 6}" text-anchor="middle">{tick:g}</text>')
     for number, (judge, elo) in enumerate(rated):
         y = ROW * number + ROW / 2
-        label = escape(judge.judge[:26])
+        label = escape(_short(judge.judge))
         parts.append(f'<text class="tick" x="{LEFT - 8}" y="{y + 3.5:.1f}" text-anchor="end">{label}</text>')
         if judge.ci95:
             low, high = (x_at(value) for value in judge.ci95)

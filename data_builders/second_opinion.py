@@ -12,11 +12,12 @@ from itertools import combinations
 from typing import Any
 
 from data_builders.prompts import verifier_prompt
-from data_builders.teachers import AnswerWriter, Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
+from judge_r1.episode.answer_form import AnswerWriter
 from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000

@@ -3,8 +3,8 @@
 from itertools import combinations
 
 from data_builders.perturb.rules.steps import sentences
-from data_builders.teachers import AnswerForm, AnswerWriter
 from judge_r1.core.principles import NUMBERS
+from judge_r1.episode.answer_form import AnswerForm, AnswerWriter
 
 _ACTION_TOKENS, _MIN_THOUGHT_TOKENS = 60, 16
 

@@ -1,12 +1,12 @@
 """Teachers: strong models that write flaws and rationales. Other packages see only `Teacher`, requests and replies."""
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from pydantic import Field
 
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.episode.answer_form import AnswerForm
 from judge_r1.episode.thoughts import without_thoughts
 
 
@@ -24,28 +24,6 @@ class BudgetSpent(TeacherError):
 
 class BatchPending(TeacherError):
     """The request has no answer yet: it was written to a batch file."""
-
-
-class AnswerWriter(Protocol):
-    """Writes an answer with a local model: fixed text by us, choices and free text by the model."""
-
-    def add(self, text: str) -> None:
-        """Continue the answer with text that the model reads."""
-        ...
-
-    async def choose(self, options: Sequence[str], end: str = "\n") -> str:
-        """Let the model choose one of the options. The answer continues with it and with `end`, which no option may
-        contain."""
-        ...
-
-    async def write(self, max_tokens: int, end: str = "\n") -> tuple[str, bool]:
-        """Free text before `end` or the end of the model's turn, and whether it was complete within `max_tokens`. The
-        answer does not continue with it."""
-        ...
-
-
-AnswerForm = Callable[[AnswerWriter], Awaitable[str]]
-"""Writes an answer in the form that a prompt asks for, and returns its text."""
 
 
 class TeacherRequest(Record):

@@ -3,6 +3,7 @@
 It judges absolutely: each text alone, whatever it is compared with. `form=call` (the default) puts all questions into
 one prompt (HelloEval, section 3.3). `form=search` answers them one by one from passages of the text
 (`judge_r1.judges.checklist_search`). `rubric=FILE` scores the candidates of any benchmark with your own criteria.
+`decoding=constrained` lets a local model write answers in the right form only (`judge_r1.judges.constrained`).
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -17,15 +18,17 @@ from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
+from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, is_local, judge_of_backend, split_options
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, whole_number
 from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash, usage_of
-from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.checklist_task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.constrained import ConstrainedJudge
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.request import JudgeRequest
 
 Rubric = Mapping[str, Checklist]
 CALL, SEARCH = "call", "search"
+FREE, CONSTRAINED = "free", "constrained"
 
 
 def checklist_config(build: JudgeBuild) -> EpisodeConfig:
@@ -163,9 +166,16 @@ def _with_judgment(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
 
 
 def _make(build: JudgeBuild) -> Judge:
-    build, own = split_options(build, ("form", "attempts", "rubric", "queries"))
+    build, own = split_options(build, ("form", "attempts", "rubric", "queries", "decoding"))
     if own.get("form", CALL) not in (CALL, SEARCH):
         raise BadJudge(f"checklist: form is {CALL} or {SEARCH}, not {own['form']!r}")
+    if own.get("decoding", FREE) not in (FREE, CONSTRAINED):
+        raise BadJudge(f"checklist: decoding is {FREE} or {CONSTRAINED}, not {own['decoding']!r}")
+    constrained = own.get("decoding") == CONSTRAINED
+    if constrained and not is_local(build.backend):
+        raise BadJudge(f"checklist: decoding={CONSTRAINED} needs a model that is loaded here, not {build.backend}")
+    if constrained:
+        build = replace(build, limits=CONSTRAINED_LIMITS)
     attempts = whole_number("checklist", own, "attempts") or 1
     config = checklist_config(split_options(build, ENDPOINT_OPTIONS)[0])
     rubric = read_rubric(Path(own["rubric"])) if "rubric" in own else None
@@ -174,7 +184,8 @@ def _make(build: JudgeBuild) -> Judge:
         searched = SearchedChecklist(config, whole_number("checklist", own, "queries") or 3)
     elif "queries" in own:
         raise BadJudge("checklist: queries belongs to form=search")
-    judge = judge_of_backend(build, "checklist", checklist_config, AgenticJudge, prompted=True)
+    local = ConstrainedJudge if constrained else AgenticJudge
+    judge = judge_of_backend(build, "checklist", checklist_config, local, prompted=True)
     return ChecklistJudge(judge, attempts=attempts, batch_size=build.batch_size, rubric=rubric, searched=searched)
 
 

@@ -22,6 +22,7 @@ from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.base import Judge, JudgeOutput
+from judge_r1.judges.checklist_form import write_answer, write_queries
 from judge_r1.judges.checklist_task import ChecklistTask, read_score
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.search import CaseSearcher
@@ -51,7 +52,7 @@ class SearchedChecklist:
         texts = {content_hash(_task(request).response): _task(request).response for request in requests}
         searcher = CaseSearcher(texts, self._config)
         await asyncio.to_thread(searcher.prepare, list(texts))
-        await self._round(judge, cells, [cell.query_request() for cell in cells], _Cell.add_query)
+        await self._round(judge, cells, [cell.query_request(self._queries) for cell in cells], _Cell.add_query)
         asked = [cell for cell in cells if cell.failed is None]
         for cell in asked:
             case_id = content_hash(_task(cell.request).response)
@@ -88,9 +89,10 @@ class _Cell:
         self.score, self.reason = 0.0, ""
         self.cited: Evidence | None = None
 
-    def query_request(self) -> JudgeRequest:
+    def query_request(self, most: int) -> JudgeRequest:
         fields = {"instruction": _task(self.request).instruction, "question": self.criterion.question}
-        return self._request("query", CustomPrompt(plain_prompt(_QUERY, fields), _any_text))
+        form = partial(write_queries, count=most)
+        return self._request("query", CustomPrompt(plain_prompt(_QUERY, fields), _any_text, form=form))
 
     def add_query(self, output: JudgeOutput) -> None:
         """A cut answer still has its first lines; without any text there is nothing to search for."""
@@ -112,7 +114,8 @@ class _Cell:
             else ", ".join(levels),
         }
         read = partial(_read_score, levels=self.criterion.levels)
-        return self._request("answer", CustomPrompt(plain_prompt(_ITEM, fields), read))
+        form = partial(write_answer, levels=self.criterion.levels, passages=len(self.passages))
+        return self._request("answer", CustomPrompt(plain_prompt(_ITEM, fields), read, form=form))
 
     def add_answer(self, output: JudgeOutput) -> None:
         self._add(output, query="; ".join(self.queries), passages=self.passages)

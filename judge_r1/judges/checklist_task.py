@@ -11,11 +11,14 @@ from judge_r1.core.checklist import Checklist
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
+from judge_r1.judges.checklist_form import RESPONSE_TOKENS, write_answers
 from judge_r1.judges.request import CustomPrompt, TokenLimits
 
 STYLE = "checklist"
 LIMITS = TokenLimits(prompt_tokens=200_000, response_tokens=4096)
 """A checklist needs room for its reasons (the release's max_tokens), and its texts are long."""
+CONSTRAINED_LIMITS = TokenLimits(prompt_tokens=200_000, response_tokens=RESPONSE_TOKENS)
+"""The same for constrained decoding, whose reasons are short."""
 _ID, _SCORE, _REASON = "checklist_id", "evaluation_score", "reason"
 _MAX_LITERAL = 200_000
 """Characters of an answer that is read as a Python literal."""
@@ -33,7 +36,8 @@ class ChecklistTask(CustomPrompt):
 def checklist_task(instruction: str, response: str, checklist: Checklist) -> ChecklistTask:
     entries = json.dumps(checklist.entries(), ensure_ascii=False)
     prompt = plain_prompt(STYLE, {"instruction": instruction, "response": response, "checklist": entries})
-    return ChecklistTask(prompt, partial(read_answers, checklist=checklist), instruction, response, checklist)
+    read, form = partial(read_answers, checklist=checklist), partial(write_answers, checklist=checklist)
+    return ChecklistTask(prompt, read, instruction, response, checklist, form=form)
 
 
 def prompt_hash() -> str:

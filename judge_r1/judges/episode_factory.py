@@ -48,13 +48,21 @@ class EpisodeFactory:
         """The token of the opposite decision for each token that decides."""
         return opposite_tokens(self.tokenizer.hf.get_vocab())
 
-    def local_model(self, model: str, *, max_rows: int, persistent: bool = False) -> "LocalModel":
-        """The engine of a model that is loaded here."""
+    def local_model(
+        self, model: str, *, max_rows: int, persistent: bool = False, min_shared: int | None = None
+    ) -> "LocalModel":
+        """The engine of a model that is loaded here. `persistent` and `min_shared` as for `LocalModel`."""
         from judge_r1.models.engine import LocalModel
 
         pad_id, loaded = self.tokenizer.hf.pad_token_id, load_model(model)
         return LocalModel(
-            loaded, self.tokenizer.decode, self.eos_ids, pad_id=pad_id, max_rows=max_rows, persistent=persistent
+            loaded,
+            self.tokenizer.decode,
+            self.eos_ids,
+            pad_id=pad_id,
+            max_rows=max_rows,
+            persistent=persistent,
+            min_shared=min_shared,
         )
 
     def make_episode(self, request: JudgeRequest) -> Episode | PromptTooLong:

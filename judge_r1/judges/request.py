@@ -1,11 +1,12 @@
 """One request to a judge: an item of a benchmark with its candidates in one order."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, Verdict
+from judge_r1.episode.answer_form import AnswerForm
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.thoughts import without_thoughts
@@ -27,10 +28,13 @@ class TokenLimits:
 
 @dataclass(frozen=True)
 class CustomPrompt:
-    """A benchmark's own prompt, and the parser of its answer, which gives a verdict on the candidates as shown."""
+    """A benchmark's own prompt, and the parser of its answer, which gives a verdict on the candidates as shown.
+
+    `form` is the template of the answer for judges with constrained decoding; None leaves the answer free."""
 
     prompt: Prompt
     read: Callable[[str], Verdict]
+    form: AnswerForm | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.operators import Edit, Step
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences
 from data_builders.perturb.teacher.answer_parser import unrequested_variants
-from data_builders.teachers import AnswerWriter
 from judge_r1.core.principles import NUMBERS
+from judge_r1.episode.answer_form import AnswerWriter
 
 _BYTES_PER_TOKEN, _SPARE_TOKENS, _MAX_PRINCIPLES = 2.5, 24, 3
 _THINK_TAG = re.compile("</?think>")

@@ -1,0 +1,68 @@
+"""Answers plain prompts on a local model by constrained decoding: whatever the model, its answer can be parsed.
+
+A prompt with a form (`CustomPrompt.form`) is answered by its template; any other prompt is answered freely. The answers
+are not those of the same model without constraints, so results have another judge name (`…-constrained@MODEL`).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.episode.answer_form import MIN_SHARED_TOKENS, AnswerTooLong, ModelWriter
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.rollout import PromptTooLong
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptFit
+from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.runners.concurrency import as_finished
+
+
+class ConstrainedJudge:
+    """`build.backend` is a local model. At most `build.batch_size` answers are written at a time."""
+
+    def __init__(self, build: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool = True) -> None:
+        model = build.backend
+        self.name = f"{kind}-constrained@{model}"
+        self.settings = {**judge_settings(build, config), "decoding": "constrained"}
+        self._config, self._sampling, self._batch_size = config, build.sampling, build.batch_size
+        self._factory = EpisodeFactory.load(self.name, config, model, build, prompted=prompted)
+        self._model = self._factory.local_model(
+            model, max_rows=build.batch_size, persistent=True, min_shared=MIN_SHARED_TOKENS
+        )
+
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
+        if wrong := [request for request in requests if not isinstance(request.task, CustomPrompt)]:
+            raise BadJudge(f"{self.name} answers prompts, but item {wrong[0].item.item_id} is a pair of reasonings")
+        return self._factory.prompt_lengths(requests)[1]
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for output in as_finished(self.name, requests, self._one, self._batch_size):
+            yield output
+
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+        episode, task = self._factory.make_episode(request), request.task
+        if isinstance(episode, PromptTooLong):
+            return overflow_output(request, episode)
+        assert isinstance(task, CustomPrompt)
+        prompt, context = len(episode.prompt_ids), self._factory.context_length
+        writer = ModelWriter(
+            self._model,
+            self._factory.tokenizer,
+            self._factory.eos_ids,
+            episode.prompt_ids,
+            temperature=self._sampling.temperature,
+            seed=episode.seed,
+            context_length=context,
+        )
+        try:
+            if task.form is None:
+                text, complete = await writer.write(self._config.budget.response_tokens, end="")
+            else:
+                text, complete = await task.form(writer), True
+        except AnswerTooLong as error:
+            return overflow_output(
+                request, PromptTooLong(f"item {request.item.item_id}: {error}", prompt, context or 0)
+            )
+        trajectory = Trajectory.without_ids("answer" if complete else "turn_budget", [Turn(text=text)])
+        usage = {"calls": 1, "input_tokens": len(writer.ids) - writer.kept, "output_tokens": writer.sampled}
+        return JudgeOutput(request, trajectory, request.read(trajectory), usage=usage)

@@ -18,11 +18,14 @@ def pinned(pins: Mapping[str, str], judges: Mapping[str, str], settings: Mapping
     without pins."""
     if not pins:
         return {}
-    rows = {
-        row: {"judge": judge, "prompt": settings[row].get("prompt_hash", pins.get("prompt", ""))}
-        for row, judge in judges.items()
-    }
+    rows = {row: {"judge": judge, "prompt": _prompt(settings[row], pins)} for row, judge in judges.items()}
     return {PINNED: {**pins, "judges": rows}}
+
+
+def _prompt(settings: Mapping[str, Any], pins: Mapping[str, str]) -> str:
+    """The prompt hash of a row, or those of its members; the benchmark's where a judge has no prompt of its own."""
+    members = settings.get("members", [settings])
+    return "|".join(dict.fromkeys(str(one.get("prompt_hash", pins.get("prompt", ""))) for one in members))
 
 
 def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:

@@ -61,6 +61,21 @@ def judgement(scores: Sequence[float]) -> list[dict[str, Any]]:
     return [{"checklist_id": n, "reason": f"reason {n}", "evaluation_score": s} for n, s in enumerate(scores)]
 
 
+def make_wordnet(nltk_data: Path, *words: str) -> None:
+    """NLTK data with a WordNet of one noun, which all `words` stand for."""
+    folder = nltk_data / "corpora" / "wordnet"
+    folder.mkdir(parents=True)
+    for part in ("noun", "verb", "adj", "adv"):
+        for name in (f"{part}.exc", f"index.{part}", f"data.{part}"):
+            (folder / name).touch()
+    (folder / "index.sense").touch()
+    (folder / "lexnames").write_text("".join(f"{n:02}\tlex{n}\t1\n" for n in range(45)))
+    (folder / "data.adj").write_text("  1 WordNet 3.0 Copyright\n")
+    lemmas = "".join(f"{word} 0 " for word in words)
+    (folder / "data.noun").write_text(f"00000000 06 n {len(words):02x} {lemmas}000 | a thing  \n")
+    (folder / "index.noun").write_text("".join(f"{word} n 1 0 1 0 00000000  \n" for word in sorted(words)))
+
+
 def scripted_answer(system: str, user: str, sample: int) -> str:
     """A judge that gives 1 to every question about a text with the word `good`, else 0.5 and 0 in turn.
 

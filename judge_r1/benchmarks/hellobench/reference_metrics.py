@@ -1,7 +1,7 @@
 """Metrics that compare a text with a reference: BLEU, ROUGE-L and METEOR (HelloBench, appendix J.2).
 
 They come from sacrebleu, rouge-score and NLTK. The references of HelloBench's summaries are in the original corpora,
-not in its repository. METEOR needs NLTK's WordNet data; without it, that metric is left out.
+not in its repository. METEOR needs NLTK's WordNet data; without it, its column is empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ from judge_r1.core.tabular import file_rows
 Compare = Callable[[str, str], float]
 
 
-def reference_metrics(path: Path, entries: Sequence[ChecklistEntry]) -> dict[str, Callable[[str], float]]:
-    """Each metric as a function of the item id, in percent.
+def reference_metrics(path: Path, entries: Sequence[ChecklistEntry]) -> dict[str, Callable[[str], float] | None]:
+    """Each metric as a function of the item id, in percent; None for METEOR without WordNet.
 
     Raises:
         BadBenchmark: A text has no reference, or a library is missing.
@@ -30,10 +30,10 @@ def reference_metrics(path: Path, entries: Sequence[ChecklistEntry]) -> dict[str
     def measure(compare: Compare, item_id: str) -> float:
         return compare(*texts[item_id])
 
-    return {name: cache(partial(measure, compare)) for name, compare in _metrics().items()}
+    return {name: cache(partial(measure, compare)) if compare else None for name, compare in _metrics().items()}
 
 
-def _metrics() -> dict[str, Compare]:
+def _metrics() -> dict[str, Compare | None]:
     try:
         from nltk.corpus import wordnet
         from nltk.translate.meteor_score import meteor_score
@@ -42,12 +42,12 @@ def _metrics() -> dict[str, Compare]:
     except ImportError as error:
         raise BadBenchmark(f"references need {error.name}: pip install 'judge-r1[text]'") from None
     rouge = RougeScorer(["rougeL"])
-    found: dict[str, Compare] = {
+    found: dict[str, Compare | None] = {
         "BLEU": lambda text, reference: float(sentence_bleu(text, [reference]).score),
         "ROUGE-L": lambda text, reference: 100 * float(rouge.score(reference, text)["rougeL"].fmeasure),
     }
     try:
         wordnet.ensure_loaded()
     except LookupError:
-        return found
+        return {**found, "METEOR": None}
     return {**found, "METEOR": lambda text, reference: 100 * float(meteor_score([words(reference)], words(text)))}

@@ -27,14 +27,14 @@ Metric = Callable[[str], float]
 
 class TextTables:
     """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further
-    measures, such as BLEU, which are called with the item id."""
+    measures, such as BLEU, which are called with the item id; None for one that cannot be computed here."""
 
     def __init__(
         self,
         texts: Mapping[str, str],
         systems: Mapping[str, str],
         refusals: Sequence[str] = (),
-        metrics: Mapping[str, Metric] | None = None,
+        metrics: Mapping[str, Metric | None] | None = None,
     ) -> None:
         self._texts, self._systems, self._refusals = texts, systems, refusals
         self._metrics = metrics or {}
@@ -75,7 +75,10 @@ class TextTables:
         }
         if self._refusals:
             row["refusals"] = fmean(is_refusal(self._texts[item_id], self._refusals) for item_id in ids)
-        return row | {name: fmean(metric(item_id) for item_id in ids) for name, metric in self._metrics.items()}
+        return row | {
+            name: fmean(metric(item_id) for item_id in ids) if metric else None
+            for name, metric in self._metrics.items()
+        }
 
     def _length_errors(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
         """The mean absolute error of the length, for tasks with a required length."""
@@ -99,7 +102,7 @@ class TextTables:
             "words": [float(len(found)) for found in tokens],
             "Rep-4": [repetition_4(found) for found in tokens],
             "Dist-4": [distinct_4(found) for found in tokens],
-            **{name: [metric(result.item_id) for result in rated] for name, metric in self._metrics.items()},
+            **{name: [metric(result.item_id) for result in rated] for name, metric in self._metrics.items() if metric},
         }
         human = [float(result.gold["overall"]) for result in rated]
         return correlation_table(values, human, [result.cluster_id for result in rated])

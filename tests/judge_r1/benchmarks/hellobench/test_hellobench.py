@@ -12,6 +12,7 @@ from hellobench_factories import (
     instruction_row,
     judgement,
     make_checkout,
+    make_wordnet,
     scripted_answer,
     write_lines,
     write_responses,
@@ -151,6 +152,9 @@ def test_the_report_refuses_to_mix_weights_prompts_or_judges(checkout: Path, tmp
     evaluate(checkout, tmp_path / "c", one, "j=checklist:form=search,retriever=bm25")
     with pytest.raises(JudgeError, match="different judges"):
         write_comparison([tmp_path / "a", tmp_path / "c"], tmp_path / "page.html")
+    evaluate(checkout, tmp_path / "d", f"{other},chat", "j=checklist")
+    with pytest.raises(JudgeError, match="different checklists"):
+        write_comparison([tmp_path / "a", tmp_path / "d"], tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
     write_comparison([tmp_path / "a"], tmp_path / "page.html")
     assert (tmp_path / "page.html").exists()
@@ -267,6 +271,23 @@ def test_metrics_that_need_references_or_a_model(checkout: Path, tmp_path: Path)
     assert table["poor"]["perplexity"] > 1
     with pytest.raises(JudgeError, match=r"references\.jsonl has no reference for open_ended_qa_000"):
         load(checkout, f"responses={tmp_path / 'responses'},references={references}")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_meteor_uses_wordnet_where_it_is_installed(installed: bool, checkout: Path, tmp_path: Path) -> None:
+    """In a process of its own: NLTK keeps the corpus that it has loaded."""
+    make_wordnet(tmp_path / "nltk", "car", "auto") if installed else (tmp_path / "nltk").mkdir()
+    folder = write_responses(tmp_path / "r" / "fine", "A good car", scores={"travel": [1, 0.5], "rewrite": [1, 1, 1]})
+    rows = [{"id": f"chat_{n:03}", "reference": f"A good auto {n}."} for n in range(2)]
+    subset = f"responses={folder},chat,references={write_lines(tmp_path / 'references.jsonl', rows)}"
+    result = run("eval", "--benchmark", "hellobench", "--path", checkout, "--predictions", folder, "--subset", subset,
+                 "--out", tmp_path / "out", env={"NLTK_DATA": str(tmp_path / "nltk")})  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    cells = read_summary(tmp_path / "out")["rows"][0]["tables"]["Systems"]["fine"]
+    if installed:
+        assert cells["METEOR"] == pytest.approx(100 * (1 - 0.5 * (1 / 5) ** 3))  # five matches in one chunk
+    else:
+        assert cells["METEOR"] is None
 
 
 def test_perplexity_of_a_segment_is_that_of_the_model() -> None:

@@ -1,4 +1,4 @@
-"""Texts that are judged by checklists: the items, the aggregation of votes, and the agreement with gold item scores.
+"""Texts that are judged by checklists: the items and the aggregation of votes.
 
 HelloBench and your own rubric files (`judge_r1.benchmarks.checklist`) share this module.
 """
@@ -6,10 +6,12 @@ HelloBench and your own rubric files (`judge_r1.benchmarks.checklist`) share thi
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
+from judge_r1.benchmarks.checklist_agreement import CORRELATION, agreement, gold_correlation
 from judge_r1.core.checklist import Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
@@ -54,16 +56,28 @@ def checklist_benchmark(
     weights: str,
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {},
     suffix: str = "_results.jsonl",
+    shown: Callable[[str], str] | None = None,
+    pins: Mapping[str, str] = MappingProxyType({}),
 ) -> LoadedBenchmark:
     """The benchmark of these texts. `weights` names the weights in the results. Results are also written in
-    HelloBench's format, to `SYSTEM/GROUP` and the suffix."""
+    HelloBench's format, to `SYSTEM/GROUP` and the suffix. `shown` changes a text before the judge reads it; `pins` are
+    what else the scores depend on."""
     by_id = {entry.item_id: entry for entry in entries}
 
     def task(item: Item, order: Order) -> ChecklistTask:
-        return checklist_task(item.instruction, item.texts[0], by_id[item.item_id].checklist)
+        text = shown(item.texts[0]) if shown else item.texts[0]
+        return checklist_task(item.instruction, text, by_id[item.item_id].checklist)
 
     def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
         return aggregate_checklists(by_id[item.item_id].checklist, votes)
+
+    def all_tables(results: Sequence[ItemResult]) -> Tables:
+        found = gold_correlation(
+            results,
+            lambda item_id, scores: weighted_score(by_id[item_id].checklist.weights, scores),
+            lambda item_id: by_id[item_id].system,
+        )
+        return {**tables(results), **({CORRELATION: found} if found else {})}
 
     def published(results: Sequence[ItemResult]) -> dict[str, list[dict[str, Any]]]:
         files: dict[str, list[dict[str, Any]]] = {}
@@ -80,14 +94,15 @@ def checklist_benchmark(
         task=task,
         presentation_orders=lambda item: [(0,)],
         aggregate=aggregate,
-        metrics=agreement,
-        tables=tables,
+        metrics=lambda results: agreement(results, lambda item_id: by_id[item_id].checklist.digest),
+        tables=all_tables,
         limits=LIMITS,
         published=published,
         pins={
             "weights": weights,
             "checklists": content_hash(sorted({entry.checklist.digest for entry in entries})),
             "prompt": prompt_hash(),
+            **pins,
         },
     )
 
@@ -128,35 +143,3 @@ def aggregate_checklists(checklist: Checklist, votes: Sequence[Vote]) -> Aggrega
 def valid_results(results: Sequence[ItemResult]) -> list[ItemResult]:
     """The results with scores; HelloBench leaves the others out of S."""
     return [result for result in results if not isinstance(result.verdict, InvalidVerdict)]
-
-
-def item_scores(result: ItemResult) -> list[float] | None:
-    return list(result.verdict.scores.values()) if isinstance(result.verdict, ChecklistVerdict) else None
-
-
-def agreement(results: Sequence[ItemResult]) -> dict[str, float | None]:
-    """Of the item scores with the gold's, over all questions: the share that is equal, the mean absolute error, and
-    the quadratically weighted kappa. Empty without gold item scores."""
-    pairs = [
-        (own, gold)
-        for result in results
-        if (scores := item_scores(result)) and isinstance(result.gold, Mapping) and result.gold.get("scores")
-        for own, gold in zip(scores, result.gold["scores"], strict=True)
-    ]
-    if not pairs:
-        return {}
-    return {
-        "exact": fmean(abs(own - gold) < 1e-9 for own, gold in pairs),
-        "MAE": fmean(abs(own - gold) for own, gold in pairs),
-        "kappa": quadratic_kappa(pairs),
-    }
-
-
-def quadratic_kappa(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """1 - Σ(a-b)²/E[Σ(a-b)²] with independent raters of the same distributions (Cohen, 1968); None if both are
-    constant and equal."""
-    own, gold = zip(*pairs, strict=True)
-    mean_own, mean_gold = fmean(own), fmean(gold)
-    chance = fmean(a * a for a in own) + fmean(b * b for b in gold) - 2 * mean_own * mean_gold
-    observed = fmean((a - b) ** 2 for a, b in pairs)
-    return None if chance == 0 else 1 - observed / chance

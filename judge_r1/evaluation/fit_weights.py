@@ -1,7 +1,7 @@
 """Fits the weights of checklists to human annotations, category by category, and writes them with their diagnostics."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
@@ -24,11 +24,18 @@ class BadAnnotations(JudgeError):
 
 
 def fit_file(
-    files: Sequence[Path], out: Path, *, resamples: int = 1000, ridge: float = 0.0, seed: int = 0
+    files: Sequence[Path],
+    out: Path,
+    *,
+    resamples: int = 1000,
+    ridge: float = 0.0,
+    pool_below: int = 0,
+    seed: int = 0,
 ) -> dict[str, WeightFit]:
     """Writes the weights of every category in `files` to `out` and returns the fits.
 
-    Several annotators of one response are averaged. The intervals are bootstraps over instructions.
+    Several annotators of one response are averaged. The intervals are bootstraps over instructions. A category with
+    fewer than `pool_below` responses is fitted together with the categories of its task that have as many questions.
 
     Raises:
         BadAnnotations: A category has rows with different numbers of questions, or there is no annotation.
@@ -48,9 +55,11 @@ def fit_file(
             )
         if known[0] is not annotation:
             known.append(annotation)
-    fits = {}
-    for category, annotations in categories.items():
-        rows = averaged(annotations)
+    fits, pooled = {}, {}
+    responses = {category: averaged(annotations) for category, annotations in categories.items()}
+    for category, rows in responses.items():
+        if len(rows) < pool_below:
+            pooled[category], rows = _pooled(rows, responses.values())
         fits[category] = fit_weights(
             [row.scores for row in rows],
             [row.overall for row in rows],
@@ -62,14 +71,36 @@ def fit_file(
     report = {
         "schema": 1,
         "annotations": [{"file": file.name, "hash": sha256(file.read_bytes()).hexdigest()[:16]} for file in files],
-        "settings": {"lower_bound": LOWER_BOUND, "ridge": ridge, "resamples": resamples, "seed": seed},
+        "settings": {
+            "lower_bound": LOWER_BOUND,
+            "ridge": ridge,
+            "pool_below": pool_below,
+            "resamples": resamples,
+            "seed": seed,
+        },
         "rows": len(every),
         "skipped": dict(skipped),
         "annotator_pearson": annotator_agreement(every),
-        "categories": {category: _entry(fit) for category, fit in fits.items()},
+        "categories": {
+            category: _entry(fit) | ({"pooled": pooled[category]} if category in pooled else {})
+            for category, fit in fits.items()
+        },
     }
     write_json(out, report)
     return fits
+
+
+def _pooled(rows: Sequence[Annotation], others: Iterable[Sequence[Annotation]]) -> tuple[str, list[Annotation]]:
+    """The task of a category, and its responses together with those of the task's categories of the same length.
+    Raises: BadAnnotations if the ids do not tell the task."""
+    first = rows[0]
+    if first.task is None:
+        raise BadAnnotations(
+            f"{first.where}: the id {first.id!r} does not tell the task, such as chat_012, so that category "
+            f"{first.category!r} cannot be pooled: add ids, or leave out --pool-below"
+        )
+    alike = (found for found in others if found[0].task == first.task and len(found[0].scores) == len(first.scores))
+    return first.task, [row for found in alike for row in found]
 
 
 def annotator_agreement(annotations: Sequence[Annotation]) -> dict[str, dict[str, float | int | None]]:

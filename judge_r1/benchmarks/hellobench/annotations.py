@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from judge_r1.benchmarks.hellobench.files import TASKS
 from judge_r1.core.tabular import Row, file_rows
 
 PAGE_SCALE = 4
@@ -31,6 +32,12 @@ class Annotation:
     system: str
     annotator: str
     where: str
+
+    @property
+    def task(self) -> str | None:
+        """The task of the instruction, by its id (`chat_012`); None for other ids."""
+        name = self.id.rpartition("_")[0]
+        return name if name in TASKS else None
 
 
 def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterator[Annotation]:

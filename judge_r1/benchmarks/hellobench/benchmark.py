@@ -27,6 +27,7 @@ from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, parse_opti
 from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
 from judge_r1.benchmarks.hellobench.reference_metrics import reference_metrics
 from judge_r1.benchmarks.hellobench.tables import TextTables
+from judge_r1.benchmarks.hellobench.text_measures import joined
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.errors import read_error
@@ -55,16 +56,22 @@ def loaded(entries: Sequence[ChecklistEntry], options: HelloBenchOptions, weight
     if options.human or options.gold:
         entries = add_gold(entries, options)
     texts = {entry.item_id: entry.response for entry in entries}
+    systems = {entry.item_id: entry.system for entry in entries}
+    if options.against and options.against not in systems.values():
+        raise BadBenchmark(f"hellobench: against={options.against} is none of the systems to judge")
     tables = TextTables(
         texts,
-        {entry.item_id: entry.system for entry in entries},
+        systems,
         refusal_phrases(options.refusals),
         {
             **(reference_metrics(options.references, entries) if options.references else {}),
             **({"perplexity": perplexity_metric(options.perplexity, texts)} if options.perplexity else {}),
         },
+        options.against,
     )
-    return checklist_benchmark(entries, weights.name, tables)
+    if not options.legacy_join:
+        return checklist_benchmark(entries, weights.name, tables)
+    return checklist_benchmark(entries, weights.name, tables, shown=joined, pins={"texts": "joined by spaces"})
 
 
 def entries_of(

@@ -12,6 +12,8 @@ The text is a list of parts, separated by commas:
 * `references=FILE`: JSON Lines of `id` and `reference`, for BLEU, ROUGE-L and METEOR
 * `perplexity=MODEL`: a causal language model, for the perplexity of the texts (the paper's is gpt2-large)
 * `refusals=FILE`: the first words of a refusal, one phrase on each line
+* `against=NAME`: the system that the others are compared with, for their win rates
+* `legacy_join=true`: show responses to the judge as the release did, without their layout
 """
 
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from judge_r1.core.registry import suggest
 
 EXPERIMENTS = ("main_exp", "longcontext_exp", "length_constrained_exp")
 _PATHS = ("responses", "human", "gold", "references", "refusals")
-_NAMES = (*_PATHS, "weights", "exp", "system", "perplexity")
+_NAMES = (*_PATHS, "weights", "exp", "system", "perplexity", "against", "legacy_join")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class HelloBenchOptions:
     references: Path | None = None
     refusals: Path | None = None
     perplexity: str | None = None
+    against: str | None = None
+    legacy_join: bool = False
 
 
 def parse_options(text: str | None) -> HelloBenchOptions:
@@ -59,6 +63,8 @@ def parse_options(text: str | None) -> HelloBenchOptions:
         raise BadBenchmark(f"hellobench: exp is one of {', '.join(EXPERIMENTS)}, not {experiment!r}")
     if "exp" in named and "responses" in named:
         raise BadBenchmark("hellobench: exp chooses among the released results; with responses it has no meaning")
+    if named.get("legacy_join", "true") not in ("true", "false"):
+        raise BadBenchmark(f"hellobench: legacy_join is true or false, not {named['legacy_join']!r}")
     paths = {name: Path(named[name]) for name in _PATHS if name in named}
     return HelloBenchOptions(
         parts=tuple(parts),
@@ -66,5 +72,7 @@ def parse_options(text: str | None) -> HelloBenchOptions:
         system=named.get("system"),
         weights=named.get("weights"),
         perplexity=named.get("perplexity"),
+        against=named.get("against"),
+        legacy_join=named.get("legacy_join") == "true",
         **paths,
     )

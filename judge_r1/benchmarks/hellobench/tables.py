@@ -6,7 +6,8 @@ from functools import cache
 from statistics import fmean
 
 from judge_r1.benchmarks.base import Table, Tables
-from judge_r1.benchmarks.checklist_items import item_scores, valid_results
+from judge_r1.benchmarks.checklist_agreement import item_scores
+from judge_r1.benchmarks.checklist_items import valid_results
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, STEMS, TASKS
 from judge_r1.benchmarks.hellobench.scoring import average, task_score
 from judge_r1.benchmarks.hellobench.text_measures import (
@@ -18,16 +19,18 @@ from judge_r1.benchmarks.hellobench.text_measures import (
     words,
 )
 from judge_r1.core.items import ItemResult
-from judge_r1.statistics.correlation import correlation_table
+from judge_r1.statistics.correlation import correlation_table, spearman
 
-SYSTEMS, CORRELATION = "Systems", "Spearman correlation with human scores"
+SYSTEMS, SHARED = "Systems", "Systems on the instructions that all answered"
+CORRELATION = "Spearman correlation with human scores"
 AVG_C = "AVG-C"
 Metric = Callable[[str], float]
 
 
 class TextTables:
     """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further
-    measures, such as BLEU, which are called with the item id; None for one that cannot be computed here."""
+    measures, such as BLEU, which are called with the item id; None for one that cannot be computed here. Win rates are
+    against the system `against`."""
 
     def __init__(
         self,
@@ -35,15 +38,25 @@ class TextTables:
         systems: Mapping[str, str],
         refusals: Sequence[str] = (),
         metrics: Mapping[str, Metric | None] | None = None,
+        against: str | None = None,
     ) -> None:
         self._texts, self._systems, self._refusals = texts, systems, refusals
-        self._metrics = metrics or {}
+        self._metrics, self._against = metrics or {}, against
         self._words = cache(lambda item_id: words(self._texts[item_id]))
 
     def __call__(self, results: Sequence[ItemResult]) -> Tables:
-        names = dict.fromkeys(self._systems[result.item_id] for result in results)
-        rows = {name: self._row([r for r in results if self._systems[r.item_id] == name]) for name in names}
+        by_system: dict[str, list[ItemResult]] = {}
+        for result in results:
+            by_system.setdefault(self._systems[result.item_id], []).append(result)
+        valid = {name: {_instruction(r): r for r in valid_results(own)} for name, own in by_system.items()}
+        rows = {name: self._row(own) for name, own in by_system.items()}
+        if self._against in valid:
+            for name, own in valid.items():
+                rows[name]["win rate"] = win_rate(own, valid[self._against]) if name != self._against else None
         found: Tables = {SYSTEMS: rows}
+        shared = set.intersection(*(set(own) for own in valid.values())) if valid else set()
+        if shared and any(set(own) != shared for own in valid.values()):
+            found[SHARED] = {name: self._row([own[key] for key in sorted(shared)]) for name, own in valid.items()}
         if correlation := self._correlation(valid_results(results)):
             found[CORRELATION] = correlation
         return found
@@ -64,6 +77,7 @@ class TextTables:
         mean_words = average(wc, list(TASKS))
         row |= {"WC AVG": None if mean_words is None else round(mean_words)}
         row |= {"n": len(valid), "invalid": len(results) - len(valid)}
+        row["ρ words"] = spearman([r.score for r in valid], [float(len(self._words(r.item_id))) for r in valid])
         return row | self._texts_row([result.item_id for result in results]) | self._length_errors(results)
 
     def _texts_row(self, ids: Sequence[str]) -> dict[str, float | None]:
@@ -106,6 +120,17 @@ class TextTables:
         }
         human = [float(result.gold["overall"]) for result in rated]
         return correlation_table(values, human, [result.cluster_id for result in rated])
+
+
+def win_rate(own: Mapping[tuple[str, str], ItemResult], other: Mapping[tuple[str, str], ItemResult]) -> float | None:
+    """The share of shared instructions on which `own` has the higher score than `other`, in percent; a tie counts half.
+    None without a shared instruction. (Table 24 has people's choices.)"""
+    gaps = [own[key].score - other[key].score for key in own.keys() & other.keys()]
+    return 100 * fmean((gap > 0) + (gap == 0) / 2 for gap in gaps) if gaps else None
+
+
+def _instruction(result: ItemResult) -> tuple[str, str]:
+    return result.group, result.cluster_id
 
 
 def _plain_scores(results: Sequence[ItemResult]) -> list[float]:

@@ -14,6 +14,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*\s+")
+_LONG_TOKENS, _SHOWN_TOKENS = 15_000, 16_000
 REPEATS = 3
 """A text with a sentence that occurs this often is repetitive (appendix K)."""
 
@@ -31,6 +32,13 @@ def words(text: str) -> list[str]:
     """The tokens of a text, sentence by sentence."""
     tokenizer = _tokenizer()
     return [token for sentence in sentences(text) for token in tokenizer.tokenize(sentence)]
+
+
+def joined(text: str) -> str:
+    """The text as the release shows it to its judge: tokens joined by single spaces, so without its layout, and beyond
+    15,000 tokens only the first 16,000 (llm_judge.py)."""
+    tokens = words(text)
+    return " ".join(tokens[:_SHOWN_TOKENS] if len(tokens) > _LONG_TOKENS else tokens)
 
 
 def sentences(text: str) -> list[str]:

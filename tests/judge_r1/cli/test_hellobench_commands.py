@@ -80,6 +80,28 @@ def test_a_csv_table_and_annotators(tmp_path: Path) -> None:
     assert any("4 rows for 2 weights" in warning for warning in fits["travel"].warnings)
 
 
+def test_small_categories_are_pooled_by_task_on_request(tmp_path: Path) -> None:
+    weights = {"explanation": [20, 30, 50], "rewrite": [20, 30, 50], "travel": [75, 25]}
+    rows = []
+    rng = np.random.default_rng(0)
+    for category, count in (("explanation", 2), ("rewrite", 40), ("travel", 3)):
+        for number in range(count):
+            items = rng.integers(0, 5, len(weights[category]))
+            name = "open_ended_qa" if category == "travel" else "chat"
+            overall = float(items @ weights[category]) / 4 / 10
+            rows.append({"category": category, "id": f"{name}_{number:03}", "system": category, "overall": overall,
+                         "scores": (items / 4).tolist()})  # fmt: skip
+    file = write_lines(tmp_path / "human.jsonl", rows)
+    fits = fit_file([file], tmp_path / "w.json", resamples=0, pool_below=40)
+    assert fits["explanation"].weights == pytest.approx([20, 30, 50], abs=1e-6)
+    assert [fits[name].n for name in weights] == [42, 40, 3]
+    entries = json.loads((tmp_path / "w.json").read_text())["categories"]
+    assert [entries[name].get("pooled") for name in weights] == ["chat", None, "open_ended_qa"]
+    file = write_lines(tmp_path / "human.jsonl", [{**rows[0], "id": "7"}])
+    with pytest.raises(JudgeError, match="the id '7' does not tell the task"):
+        fit_file([file], tmp_path / "w.json", pool_below=40)
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

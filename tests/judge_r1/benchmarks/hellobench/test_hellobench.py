@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from judge_r1.benchmarks.checklist_items import quadratic_kappa
+from judge_r1.benchmarks.checklist_agreement import quadratic_kappa
 from judge_r1.benchmarks.hellobench.benchmark import load, predictions
 from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
+from judge_r1.benchmarks.hellobench.text_measures import joined
 from judge_r1.core.checklist import LEVELS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.partial_files import file_name
@@ -104,13 +105,50 @@ def test_humans_and_another_judge_as_gold(checkout: Path, tmp_path: Path) -> Non
     human = write_lines(tmp_path / "human.jsonl", rows)
     subset = f"responses={tmp_path / 'responses'},open_ended_qa,human={human}"
     row = evaluate(checkout, tmp_path / "eval", subset, "j=checklist")["j"]
-    assert row["extra"] == {"exact": 0.75, "MAE": 0.125, "kappa": pytest.approx(0.75)}
+    assert row["extra"] == {
+        "exact": 0.75, "MAE": 0.125, "kappa": pytest.approx(0.75), "constant exact": 0.5, "constant MAE": 0.25,
+    }  # fmt: skip
+    with_gold = row["tables"]["Spearman correlation with gold scores"]["judge"]
+    assert (with_gold["rho"], with_gold["n"]) == (pytest.approx(1.0), 4)
+    assert (with_gold["systems"], with_gold["tau of systems"]) == (2, pytest.approx(1.0))
     table = row["tables"]["Spearman correlation with human scores"]
     assert table["judge"]["rho"] == pytest.approx(0.894, abs=1e-3)
     assert {"judge", "AVG-C", "words", "Rep-4", "Dist-4"} == set(table)
     assert {cells["n"] for cells in table.values()} == {4}
     gold = f"responses={tmp_path / 'responses'},open_ended_qa,gold={tmp_path / 'eval'}"
     assert evaluate(checkout, tmp_path / "same", gold, "j=checklist")["j"]["extra"]["exact"] == 1.0
+
+
+def test_systems_with_other_instructions_are_compared_on_the_shared_ones(checkout: Path, tmp_path: Path) -> None:
+    file = tmp_path / "responses" / "fine" / "chat_results.jsonl"
+    write_lines(file, [json.loads(file.read_text().splitlines()[1])])
+    subset = f"responses={tmp_path / 'responses'},chat,against=poor"
+    tables = evaluate(checkout, tmp_path / "eval", subset, "j=checklist")["j"]["tables"]
+    assert [tables["Systems"][name]["n"] for name in ("fine", "poor")] == [1, 2]
+    shared = tables["Systems on the instructions that all answered"]
+    assert [shared[name]["n"] for name in ("fine", "poor")] == [1, 1]
+    assert (tables["Systems"]["fine"]["win rate"], tables["Systems"]["poor"]["win rate"]) == (100.0, None)
+    with pytest.raises(JudgeError, match="against=none is none of the systems"):
+        load(checkout, f"responses={tmp_path / 'responses'},against=none")
+
+
+def test_a_tie_is_half_a_win_and_equal_scores_have_no_correlation(checkout: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_responses(tmp_path / "same" / name, "A good text", scores={"travel": [1, 1], "rewrite": [1, 1, 1]})
+    subset = f"responses={tmp_path / 'same'},against=one"
+    cells = load(checkout, subset).tables(predictions(checkout, tmp_path / "same", subset))["Systems"]["two"]
+    assert (cells["win rate"], cells["ρ words"]) == (50.0, None)
+
+
+def test_the_text_is_shown_as_the_release_does_on_request_only(checkout: Path, tmp_path: Path) -> None:
+    folder = write_responses(tmp_path / "r" / "fine", "A good\n\ntext")
+    plain, legacy = (load(checkout, f"responses={folder},chat{more}") for more in ("", ",legacy_join=true"))
+    first = [benchmark.task(benchmark.items[0], (0,)) for benchmark in (plain, legacy)]
+    assert [task.response for task in first] == ["A good\n\ntext 0.", "A good text 0 ."]  # type: ignore[union-attr]
+    assert legacy.items == plain.items  # measures and results keep the text
+    assert legacy.pins == {**plain.pins, "texts": "joined by spaces"}
+    assert (len(joined("a " * 15_000).split()), len(joined("a " * 15_001).split())) == (15_000, 15_001)
+    assert len(joined("a " * 20_000).split()) == 16_000
 
 
 def test_published_judgements_follow_the_release(checkout: Path, tmp_path: Path) -> None:
@@ -198,6 +236,7 @@ def test_length_errors_and_refusals(tmp_path: Path) -> None:
         ("weights=", "give weights=VALUE once"),
         ("exp=other", "exp is one of main_exp"),
         ("exp=main_exp,responses=x", "exp chooses among the released results"),
+        ("legacy_join=maybe", "legacy_join is true or false, not 'maybe'"),
         ("system=none", "there are no responses of system 'none'"),
         ("weights=nowhere.json", "nowhere.json cannot be read"),
     ],

@@ -1,0 +1,86 @@
+"""The agreement of checklist answers with gold item scores: of people, or of another judge."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from judge_r1.benchmarks.base import Table
+from judge_r1.core.items import ItemResult
+from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.statistics.correlation import correlation_table, kendall
+
+CORRELATION = "Spearman correlation with gold scores"
+Pairs = Sequence[tuple[float, float]]
+
+
+def item_scores(result: ItemResult) -> list[float] | None:
+    return list(result.verdict.scores.values()) if isinstance(result.verdict, ChecklistVerdict) else None
+
+
+def gold_scores(result: ItemResult) -> list[float] | None:
+    return (result.gold.get("scores") or None) if isinstance(result.gold, Mapping) else None
+
+
+def agreement(results: Sequence[ItemResult], checklist_of: Callable[[str], str]) -> dict[str, float | None]:
+    """Of the item scores with the gold's, over all questions: the share that is equal, the mean absolute error, and the
+    quadratically weighted kappa. Empty without gold item scores.
+
+    `constant exact` and `constant MAE` are those of the most frequent and of the mean gold score of each question,
+    known from the same gold: a useful judge is better than both. `checklist_of` names the checklist of an item.
+    """
+    slots: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for result in results:
+        if (own := item_scores(result)) and (gold := gold_scores(result)):
+            for number, pair in enumerate(zip(own, gold, strict=True)):
+                slots.setdefault((checklist_of(result.item_id), number), []).append(pair)
+    pairs = [pair for found in slots.values() for pair in found]
+    if not pairs:
+        return {}
+    constant_exact, constant_error = constant_agreement([[gold for _, gold in found] for found in slots.values()])
+    return {
+        "exact": fmean(abs(own - gold) < 1e-9 for own, gold in pairs),
+        "MAE": fmean(abs(own - gold) for own, gold in pairs),
+        "kappa": quadratic_kappa(pairs),
+        "constant exact": constant_exact,
+        "constant MAE": constant_error,
+    }
+
+
+def constant_agreement(questions: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The agreement of constant answers with the gold scores of each question: the share that the most frequent score
+    gets right, and the mean absolute error of the mean score."""
+    total = sum(map(len, questions))
+    exact = sum(Counter(gold).most_common(1)[0][1] for gold in questions) / total
+    means = [fmean(gold) for gold in questions]
+    return exact, sum(abs(one - mean) for gold, mean in zip(questions, means, strict=True) for one in gold) / total
+
+
+def gold_correlation(
+    results: Sequence[ItemResult],
+    weighted: Callable[[str, Sequence[float]], float],
+    system_of: Callable[[str], str],
+) -> Table:
+    """Spearman's rho of the weighted scores with those of the gold, with its interval over clusters, and Kendall's tau
+    of the systems' mean scores. Empty for fewer than three texts. `weighted` scores the answers to an item."""
+    rated = [(result, gold) for result in results if item_scores(result) and (gold := gold_scores(result))]
+    if len(rated) < 3:
+        return {}
+    own = [result.score for result, _ in rated]
+    other = [weighted(result.item_id, gold) for result, gold in rated]
+    table = correlation_table({"judge": own}, other, [result.cluster_id for result, _ in rated])
+    systems: dict[str, list[tuple[float, float]]] = {}
+    for (result, _), pair in zip(rated, zip(own, other, strict=True), strict=True):
+        systems.setdefault(system_of(result.item_id), []).append(pair)
+    sides = [[fmean(pair[side] for pair in pairs) for pairs in systems.values()] for side in (0, 1)]
+    keep = {name: table["judge"][name] for name in ("rho", "low", "high", "n")}
+    return {"judge": {**keep, "systems": len(systems), "tau of systems": kendall(*sides)}}
+
+
+def quadratic_kappa(pairs: Pairs) -> float | None:
+    """1 - Σ(a-b)²/E[Σ(a-b)²] with independent raters of the same distributions (Cohen, 1968); None if both are
+    constant and equal."""
+    own, gold = zip(*pairs, strict=True)
+    mean_own, mean_gold = fmean(own), fmean(gold)
+    chance = fmean(a * a for a in own) + fmean(b * b for b in gold) - 2 * mean_own * mean_gold
+    observed = fmean((a - b) ** 2 for a, b in pairs)
+    return None if chance == 0 else 1 - observed / chance

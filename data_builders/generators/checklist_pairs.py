@@ -22,6 +22,9 @@ MARGIN = 10.0
 """The least difference of the weighted scores, of 100."""
 TEST_SHARE = 0.2
 """The share of instructions that is held out, by hash."""
+OTHER_SHARE = 0.1
+"""The share of categories that is held out as a whole, by hash."""
+TRAIN, TEST, OTHER = "train", "test", "other categories"
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,14 @@ class Instructed:
 
 class _ChecklistPairs(Generator[Instructed]):
     dataset = ChecklistPairDataset()
-    held_out: ClassVar[bool]
+    part: ClassVar[str]
 
     def items(self) -> Iterator[Instructed]:
         """The instructions of this part. Reads the judgements once per call."""
         found, weights, skipped = self._scored
         self.skipped.update(skipped)
-        chosen = [one for one in found if held_out(one.id, self.plan.seed) == self.held_out]
-        self.skipped["in the other part"] = len(found) - len(chosen)
+        chosen = [one for one in found if part_of(one, self.plan.seed) == self.part]
+        self.skipped["in another part"] = len(found) - len(chosen)
         for instruction in chosen[: self.plan.limit]:
             own = weights.of(instruction.category, len(instruction.checklist.criteria))
             yield Instructed(instruction, own, found[instruction])
@@ -80,6 +83,7 @@ class _ChecklistPairs(Generator[Instructed]):
             "weights": self._scored[1].name,
             "margin": MARGIN,
             "test_share": TEST_SHARE,
+            "other_share": OTHER_SHARE,
         }
 
     @cached_property
@@ -135,7 +139,7 @@ class ChecklistPairs(_ChecklistPairs):
     """Pairs of responses by checklist scores (HelloBench's judgements): the instructions to train on."""
 
     name = "checklist-pairs"
-    held_out = False
+    part = TRAIN
 
 
 @register
@@ -143,9 +147,24 @@ class HeldOutChecklistPairs(_ChecklistPairs):
     """Pairs of responses by checklist scores: the held-out instructions."""
 
     name = "checklist-pairs-test"
-    held_out = True
+    part = TEST
 
 
-def held_out(instruction_id: str, seed: int) -> bool:
-    """Whether an instruction is in the test part. All its pairs are in the same part."""
-    return int(content_hash("held out", instruction_id, seed), 16) % 1000 < 1000 * TEST_SHARE
+@register
+class OtherChecklistPairs(_ChecklistPairs):
+    """Pairs of responses by checklist scores: the categories that are held out as a whole."""
+
+    name = "checklist-pairs-other"
+    part = OTHER
+
+
+def part_of(instruction: Instruction, seed: int) -> str:
+    """The part of an instruction: all its pairs are in the same one, and so are those of a held-out category."""
+    if _share(OTHER, instruction.category, seed) < OTHER_SHARE:
+        return OTHER
+    return TEST if _share("held out", instruction.id, seed) < TEST_SHARE else TRAIN
+
+
+def _share(name: str, value: str, seed: int) -> float:
+    """A number in [0, 1) by hash."""
+    return int(content_hash(name, value, seed), 16) % 1000 / 1000

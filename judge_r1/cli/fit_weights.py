@@ -1,7 +1,7 @@
 """fit-weights: learn the weights of checklists from human annotations."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -21,6 +21,9 @@ def fit_weights(
     pool_below: Annotated[
         int, typer.Option(min=0, help="Fit categories with fewer responses together with the others of their task.")
     ] = 0,
+    solver: Annotated[
+        Literal["bvls", "l-bfgs-b"], typer.Option(help="bvls is exact; l-bfgs-b is the release's, for comparisons.")
+    ] = "bvls",
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the intervals.")] = 0,
 ) -> None:
     """Fit the weights of each category's checklist to human scores (HelloEval): bounded least squares, intervals, rank.
@@ -33,7 +36,7 @@ def fit_weights(
     from judge_r1.evaluation.fit_weights import fit_file, weights_grid
     from judge_r1.evaluation.report.tables import print_grid
 
-    fits = fit_file(annotations, out, resamples=resamples, ridge=ridge, pool_below=pool_below, seed=seed)
+    fits = fit_file(annotations, out, resamples=resamples, ridge=ridge, pool_below=pool_below, solver=solver, seed=seed)
     console = Console()
     print_grid(weights_grid(fits), console)
     console.print(f"weights: {out}", soft_wrap=True, markup=False)

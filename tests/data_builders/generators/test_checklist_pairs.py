@@ -10,8 +10,9 @@ from data_builders.build import build
 from data_builders.checklist_pairs import ChecklistPair, ChecklistPairDataset
 from data_builders.exports import Options
 from data_builders.exports.export import export
-from data_builders.generators.checklist_pairs import held_out
+from data_builders.generators.checklist_pairs import OTHER, TEST, TRAIN, part_of
 from data_builders.validate import validate
+from judge_r1.benchmarks.hellobench.files import read_instructions
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.episode.checklist_reward import checklist_reward, comparison_score
@@ -66,7 +67,8 @@ def test_instructions_are_held_out_and_exports_keep_the_parts(root: Path, tmp_pa
     parts = {name: {pair.instruction_id for pair in pairs_of(tmp_path / "data" / name)} for name in ("train", "test")}
     assert parts["train"] and parts["test"]  # noqa: PT018
     assert not parts["train"] & parts["test"]
-    assert all(held_out(one, 0) for one in parts["test"])
+    instructions = read_instructions(root).values()
+    assert parts["test"] == {one.id for one in instructions if part_of(one, 0) == TEST}
     export(tmp_path / "data", tmp_path / "trl", "trl", Options())
     export(tmp_path / "data", tmp_path / "sft", "sft", Options())
     rows = [json.loads(line) for line in (tmp_path / "trl" / "grpo" / "train.jsonl").read_text().splitlines()]
@@ -77,6 +79,17 @@ def test_instructions_are_held_out_and_exports_keep_the_parts(root: Path, tmp_pa
     assert [row["output"] for row in sft] == [pair.answer for pair in pairs_of(tmp_path / "data" / "test")]
     assert (tmp_path / "sft" / "dataset_info.json").exists()
     assert "held" not in ChecklistPairDataset.title
+
+
+def test_whole_categories_are_held_out(root: Path, tmp_path: Path) -> None:
+    instructions = read_instructions(root).values()
+    travel = [one for one in instructions if one.category == "travel"]
+    seed = next(seed for seed in range(100) if part_of(travel[0], seed) == OTHER)
+    found = {}
+    for name, source in ((OTHER, "checklist-pairs-other"), (TRAIN, "checklist-pairs")):
+        build(source, tmp_path / name, path=root, seed=seed)
+        found[name] = {pair.category for pair in pairs_of(tmp_path / name)}
+    assert found == {OTHER: {"travel"}, TRAIN: {"rewrite"}}
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def describe_verdict(verdict: Verdict, order: Sequence[int] = ()) -> str:
         case RankingVerdict():
             return " > ".join(map(name, verdict.order))
         case ChecklistVerdict():
-            return ", ".join(f"{question} {score:g}" for question, score in verdict.scores.items())
+            return ", ".join(f"{question}: {score:g}" for question, score in verdict.scores.items())
 
 
 def letter(index: int) -> str:

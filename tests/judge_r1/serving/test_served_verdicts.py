@@ -53,7 +53,7 @@ class FixedVerdict:
         (ScoresVerdict(scores=(3.0, 3.0)), "tie", "A 3, B 3; 0 searches"),
         (ScoresVerdict(scores=(8.5,)), None, "8.5; 0 searches"),
         (RANKING, "B", "B > A; 0 searches"),
-        (CHECKLIST, None, "complete 1, clear 0.5; 0 searches"),
+        (CHECKLIST, None, "complete: 1, clear: 0.5; 0 searches"),
         (PairwiseVerdict(winner="B"), "B", "B is better; 0 searches"),
     ],
 )
@@ -106,7 +106,7 @@ def test_the_score_route_uses_scores_of_two_candidates() -> None:
     assert (response.scores, response.games, response.invalid) == ([0.5, 0.5], 2, 0)  # A wins in both orders
 
 
-@pytest.mark.parametrize(("verdict", "answer"), [(SCORES, "[[A]]"), (CHECKLIST, "complete 1, clear 0.5")])
+@pytest.mark.parametrize(("verdict", "answer"), [(SCORES, "[[A]]"), (CHECKLIST, "complete: 1, clear: 0.5")])
 def test_pairwise_prompts(verdict: Verdict, answer: str) -> None:
     prompt = (
         '"[[A]]", "[[B]]" or "[[C]]"?\n[User Question]\nTwo and two?\n[The Start of Assistant A\'s Answer]\nFour.\n'

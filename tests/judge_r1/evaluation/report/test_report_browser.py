@@ -321,7 +321,7 @@ def test_votes_of_both_orders_and_four_candidates_are_shown(browser: Any, tmp_pa
 VERDICTS: tuple[tuple[Verdict, str], ...] = (
     (ScoresVerdict(scores=(7.5, 3.0)), "A 7.5, B 3"),
     (RankingVerdict(order=(1, 0)), "B > A"),
-    (ChecklistVerdict(scores={"cites the case": 1.0, "is complete": 0.5}), "cites the case 1, is complete 0.5"),
+    (ChecklistVerdict(scores={"cites the case": 1.0, "is complete": 0.5}), "cites the case: 1, is complete: 0.5"),
     (InvalidVerdict(reason="rejected_no_json"), "no valid answer (rejected_no_json)"),
 )
 

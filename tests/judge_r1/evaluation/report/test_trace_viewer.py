@@ -107,7 +107,7 @@ def test_best_of_n_and_single_scores_are_described() -> None:
     assert describe_verdict(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
     assert describe_verdict(RankingVerdict(order=(1, 0, 2)), (0, 1, 2)) == "B > A > C"
     assert describe_verdict(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
-    assert describe_verdict(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
+    assert describe_verdict(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear: 1, true: 0"
     assert describe_verdict(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
     assert describe_verdict(InvalidVerdict(reason="cut"), (0, 1)) == "no valid answer (cut)"
     assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")

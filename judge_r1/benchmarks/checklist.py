@@ -11,14 +11,13 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Tables
 from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark, valid_results
-from judge_r1.core.checklist import Checklist
+from judge_r1.benchmarks.hellobench.annotations import bounded_number
+from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.items import ItemResult
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.tabular import Row, rows
 from judge_r1.statistics.correlation import correlation_table
-
-BEST = 10.0
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
@@ -70,13 +69,7 @@ def _overall(row: Row) -> float | None:
     value = row.values.get("overall")
     if value in (None, ""):
         return None
-    try:
-        number = -1.0 if isinstance(value, bool) else float(str(value))
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= BEST:
-        raise row.error("overall", f"must be a number from 0 to {BEST:g}, not {str(value)[:40]!r}")
-    return number
+    return bounded_number(row, "overall", value, OVERALL_BEST)
 
 
 BENCHMARKS.register("checklist")(

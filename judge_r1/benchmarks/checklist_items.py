@@ -12,15 +12,12 @@ from typing import Any
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
 from judge_r1.benchmarks.checklist_agreement import CORRELATION, agreement, gold_correlation
-from judge_r1.core.checklist import Checklist, weighted_score
+from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
 from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
-
-OVERALL_BEST = 10.0
-"""The best score of a judge that rates the text as a whole."""
 
 
 @dataclass(frozen=True)

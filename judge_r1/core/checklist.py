@@ -10,6 +10,8 @@ from judge_r1.core.record_base import NonEmpty, Record, content_hash
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The scores of one question (HelloBench, section 3.3)."""
+OVERALL_BEST = 10.0
+"""The best score of a text as a whole, by people and by LLM-Eval; the lowest is 0."""
 
 
 class Criterion(Record):

@@ -17,14 +17,13 @@ from judge_r1.core.items import Item
 from judge_r1.core.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.strict_json import read_json
-from judge_r1.core.verdicts import ScoresVerdict, Verdict
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.traces import drop_torn_line
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.checklist import checklist_config
-from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 
 LOG, MANIFEST = "generations.jsonl", "generation.json"
 COMPLETE, CUT = "answer", "turn_budget"
@@ -123,11 +122,7 @@ def _request(task: GenerationTask) -> JudgeRequest:
     item = Item(
         item_id=f"{task.file}/{task.id}", cluster_id=task.id, instruction=task.instruction, candidates=("",), gold=None
     )
-    return JudgeRequest(item, (0,), 0, CustomPrompt(user_prompt(task.instruction), _any_text))
-
-
-def _any_text(text: str) -> Verdict:
-    return ScoresVerdict(scores=(1.0,))
+    return JudgeRequest(item, (0,), 0, CustomPrompt(user_prompt(task.instruction), any_text))
 
 
 def _generated(task: GenerationTask, output: JudgeOutput) -> Generated:

@@ -24,7 +24,7 @@ from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.base import Judge, JudgeOutput
 from judge_r1.judges.checklist_form import write_answer, write_queries
 from judge_r1.judges.checklist_task import ChecklistTask, read_score
-from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 from judge_r1.judges.search import CaseSearcher
 
 _QUERY, _ITEM = "checklist-query", "checklist-item"
@@ -92,7 +92,7 @@ class _Cell:
     def query_request(self, most: int) -> JudgeRequest:
         fields = {"instruction": _task(self.request).instruction, "question": self.criterion.question}
         form = partial(write_queries, count=most)
-        return self._request("query", CustomPrompt(plain_prompt(_QUERY, fields), _any_text, form=form))
+        return self._request("query", CustomPrompt(plain_prompt(_QUERY, fields), any_text, form=form))
 
     def add_query(self, output: JudgeOutput) -> None:
         """A cut answer still has its first lines; without any text there is nothing to search for."""
@@ -174,10 +174,6 @@ def _queries(output: JudgeOutput, most: int) -> list[str]:
     lines = without_thoughts(output.trajectory.turns[-1].text).splitlines()
     written = [" ".join(_NUMBERING.sub("", line).split()[:_QUERY_WORDS]) for line in lines]
     return list(dict.fromkeys(query for query in written if query))[:most]
-
-
-def _any_text(text: str) -> Verdict:
-    return ScoresVerdict(scores=(1.0,))
 
 
 def _read_score(text: str, levels: Sequence[float]) -> Verdict:

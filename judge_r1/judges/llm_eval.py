@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
@@ -18,7 +19,6 @@ from judge_r1.judges.checklist import checklist_config
 from judge_r1.judges.checklist_task import ChecklistTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
-BEST = 10.0
 STYLE, OWN_CHECKLIST = "llm-eval", "llm-eval_own-checklist"
 
 
@@ -62,7 +62,7 @@ def read_overall(text: str) -> Verdict:
     if not found:
         return InvalidVerdict(reason="no_answers")
     score = found[-1]["evaluation_score"]
-    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= OVERALL_BEST:
         return InvalidVerdict(reason="bad_score")
     return ScoresVerdict(scores=(float(score),))
 

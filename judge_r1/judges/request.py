@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
-from judge_r1.core.verdicts import InvalidVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.answer_form import AnswerForm
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
@@ -35,6 +35,11 @@ class CustomPrompt:
     prompt: Prompt
     read: Callable[[str], Verdict]
     form: AnswerForm | None = field(default=None, kw_only=True)
+
+
+def any_text(text: str) -> Verdict:
+    """Reads the answer to a prompt whose text is the result: every one is valid."""
+    return ScoresVerdict(scores=(1.0,))
 
 
 @dataclass(frozen=True)

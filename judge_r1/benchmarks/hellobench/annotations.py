@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.benchmarks.hellobench.files import TASKS
+from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.tabular import Row, file_rows
 
 PAGE_SCALE = 4
 """The page stores 0, 0.25, …, 1 as 0 to 4."""
-BEST = 10.0
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,20 @@ def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
 
 def _page(row: Row) -> tuple[tuple[float, ...], float]:
     *items, overall = _list(row, "evaluation_results")
-    scores = [_number(row, "evaluation_results", item, PAGE_SCALE) / PAGE_SCALE for item in items]
-    return tuple(scores), _number(row, "evaluation_results", overall, BEST)
+    scores = [bounded_number(row, "evaluation_results", item, PAGE_SCALE) / PAGE_SCALE for item in items]
+    return tuple(scores), bounded_number(row, "evaluation_results", overall, OVERALL_BEST)
 
 
 def _plain(row: Row) -> tuple[tuple[float, ...], float]:
     if "scores" in row.values:
-        scores = [_number(row, "scores", item, 1) for item in _list(row, "scores")]
+        scores = [bounded_number(row, "scores", item, 1) for item in _list(row, "scores")]
     else:
         columns = [f"item_{number}" for number in range(sum(name.startswith("item_") for name in row.values))]
         given = [column for column in columns if row.value(column) not in ("", None)]
         if given != columns[: len(given)]:
             raise row.error(given[-1], "has a value, but an item before it has none")
-        scores = [_number(row, column, row.value(column), 1) for column in given]
-    return tuple(scores), _number(row, "overall", row.value("overall"), BEST)
+        scores = [bounded_number(row, column, row.value(column), 1) for column in given]
+    return tuple(scores), bounded_number(row, "overall", row.value("overall"), OVERALL_BEST)
 
 
 def _list(row: Row, column: str) -> list[Any]:
@@ -106,7 +106,8 @@ def _list(row: Row, column: str) -> list[Any]:
     return value
 
 
-def _number(row: Row, column: str, value: Any, most: float) -> float:
+def bounded_number(row: Row, column: str, value: Any, most: float) -> float:
+    """A number in [0, most], or as text in a CSV table. Raises: BadTable."""
     try:
         number = -1.0 if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):

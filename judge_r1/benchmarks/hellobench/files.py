@@ -42,8 +42,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Response:
-    """One line of a results file; `row` names it in messages. `scores` are the released judgement's item scores in the
-    order of the checklist, None where the line has none; they are not checked."""
+    """One line of a results file; `row` has its other columns, and names it in messages."""
 
     stem: str
     id: str
@@ -91,7 +90,7 @@ def _constrained(stem: str, least: int, plain: Sequence[Instruction]) -> dict[tu
     }
 
 
-def read_responses(folder: Path, stems: Sequence[str] = ()) -> Iterator[Response]:
+def read_responses(folder: Path) -> Iterator[Response]:
     """The lines of the results files of one system (`<stem>_results.jsonl`), or of one such file."""
     files = {name: folder / f"{name}{RESULTS}" for name in STEMS}
     if folder.is_file():
@@ -103,7 +102,7 @@ def read_responses(folder: Path, stems: Sequence[str] = ()) -> Iterator[Response
     if not present:
         raise BadBenchmark(f"{folder} holds no results of HelloBench, such as chat{RESULTS}")
     for stem, file in present.items():
-        for row in file_rows(file) if not stems or stem in stems else ():
+        for row in file_rows(file):
             yield Response(stem, row.name("id"), row.text("instruction"), row.text("response"), row)
 
 

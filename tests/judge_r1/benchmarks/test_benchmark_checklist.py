@@ -41,7 +41,7 @@ def test_weighted_positive_and_negative_criteria(rubric: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"overall": 11}, "line 1: column 'overall' must be a number from 0 to 10, not '11'"),
+        ({"overall": 11}, "line 1: column 'overall' holds '11', and must hold numbers from 0 to 10"),
         ({"response": " "}, "line 1: column 'response' must not be blank"),
         ({"id": "2"}, "line 2: column 'id' repeats 'all/2'"),
         ({"instruction": 3}, "line 1: column 'instruction' must hold text"),

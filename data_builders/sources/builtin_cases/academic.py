@@ -39,7 +39,7 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
         "refs": str(rng.randint(28, 84)),
         "supp": str(rng.randint(3, 9)),
         "rel": rng.choice(COUNT[:4]),
-        "editor": people(rng)(),
+        "editor": people(rng, scenario.generated)(),
         "received": f"{rng.randint(2, 28)} {rng.choice(MONTHS)}",
         "days": rng.choice(COUNT[2:]),
         "weeks": rng.choice(COUNT[1:6]),

@@ -29,11 +29,11 @@ def small(text: str) -> str:
 
 
 def led(lead: str, sentence: str) -> str:
-    """Returns the sentence behind a lead such as `Moreover, `; unchanged if its first word may be a name."""
+    """Returns the sentence behind a lead such as `Moreover,`; unchanged if its first word may be a name."""
     first = re.match(r"[A-Za-z]+", sentence)
     if first is None or first[0].lower() not in _LEADING:
         return sentence
-    return f"{lead}{sentence[0].lower()}{sentence[1:]}"
+    return f"{lead} {sentence[0].lower()}{sentence[1:]}"
 
 
 class Filling:

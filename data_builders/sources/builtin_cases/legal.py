@@ -23,7 +23,7 @@ def compose(scenario: Scenario, rng: Random) -> str:
 
 
 def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
-    named, places = people(rng), towns(rng)
+    named, places = people(rng, scenario.generated), towns(rng, scenario.generated)
     lodged = _date(scenario)
     communicated = lodged + timedelta(days=rng.randint(250, 700))
     observed = communicated + timedelta(days=rng.randint(90, 170))

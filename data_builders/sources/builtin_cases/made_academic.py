@@ -1,7 +1,10 @@
 """Generates papers under review: a topic, a design, strengths and flaws, and the recommendation."""
 
+import re
+from datetime import date, timedelta
 from random import Random
 
+from data_builders.sources.builtin_cases.details import Period, add_details
 from data_builders.sources.builtin_cases.filling import Filling
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.matters import FOLDER, GENERAL, Matter, MatterError, Topic, topics
@@ -10,6 +13,9 @@ from data_builders.sources.builtin_cases.writing import Written
 
 COLUMNS = ("design", "units", "outcome", "ou", "arm", "control", "sites", "who", "setup")
 SECTIONS = ("problem", "method", "data", "results", "checks", "limits")
+_NOUNS = {"o": "outcome", "a": "arm", "c": "control"}
+_ADJECTIVES = ("hearing", "living", "missing", "rotating")
+_PLURAL = ("reading scores",)
 TOLD = "data, code, interest"
 WORDS = word_lists("made")
 DESIGNS = topics("academic")
@@ -38,7 +44,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     """Returns a paper on `topic`."""
     study = {name: values[0] for name, values in topic.fields.items()}
     design = DESIGNS[study["design"]]
-    filling = Filling(rng, study)
+    filling = Filling(rng, study | _verbs(study))
     written = Written(filling, *WORDS["academic leads"])
     case = filling.any_text
     title = case(design.fields["title"])
@@ -57,6 +63,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         flaws += _add(matter, written, bad, rng)
     written.tell("limits", case(tuple(WORDS["academic limits"])))
     written.tell("checks", case(tuple(WORDS["academic checks"])))
+    add_details(written, "academic", _periods(rng), rng)
     flaws.sort(key=lambda flaw: -flaw[0])
     grade = next(name for least, name in GRADES if sum(flaw[0] for flaw in flaws) >= least)
     ending = filling.inner()
@@ -67,7 +74,44 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     written.steps += [ending.text(rng.choice(WORDS[f"academic {kind}"])) for kind in (grade, "after")]
     fields = {"title": title, "setup": study["setup"], "told": TOLD}
     fields["decision"] = ending.text(rng.choice(WORDS[f"academic decision, {grade}"]))
-    return Scenario("academic", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps))
+    return Scenario(
+        "academic", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps), generated=True
+    )
+
+
+def _verbs(study: dict[str, str]) -> dict[str, str]:
+    """The verbs that agree with the outcome (`o_was`), the arm (`a_was`) and the control (`c_was`)."""
+    forms = {"is": "are", "was": "were", "has": "have", "does": "do", "s": "", "es": ""}
+    named = {key: forms if is_plural(study[name]) else {form: form for form in forms} for key, name in _NOUNS.items()}
+    return {f"{key}_{form}": verb for key, verbs in named.items() for form, verb in verbs.items()}
+
+
+def is_plural(phrase: str) -> bool:
+    """Whether a noun phrase of a study takes a plural verb, such as `masks with worn filters`: a guess from words."""
+    first, *_ = head = re.split(
+        r" (?:of|in|at|on|to|by|for|per|with|without|from|than|that|after|before|until"
+        r"|between|along|only|alone|across|above|under|upstream|changed|split|joined|normalized)\b",
+        phrase,
+    )[0].split()
+    is_one = first in ("a", "an", "the", "one") or (
+        first.endswith("ing") and first not in _ADJECTIVES and len(head) > 1
+    )
+    if phrase in _PLURAL:
+        return True
+    return not is_one and head[-1].endswith("s") and not head[-1].endswith(("ss", "us", "is", "'s"))
+
+
+def _periods(rng: Random) -> dict[str, Period]:
+    """When the work of each section was done."""
+    begin = date(rng.randint(2017, 2020), 1, 1) + timedelta(days=rng.randrange(365))
+    days = {
+        "problem": (-1500, -300),
+        "method": (-250, -10),
+        "data": (0, 400),
+        "checks": (410, 600),
+        "limits": (610, 800),
+    }
+    return {name: (begin + timedelta(days=first), begin + timedelta(days=last)) for name, (first, last) in days.items()}
 
 
 def _add(matter: Matter, written: Written, bad: float, rng: Random) -> list[tuple[int, str, str]]:

@@ -3,11 +3,11 @@
 from datetime import date, timedelta
 from random import Random
 
+from data_builders.sources.builtin_cases.details import add_details, on
 from data_builders.sources.builtin_cases.filling import Filling, small
 from data_builders.sources.builtin_cases.grammar import word_lists
-from data_builders.sources.builtin_cases.legal import MONTHS
 from data_builders.sources.builtin_cases.matters import GENERAL, Side, Topic, topics
-from data_builders.sources.builtin_cases.people import people, towns
+from data_builders.sources.builtin_cases.people import first_name, people, towns
 from data_builders.sources.builtin_cases.scenario import Scenario
 from data_builders.sources.builtin_cases.writing import Written
 
@@ -21,12 +21,14 @@ OWN_WEIGHT = 2
 
 def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     """Returns a complaint about the measure of `topic`."""
-    named, places = people(rng), towns(rng)
+    named, places = people(rng, generated=True), towns(rng, generated=True)
     woman = rng.random() < 0.5
     pronouns = ("she", "her", "her") if woman else ("he", "his", "him")
-    name, town = named(), places()
+    name, town = f"{first_name(rng, woman)} {named().split()[-1]}", places()
     short = f"{'Ms' if woman else 'Mr'} {name.split()[-1]}"
-    slots, lodged = _dates(topic, rng)
+    days = _dates(topic, rng)
+    first, second, third, lodged = days
+    slots = {f"d{n}": on(day) for n, day in enumerate(days[:3], start=1)} | {"y1": str(first.year + 1)}
     slots |= {
         **dict(zip(("he", "his", "him"), pronouns, strict=True)),
         "short": short,
@@ -46,17 +48,23 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     ]
     rng.shuffle(drawn)
     bad = rng.choice([0.25, 0.5, 0.8])
+    age = rng.randint(31, 66)
     worse: list[tuple[int, str]] = []
     better: list[tuple[int, str]] = []
     for matter, weight in drawn:
         side, points = _side(matter.worse, matter.better, bad, rng), worse
         points = worse if side is matter.worse else better
-        points.append((weight, written.add(matter.section, side).text(side.point)))
+        inner = written.add(matter.section, side)
+        points.append((weight, inner.text(side.point)))
+        age = int(inner.slots.get("ga", age))
     for party, points in (("applicant", worse), ("government", better)):
         written.tell(party, filling.any_text(topic.fields[party]))
         for _, point in rng.sample(points, min(3, len(points))):
             said = rng.choice(WORDS[f"legal {party}"])
             written.tell(party, filling.inner().text(said.replace("POINT", small(point))))
+    before = timedelta(days=rng.randint(400, 2500))
+    periods = {"facts": (first, third), "proceedings": (second, third), "law": (first - before, first)}
+    add_details(written, "legal", periods, rng)
     violated = sum(w for w, _ in worse) >= sum(w for w, _ in better)
     strong, weak = (
         sorted(points, key=lambda p: -p[0]) for points in ((worse, better) if violated else (better, worse))
@@ -68,24 +76,25 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     ending.slots["ask"] = topic.fields["ask"][0]
     outcome = "violation" if violated else "no violation"
     written.steps += [ending.text(rng.choice(WORDS[f"legal {kind}, {outcome}"])) for kind in ("end", "after")]
-    born = int(slots["d1"].split()[-1]) - rng.randint(31, 66)
     fields = {
         "article": topic.fields["article"][0],
         "provision": article,
-        "applicant": f"{short.split()[0]} {name}, born in {born}, a {rng.choice(JOBS).replace('_', ' ')} in {town}",
+        "applicant": f"{short.split()[0]} {name}, born in {first.year - age}, a {rng.choice(JOBS).replace('_', ' ')} in {town}",
         "short": short,
-        "lodged": lodged,
+        "lodged": on(lodged),
         "decision": ending.text(rng.choice(WORDS[f"legal decision, {outcome}"])),
     }
-    return Scenario("legal", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps))
+    return Scenario(
+        "legal", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps), generated=True
+    )
 
 
 def _side(worse: Side, better: Side | None, bad: float, rng: Random) -> Side:
     return worse if better is None or rng.random() < bad else better
 
 
-def _dates(topic: Topic, rng: Random) -> tuple[dict[str, str], str]:
-    """The dates of the measure and of two decisions, and when the application was lodged."""
+def _dates(topic: Topic, rng: Random) -> tuple[date, date, date, date]:
+    """The days of the measure, of two decisions, and when the application was lodged."""
     years, span = (
         [int(value) for value in topic.fields.get(name, (default,))[0].split("..")]
         for name, default in (("year", YEARS), ("span", SPAN))
@@ -94,5 +103,4 @@ def _dates(topic: Topic, rng: Random) -> tuple[dict[str, str], str]:
     second = first + timedelta(days=rng.randint(15, 110))
     third = second + timedelta(days=rng.randint(120, 380))
     lodged = max(first + timedelta(days=rng.randint(*span)), third + timedelta(days=40))
-    written = [f"{day.day} {MONTHS[day.month - 1]} {day.year}" for day in (first, second, third, lodged)]
-    return {"d1": written[0], "d2": written[1], "d3": written[2], "y1": str(first.year + 1)}, written[3]
+    return first, second, third, lodged

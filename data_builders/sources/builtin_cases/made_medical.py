@@ -1,7 +1,9 @@
 """Generates patients: an illness, some of its findings with their values, and what is to be done."""
 
+from datetime import date, timedelta
 from random import Random
 
+from data_builders.sources.builtin_cases.details import add_details
 from data_builders.sources.builtin_cases.filling import Filling
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.matters import GENERAL, Matter, Topic, topics
@@ -24,7 +26,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     filling = Filling(rng, _person(topic, rng))
     for name in sorted(SLOTS.intersection(topic.fields)):
         filling.slots[name] = filling.phrase(topic.fields[name][0])
-    written = Written(filling, "The notes say that ")
+    written = Written(filling, "The notes say that")
     for section, (least, most) in COUNTS.items():
         own = topic.of(section)
         drawn = sorted(rng.sample(range(len(own)), min(len(own), rng.randint(least, most))))
@@ -35,11 +37,21 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
             found += rng.sample(TOPICS[GENERAL].of("course"), rng.randint(2, 4))
         for matter in found:
             written.add(section, matter.worse)
+    admitted = date(rng.randint(2019, 2024), 1, 1) + timedelta(days=rng.randrange(365))
+    add_details(written, "medical", {"history": (admitted - timedelta(days=420), admitted - timedelta(days=30))}, rng)
     body = f"{rng.randint(52, 108)} kg, {rng.randint(156, 192)} cm"
     fields = {name: topic.fields[name][0] for name in ("vitals", "normal", "quiet")}
     fields |= {"kind": "diagnosis", "body": body, "told": TOLD}
     fields["decision"] = filling.text(f"{topic.fields['name'][0]}; {topic.fields['plan'][0]}.")
-    return Scenario("medical", topic.name, number, fields, written.sections(tuple(COUNTS)), tuple(written.steps))
+    return Scenario(
+        "medical",
+        topic.name,
+        number,
+        fields,
+        written.sections((*COUNTS, "nursing")),
+        tuple(written.steps),
+        generated=True,
+    )
 
 
 def _person(topic: Topic, rng: Random) -> dict[str, str]:

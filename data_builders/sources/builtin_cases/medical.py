@@ -29,8 +29,8 @@ LAYOUTS = (
 
 def compose(scenario: Scenario, rng: Random) -> str:
     """The context; its layout goes by the scenario's number, its fillings by `rng`."""
-    named = people(rng)
-    place = f"{towns(rng)()} [General Hospital|District Hospital|Infirmary|University Hospital]"
+    named = people(rng, scenario.generated)
+    place = f"{towns(rng, scenario.generated)()} [General Hospital|District Hospital|Infirmary|University Hospital]"
     slots: dict[str, Slot] = {"doctor": lambda: f"Dr {named()}", "hospital": expand(place, rng)}
     parts, layout = _parts(scenario, rng), scenario.number % len(LAYOUTS)
     if layout == MEETING:
@@ -111,6 +111,7 @@ def _meeting(parts: list[Part], rng: Random, slots: dict[str, Slot]) -> str:
     doctor, nurse, chair = (expand("{doctor}", rng, slots) for _ in range(3))
     speaker = {
         "chart": f"{nurse.removeprefix('Dr ')} (nursing)",
+        "nursing": f"{nurse.removeprefix('Dr ')} (nursing)",
         "ward": f"{nurse.removeprefix('Dr ')} (nursing)",
         "question": f"{chair} (chair)",
     }

@@ -5,16 +5,28 @@ from random import Random
 
 from data_builders.sources.builtin_cases.grammar import word_lists
 
-_FIRST, _LAST, _TOWNS = (" ".join(lines).split() for lines in list(word_lists("people").values())[:3])
+_LISTS = {name: " ".join(lines).split() for name, lines in word_lists("people").items()}
 
 
-def people(rng: Random) -> Callable[[], str]:
+def first_name(rng: Random, woman: bool) -> str:
+    """Returns a first name of a woman or a man."""
+    return rng.choice(_LISTS["women" if woman else "men"])
+
+
+def people(rng: Random, generated: bool = False) -> Callable[[], str]:
     """Returns a generator of full names with unique surnames."""
-    last = iter(rng.sample(_LAST, len(_LAST)))
-    return lambda: f"{rng.choice(_FIRST)} {next(last)}"
+    first, last = _names("first names", generated), _names("surnames", generated)
+    surnames = iter(rng.sample(last, len(last)))
+    return lambda: f"{rng.choice(first)} {next(surnames)}"
 
 
-def towns(rng: Random) -> Callable[[], str]:
+def towns(rng: Random, generated: bool = False) -> Callable[[], str]:
     """Returns a generator of unique town names."""
-    names = iter(rng.sample(_TOWNS, len(_TOWNS)))
+    found = _names("towns", generated)
+    names = iter(rng.sample(found, len(found)))
     return lambda: next(names)
+
+
+def _names(name: str, generated: bool) -> list[str]:
+    """The names of a list. Those under `more` are for generated cases: with them the shipped cases would change."""
+    return _LISTS[name] + (_LISTS[f"more {name}"] if generated else [])

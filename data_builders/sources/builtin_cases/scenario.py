@@ -34,6 +34,7 @@ class Scenario:
     fields: dict[str, str]
     sections: dict[str, str]
     steps: tuple[str, ...]
+    generated: bool = False
 
     def field(self, name: str) -> str:
         """Returns a required field."""

@@ -1,17 +1,22 @@
 """Collects what a generated case tells in its sections, and the steps of its reference."""
 
+import re
+
 from data_builders.sources.builtin_cases.filling import Filling, led
 from data_builders.sources.builtin_cases.matters import Side
 
 LEAD_SHARE = 0.25
 """The share of the sentences that get a lead, if their first word allows it."""
+ARGUMENTS = ("applicant", "government")
+"""Sections whose sentences say themselves who says so: they get no lead."""
+_PRONOUN = re.compile(r"(?:He|She|His|Her|It|They|This|That|These)\b")
 LINKS = (
-    "Moreover, ",
-    "In addition, ",
-    "Furthermore, ",
-    "Besides, ",
-    "It also counts that ",
-    "It has to be added that ",
+    "Moreover,",
+    "In addition,",
+    "Furthermore,",
+    "Besides,",
+    "It also counts that",
+    "It has to be added that",
 )
 
 
@@ -36,9 +41,15 @@ class Written:
     def tell(self, section: str, text: str) -> None:
         """Adds a text to a section, some with a lead."""
         rng = self.filling.rng
-        if self.leads and self._told.get(section) and rng.random() < LEAD_SHARE:
+        if self.leads and section not in ARGUMENTS and self._told.get(section) and rng.random() < LEAD_SHARE:
             text = led(rng.choice(self.leads), text)
         self._told.setdefault(section, []).append(text)
+
+    def insert(self, section: str, text: str) -> None:
+        """Adds a text to a section behind its first one, but not before one that begins with a pronoun."""
+        texts = self._told.setdefault(section, [])
+        places = [at for at in range(1, len(texts)) if _PRONOUN.match(texts[at]) is None]
+        texts.insert(self.filling.rng.choice([*places, len(texts)]), text)
 
     def sections(self, order: tuple[str, ...]) -> dict[str, str]:
         """Returns the text of each section."""

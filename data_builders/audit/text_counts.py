@@ -27,20 +27,29 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 @lru_cache(maxsize=8192)
 def text_counts(text: str) -> Mapping[str, float]:
     """The counts `COUNTS` of a text, and its mean word length in characters."""
-    words = _WORD.findall(text.lower())
+    sentences = [_words_of(part) for part in _SENTENCE.split(text.lower())]
+    words = sum(count for count, _, _, _ in sentences)
+    letters = sum(count for _, count, _, _ in sentences)
     return {
         "characters": len(text),
-        "words": len(words),
-        "different words": len(set(words)),
-        "shared words": _shared_words(text.lower()),
+        "words": words,
+        "different words": len(frozenset().union(*(different for _, _, different, _ in sentences))),
+        "shared words": _shared_words([long for _, _, _, long in sentences]),
         "numbers": len(_NUMBER.findall(text)),
-        "mean word length": sum(map(len, words)) / len(words) if words else 0.0,
+        "mean word length": letters / words if words else 0.0,
     }
 
 
-def _shared_words(text: str) -> float:
+@lru_cache(maxsize=8192)
+def _words_of(sentence: str) -> tuple[int, int, frozenset[str], frozenset[str]]:
+    """The number of words of a sentence, that of their characters, its different words, and the long ones."""
+    words = _WORD.findall(sentence)
+    different = frozenset(words)
+    return len(words), sum(map(len, words)), different, frozenset(word for word in different if len(word) >= LONG)
+
+
+def _shared_words(sentences: Sequence[frozenset[str]]) -> float:
     """The mean share of a sentence's long words that other sentences have: one on another subject shares few."""
-    sentences = [{word for word in _WORD.findall(part) if len(word) >= LONG} for part in _SENTENCE.split(text)]
     counts = Counter(word for sentence in sentences for word in sentence)
     shares = [sum(counts[word] > 1 for word in sentence) / len(sentence) for sentence in sentences if sentence]
     return sum(shares) / len(shares) if shares else 0.0

@@ -29,8 +29,9 @@ from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
-FOREIGN_CASES = 500
-"""Cases of a corpus whose facts P4 may cite in others."""
+FOREIGN_CASES, FOREIGN_GENERATED = 500, 150
+"""Cases of a corpus, and generated cases of each domain, whose facts P4 may cite in others. Generated cases have more
+facts that fit, and looking through them takes most of the time of P4."""
 
 
 class _Pairs(Generator[T]):
@@ -128,8 +129,8 @@ class PairsByRules(_Pairs[Case]):
     @cached_property
     def _foreign(self) -> ForeignFacts:
         """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
-        generated = FOREIGN_CASES if self.plan.cases_per_domain else None
-        return ForeignFacts(CorpusFacts(self._cases(FOREIGN_CASES, generated, Counter())))
+        generated = FOREIGN_GENERATED if self.plan.cases_per_domain else None
+        return ForeignFacts(CorpusFacts(self._cases(None if generated else FOREIGN_CASES, generated, Counter())))
 
     def _citing(self, case: Case) -> Case:
         return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)

@@ -1,11 +1,12 @@
 """Measures how a flawed reasoning differs from its reference, by counts that need no understanding."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import lru_cache
 
 from data_builders.audit.text_counts import text_counts
-from data_builders.perturb.rules.text_match import changed, content_words
+from data_builders.perturb.rules.text_match import WORD, changed, content_words
 
 
 def count_features(reference: str, flawed: str) -> dict[str, float]:
@@ -49,8 +50,36 @@ def _shared_words(reference: str, flawed: str) -> float:
     old, new = (content_words(text) for text in (reference[start:old_end], flawed[start:new_end]))
     if not old or not new:
         return 0.0
-    elsewhere = set(content_words(f"{reference[:start]} {reference[old_end:]}"))
-    return sum(word in elsewhere for word in new) / len(new) - sum(word in elsewhere for word in old) / len(old)
+    elsewhere = _counts_without(reference, start, old_end)
+    return sum(elsewhere[word] > 0 for word in new) / len(new) - sum(elsewhere[word] > 0 for word in old) / len(old)
+
+
+def _counts_without(text: str, start: int, end: int) -> Counter[str]:
+    """Return how often each content word is in a text without its characters `[start, end)`.
+
+    The words are found once for each text, because many flaws of one reference are measured.
+    """
+    starts, ends, counts = _word_places(text)
+    first, last = bisect_right(ends, start), bisect_left(starts, end)
+    if first >= last:
+        return counts
+    left, right = min(starts[first], start), max(ends[last - 1], end)
+    changed_counts = counts.copy()
+    changed_counts.subtract(_content_counts(text[left:right]))
+    changed_counts.update(_content_counts(f"{text[left:start]} {text[end:right]}"))
+    return changed_counts
+
+
+@lru_cache(maxsize=4)
+def _word_places(text: str) -> tuple[list[int], list[int], Counter[str]]:
+    """Return where the words of a text begin and end, and how often each content word occurs."""
+    found = [match.span() for match in WORD.finditer(text)]
+    return [start for start, _ in found], [end for _, end in found], _content_counts(text)
+
+
+def _content_counts(text: str) -> Counter[str]:
+    """Count the content words of a text."""
+    return Counter(stem for word in WORD.findall(text) for stem in content_words(word))
 
 
 @lru_cache(maxsize=4)

@@ -23,6 +23,11 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def with_article(noun: str) -> str:
+    """Returns a noun with its indefinite article."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def small(text: str) -> str:
     """Returns the text with its first letter in lower case, unless that begins a name or an abbreviation."""
     return f"{text[:1].lower()}{text[1:]}" if text[1:2].islower() or text[1:2] == " " else text

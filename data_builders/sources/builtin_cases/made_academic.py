@@ -13,9 +13,9 @@ from data_builders.sources.builtin_cases.writing import Written
 
 COLUMNS = ("design", "units", "outcome", "ou", "arm", "control", "sites", "who", "setup")
 SECTIONS = ("problem", "method", "data", "results", "checks", "limits")
-_NOUNS = {"o": "outcome", "a": "arm", "c": "control"}
+_NOUNS = {"o": "outcome", "a": "arm", "c": "control", "u": "units"}
 _ADJECTIVES = ("hearing", "living", "missing", "rotating")
-_PLURAL = ("reading scores",)
+_PLURALS = frozenset(("bees", "children", "larvae", "people", "scores", "sensors", "women"))
 TOLD = "data, code, interest"
 WORDS = word_lists("made")
 DESIGNS = topics("academic")
@@ -80,7 +80,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
 
 
 def _verbs(study: dict[str, str]) -> dict[str, str]:
-    """The verbs that agree with the outcome (`o_was`), the arm (`a_was`) and the control (`c_was`)."""
+    """The verbs that agree with the outcome (`o_was`), the arm (`a_was`), the control and the units."""
     forms = {"is": "are", "was": "were", "has": "have", "does": "do", "s": "", "es": ""}
     named = {key: forms if is_plural(study[name]) else {form: form for form in forms} for key, name in _NOUNS.items()}
     return {f"{key}_{form}": verb for key, verbs in named.items() for form, verb in verbs.items()}
@@ -96,7 +96,7 @@ def is_plural(phrase: str) -> bool:
     is_one = first in ("a", "an", "the", "one") or (
         first.endswith("ing") and first not in _ADJECTIVES and len(head) > 1
     )
-    if phrase in _PLURAL:
+    if _PLURALS.intersection(head):
         return True
     return not is_one and head[-1].endswith("s") and not head[-1].endswith(("ss", "us", "is", "'s"))
 

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from random import Random
 
 from data_builders.sources.builtin_cases.details import add_details, on
-from data_builders.sources.builtin_cases.filling import Filling, small
+from data_builders.sources.builtin_cases.filling import Filling, small, with_article
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.matters import GENERAL, Side, Topic, topics
 from data_builders.sources.builtin_cases.people import first_name, people, towns
@@ -17,6 +17,8 @@ JOBS = " ".join(word_lists("people")["jobs"]).split()
 SECTIONS = ("facts", "proceedings", "law", "applicant", "government")
 SPAN, YEARS = "560..900", "2006..2013"
 OWN_WEIGHT = 2
+OTHER_SIDE = {True: "the public interest", False: "the length of the proceedings"}
+"""What speaks against a violation, and for one, if no point does."""
 
 
 def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
@@ -70,16 +72,17 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         sorted(points, key=lambda p: -p[0]) for points in ((worse, better) if violated else (better, worse))
     )
     found = {"one": small(strong[0][1]), "two": small(strong[min(1, len(strong) - 1)][1])}
-    against = {"weak": small(weak[0][1])} if weak else {"weak": "the arguments of the other side"}
+    against = {"weak": small(weak[0][1]) if weak else OTHER_SIDE[violated]}
     ending = filling.inner()
     ending.slots.update(found | against)
     ending.slots["ask"] = topic.fields["ask"][0]
     outcome = "violation" if violated else "no violation"
     written.steps += [ending.text(rng.choice(WORDS[f"legal {kind}, {outcome}"])) for kind in ("end", "after")]
+    job = rng.choice(JOBS).replace("_", " ")
     fields = {
         "article": topic.fields["article"][0],
         "provision": article,
-        "applicant": f"{short.split()[0]} {name}, born in {first.year - age}, a {rng.choice(JOBS).replace('_', ' ')} in {town}",
+        "applicant": f"{short.split()[0]} {name}, born in {first.year - age}, {with_article(job)} in {town}",
         "short": short,
         "lodged": on(lodged),
         "decision": ending.text(rng.choice(WORDS[f"legal decision, {outcome}"])),

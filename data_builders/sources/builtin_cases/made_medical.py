@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from random import Random
 
 from data_builders.sources.builtin_cases.details import add_details
-from data_builders.sources.builtin_cases.filling import Filling
+from data_builders.sources.builtin_cases.filling import Filling, with_article
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.matters import GENERAL, Matter, Topic, topics
 from data_builders.sources.builtin_cases.scenario import Scenario
@@ -62,7 +62,8 @@ def _person(topic: Topic, rng: Random) -> dict[str, str]:
     if age >= RETIRED:
         job = f"retired {job}"
     article = "an" if str(age).startswith(("8", "11", "18")) else "a"
-    one = "an" if job[0] in "aeiou" else "a"
-    who = rng.choice([f"{article} {age}-year-old {job}", f"{one} {job} aged {age}", f"{one} {job} of {age}"])
+    who = rng.choice(
+        [f"{article} {age}-year-old {job}", f"{with_article(job)} aged {age}", f"{with_article(job)} of {age}"]
+    )
     pronouns = ("she", "her", "her") if woman else ("he", "his", "him")
     return {"who": who, "age": str(age), **dict(zip(("he", "his", "him"), pronouns, strict=True))}

@@ -58,7 +58,7 @@ def test_templates_are_filled(cases: list[Case]) -> None:
         for text in (case.context, case.decision, case.reference):
             assert not PLACEHOLDER.search(text), (case.meta["name"], PLACEHOLDER.search(text))
             assert not DOUBLED.search(text), (case.meta["name"], DOUBLED.search(text))
-        assert 420 <= len(case.context.split()) <= 800
+        assert 600 <= len(case.context.split()) <= 1200
         assert 7 <= len(steps(case)) <= 12
 
 

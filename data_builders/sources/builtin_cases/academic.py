@@ -50,15 +50,15 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
 
 def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part]:
     """The written sections in order; set-up after the method or the data, form and earlier work at changing places."""
-    known = set(scenario.items("told"))
+    known = set(scenario.items("covered"))
     topics = [topic for topic in sorted(STATEMENTS) if topic not in known]
     said = " ".join(expand(rng.choice(STATEMENTS[t]), rng) for t in rng.sample(topics, min(6, len(topics))))
     checked = "; ".join(draw(WORDS["checklist"], 7, rng))
     listed = rng.choice(["The office ticked: {}.", "Check list: {}.", "On the check list, marked yes: {}."])
     form = ("form", f"{expand(rng.choice(WORDS['form']), rng, slots)} {said} {listed.format(checked)}")
     keys = scenario.items("setup")
-    told = [text for key in dict.fromkeys(keys) for text in draw(SETUP[key], keys.count(key), rng)]
-    setup = ("setup", " ".join(told))
+    methods = [text for key in dict.fromkeys(keys) for text in draw(SETUP[key], keys.count(key), rng)]
+    setup = ("setup", " ".join(methods))
     related = ("related", expand(rng.choice(WORDS["related"]), rng, slots))
     office = (
         "office",

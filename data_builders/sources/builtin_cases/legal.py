@@ -89,14 +89,14 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     articles = scenario.items("article")
     others = [one(THIRD[articles[0]]), one(TEXTS[articles[-1]]), one(WORDS["file"])]
     rng.shuffle(others)
-    told = list(scenario.sections.items())
+    sections = list(scenario.sections.items())
     claims = ("claims", one(WORDS["claims"]))
     other = ("others", " ".join(others))
     if rng.random() < 0.5:
-        parts = [("procedure", f"{opening} {writers} {complaint} {notice} {admissible}"), *told]
+        parts = [("procedure", f"{opening} {writers} {complaint} {notice} {admissible}"), *sections]
         tail = [other, ("claims", f"{claims[1]} {later}")]
     else:
-        parts = [("opening", f"{opening} {complaint} {writers}"), *told]
+        parts = [("opening", f"{opening} {complaint} {writers}"), *sections]
         tail = [claims, ("procedure", f"{notice} {admissible} {later}"), other]
     rng.shuffle(tail)
     if rng.random() < 0.4:

@@ -16,7 +16,7 @@ SECTIONS = ("problem", "method", "data", "results", "checks", "limits")
 _NOUNS = {"o": "outcome", "a": "arm", "c": "control", "u": "units"}
 _ADJECTIVES = ("hearing", "living", "missing", "rotating")
 _PLURALS = frozenset(("bees", "children", "larvae", "people", "scores", "sensors", "women"))
-TOLD = "data, code, interest"
+COVERED = "data, code, interest"
 WORDS = word_lists("made")
 DESIGNS = topics("academic")
 GRADES = ((7, "rejection"), (4, "major"), (2, "minor"), (0, "acceptance"))
@@ -51,18 +51,18 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     base = {section: case(design.fields[section]) for section in ("method", "data")}
     for section in ("problem", "results"):
         (matter,) = design.of(section)
-        written.tell(section, case(matter.worse.told))
+        written.state(section, case(matter.worse.statements))
         written.steps.append(filling.text(matter.worse.judged))
     for section, text in base.items():
-        written.tell(section, text)
+        written.state(section, text)
     drawn = rng.sample(design.two_sided, rng.randint(5, 7)) + rng.sample(DESIGNS[GENERAL].two_sided, rng.randint(4, 6))
     rng.shuffle(drawn)
     bad = rng.choice([0.15, 0.4, 0.7])
     flaws: list[tuple[int, str, str]] = []
     for matter in drawn:
         flaws += _add(matter, written, bad, rng)
-    written.tell("limits", case(tuple(WORDS["academic limits"])))
-    written.tell("checks", case(tuple(WORDS["academic checks"])))
+    written.state("limits", case(tuple(WORDS["academic limits"])))
+    written.state("checks", case(tuple(WORDS["academic checks"])))
     add_details(written, "academic", _periods(rng), rng)
     flaws.sort(key=lambda flaw: -flaw[0])
     grade = next(name for least, name in GRADES if sum(flaw[0] for flaw in flaws) >= least)
@@ -72,7 +72,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     ending.slots.update({"one": points[0], "two": points[min(1, len(points) - 1)]})
     ending.slots.update({f"ask{n}": request for n, request in enumerate(requests[:4])})
     written.steps += [ending.text(rng.choice(WORDS[f"academic {kind}"])) for kind in (grade, "after")]
-    fields = {"title": title, "setup": study["setup"], "told": TOLD}
+    fields = {"title": title, "setup": study["setup"], "covered": COVERED}
     fields["decision"] = ending.text(rng.choice(WORDS[f"academic decision, {grade}"]))
     return Scenario(
         "academic", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps), generated=True

@@ -44,7 +44,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     written = Written(filling, *WORDS["legal leads"])
     for section in ("facts", "law"):
         written.add(section, topic.of(section)[0].worse)
-    written.tell("proceedings", filling.any_text(tuple(WORDS["legal proceedings"])))
+    written.state("proceedings", filling.any_text(tuple(WORDS["legal proceedings"])))
     drawn = [(m, OWN_WEIGHT) for m in topic.two_sided] + [
         (m, 1) for m in rng.sample(TOPICS[GENERAL].two_sided, rng.randint(5, 7))
     ]
@@ -60,10 +60,10 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         points.append((weight, inner.text(side.point)))
         age = int(inner.slots.get("ga", age))
     for party, points in (("applicant", worse), ("government", better)):
-        written.tell(party, filling.any_text(topic.fields[party]))
+        written.state(party, filling.any_text(topic.fields[party]))
         for _, point in rng.sample(points, min(3, len(points))):
             said = rng.choice(WORDS[f"legal {party}"])
-            written.tell(party, filling.inner().text(said.replace("POINT", small(point))))
+            written.state(party, filling.inner().text(said.replace("POINT", small(point))))
     before = timedelta(days=rng.randint(400, 2500))
     periods = {"facts": (first, third), "proceedings": (second, third), "law": (first - before, first)}
     add_details(written, "legal", periods, rng)

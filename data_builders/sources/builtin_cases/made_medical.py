@@ -17,7 +17,7 @@ COUNTS = {"presentation": (1, 1), "history": (2, 3), "examination": (1, 2), "tes
 """How many findings of each section a case has, at least and at most."""
 SLOTS = frozenset(("drug", "valve", "joint", "side", "cls", "cause"))
 """Fields that findings mention."""
-TOLD = "surgery, family_far, travel, sleep"
+COVERED = "surgery, family_far, travel, sleep"
 """Background that the findings of an illness may contradict."""
 
 
@@ -41,7 +41,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     add_details(written, "medical", {"history": (admitted - timedelta(days=420), admitted - timedelta(days=30))}, rng)
     body = f"{rng.randint(52, 108)} kg, {rng.randint(156, 192)} cm"
     fields = {name: topic.fields[name][0] for name in ("vitals", "normal", "quiet")}
-    fields |= {"kind": "diagnosis", "body": body, "told": TOLD}
+    fields |= {"kind": "diagnosis", "body": body, "covered": COVERED}
     fields["decision"] = filling.text(f"{topic.fields['name'][0]}; {topic.fields['plan'][0]}.")
     return Scenario(
         "medical",

@@ -1,9 +1,9 @@
-"""Matters: what a generated case may contain. A matter is told in the case and judged in the reference.
+"""Matters: what a generated case may contain. A matter is stated in the case and judged in the reference.
 
     === topic
     key: value // another value
-    section: told // told in other words => judged
-    matter 2 section: told => judged => flaw => what to do ## told => judged => merit
+    section: statement // the same in other words => judgment
+    matter 2 section: statement => judgment => flaw => what to do ## statement => judgment => merit
 
 Lines with `=>` are matters. Those that begin with `matter` have two sides, for the worse and for the better, and a
 weight (1 if it is left out). Each text is a template of `Filling`.
@@ -28,9 +28,9 @@ class MatterError(JudgeError):
 
 @dataclass(frozen=True)
 class Side:
-    """How a matter is told (in one of several ways) and judged, and what the judgment says in short."""
+    """How a matter is stated (in one of several ways) and judged, and what the judgment says in short."""
 
-    told: tuple[str, ...]
+    statements: tuple[str, ...]
     judged: str
     point: str = ""
     request: str = ""
@@ -91,5 +91,5 @@ def _topic(path: Path, name: str, *lines: str) -> Topic:
 def _side(path: Path, text: str) -> Side:
     parts = [part.strip() for part in text.split("=>")]
     if not 2 <= len(parts) <= 4 or not all(parts):
-        raise MatterError(f"{path}: {text[:40]!r} must be 'told => judged', with up to two more parts")
+        raise MatterError(f"{path}: {text[:40]!r} must be 'statement => judgment', with up to two more parts")
     return Side(tuple(parts[0].split(" // ")), *parts[1:])

@@ -41,9 +41,9 @@ def compose(scenario: Scenario, rng: Random) -> str:
 
 
 def _parts(scenario: Scenario, rng: Random) -> list[Part]:
-    """All paragraphs in an order in which they may be told; charts and ward notes come at changing places."""
+    """All paragraphs in an order in which they may come; charts and ward notes come at changing places."""
     written = dict(scenario.sections)
-    known = set(scenario.items("told"))
+    known = set(scenario.items("covered"))
     topics = [topic for topic in BACKGROUND if topic not in known]
     background = " ".join(expand(rng.choice(BACKGROUND[t]), rng) for t in rng.sample(topics, min(7, len(topics))))
     silent = " ".join(expand(rng.choice(QUIET[organ]), rng) for organ in scenario.items("quiet"))
@@ -77,9 +77,9 @@ def _body(scenario: Scenario) -> dict[str, str]:
 
 def _normal(scenario: Scenario, rng: Random) -> str:
     """Results of the panels that the illness leaves alone, without any that the text gives itself."""
-    told = " ".join(scenario.sections.values()).lower()
+    stated = " ".join(scenario.sections.values()).lower()
     results = [result for panel in scenario.items("normal") for result in ANALYTES[panel]]
-    values = draw([result for result in results if not any(n in told for n in _names(result))], 14, rng)
+    values = draw([result for result in results if not any(n in stated for n in _names(result))], 14, rng)
     listed = ", ".join(values[:-1]) + f" and {values[-1]}"
     return rng.choice(WORDS["normal leads"]).replace("{list}", listed)
 

@@ -12,7 +12,7 @@ from typing import Any
 from data_builders.generators import generator_for
 from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
-from data_builders.parallel_lanes import groups_in_lanes
+from data_builders.parallel_drafts import groups_by_processes
 from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
@@ -47,9 +47,12 @@ def build(
 
 
 def build_by_rules(generator: Generator[Any], out: Path, processes: int = 1) -> dict[str, Any]:
-    """Run a generator that needs no teacher, in up to so many processes. Returns the build report."""
+    """Run a generator that needs no teacher. Returns the build report.
+
+    So many processes draft its groups, if it can draft. Their number does not change the bytes.
+    """
     with open_writer(generator, out) as writer:
-        groups = groups_in_lanes(generator, processes) if processes > 1 else _groups(generator)
+        groups = groups_by_processes(generator, processes) if processes > 1 and generator.drafts else _groups(generator)
         for group in filter(None, groups):
             writer.add(group)
     return writer.report

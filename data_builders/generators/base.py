@@ -110,9 +110,18 @@ class Generator(ABC, Generic[T]):
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
 
-    def lane(self, item: T) -> str:
-        """The lane of an item: its group depends on no item of another lane."""
-        return ""
+    @property
+    def drafts(self) -> bool:
+        """Whether `generate` consists of `draft` and `finish`, so that other processes can draft."""
+        return False
+
+    def draft(self, item: T) -> Any:
+        """The part of `generate` that depends on no other item."""
+        raise NotImplementedError
+
+    def finish(self, draft: Any) -> RecordGroup | None:
+        """The part of `generate` that depends on the items before. It gets the drafts in order."""
+        raise NotImplementedError
 
     def finalize(self, record: Record) -> Record:
         """The record as it is written. Called once for each record that is new, in the order of the file."""

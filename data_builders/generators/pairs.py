@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import CANDIDATES, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
-from data_builders.perturb.rules.balanced import perturb_balanced
+from data_builders.perturb.rules.balanced import DrawnFlaws, choose_balanced, draw_candidates
 from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
@@ -98,6 +98,12 @@ class _RuleGroup(RecordGroup):
     abstained: Counter[str]
 
 
+@dataclass(frozen=True)
+class _Draft:
+    case: Case
+    drawn: DrawnFlaws
+
+
 @register
 class PairsByRules(_Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
@@ -136,21 +142,49 @@ class PairsByRules(_Pairs[Case]):
         return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)
 
     def generate(self, item: Case) -> _RuleGroup:
-        plan, abstained = self.plan, Counter[str]()
-        case = self._citing(item) if self._selection else item
-        make = (
-            partial(perturb_balanced, selection=self._selection, foreign=self._foreign, most=plan.candidates)
-            if self._selection
-            else perturb
-        )
-        pairs = make(
-            case, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=self._rules, abstained=abstained
-        )
-        return _RuleGroup([case, *pairs], abstained)
+        return self.finish(self.draft(item))
 
-    def lane(self, item: Case) -> str:
-        """The domain: flaws are balanced within it, and P4 cites its cases. Likelihoods are learned from all."""
-        return item.domain if self.plan.reader is None else ""
+    @property
+    def drafts(self) -> bool:
+        """Likelihoods are learned from all cases before, so a build with a reader has no drafts."""
+        return self.plan.reader is None
+
+    def draft(self, item: Case) -> _Draft | _RuleGroup:
+        """Draw the flaws to choose from. Without a selection all are taken, and the group is complete."""
+        plan = self.plan
+        if self._selection is None:
+            abstained = Counter[str]()
+            pairs = perturb(
+                item,
+                kinds=plan.kinds,
+                variants=plan.variants,
+                seed=plan.seed,
+                rule_set=self._rules,
+                abstained=abstained,
+            )
+            return _RuleGroup([item, *pairs], abstained)
+        case = self._citing(item)
+        drawn = draw_candidates(
+            case,
+            foreign=self._foreign,
+            repeating=self._selection.repeating,
+            kinds=plan.kinds,
+            variants=plan.variants,
+            seed=plan.seed,
+            rule_set=self._rules,
+            most=plan.candidates,
+        )
+        self._selection.measure(case.reference, drawn.candidates)
+        return _Draft(case, drawn)
+
+    def finish(self, draft: _Draft | _RuleGroup) -> _RuleGroup:
+        """Choose among the flaws, so that those of all cases so far are balanced."""
+        if isinstance(draft, _RuleGroup):
+            return draft
+        assert self._selection is not None
+        abstained = draft.drawn.abstained
+        pairs = choose_balanced(draft.drawn.candidates, self.plan.variants, self._selection, abstained)
+        return _RuleGroup([draft.case, *pairs], abstained)
 
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)

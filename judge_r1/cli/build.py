@@ -82,7 +82,7 @@ def build(
     ] = None,
     processes: Annotated[
         int,
-        typer.Option(min=1, help="Processes for flaws by rules with --reader none, at most one for each domain."),
+        typer.Option(min=1, help="Processes that draw flaws by rules, with --reader none. The bytes are the same."),
     ] = 1,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,

@@ -4,7 +4,8 @@ A reader that does not know the case then finds little bias in counts, words and
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from random import Random
@@ -46,19 +47,58 @@ def perturb_balanced(
     The pairs depend on the cases that the selection has seen before. `abstained` counts the variants that cannot be
     made, by principle and reason.
     """
+    drawn = draw_candidates(
+        case,
+        foreign=foreign,
+        repeating=selection.repeating,
+        kinds=kinds,
+        variants=variants,
+        seed=seed,
+        rule_set=rule_set,
+        most=most,
+    )
+    abstained.update(drawn.abstained)
+    selection.measure(case.reference, drawn.candidates)
+    yield from choose_balanced(drawn.candidates, variants, selection, abstained)
+
+
+@dataclass(frozen=True)
+class DrawnFlaws:
+    """Candidates of one case, by principle or `multi`. `abstained` counts those that a check rejected."""
+
+    candidates: dict[str, list[Candidate]]
+    abstained: Counter[str]
+
+
+def draw_candidates(
+    case: Case,
+    *,
+    foreign: ForeignFacts,
+    repeating: bool,
+    kinds: Sequence[str],
+    variants: int,
+    seed: int,
+    rule_set: str,
+    most: int,
+) -> DrawnFlaws:
+    """Draw candidates of each principle, and with several flaws. They depend on the case and `foreign` alone."""
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
-    if selection.repeating:
+    if repeating:
         by_principle = by_principle | {2: [rule for rule in by_principle[2] if rule.name in VALUES]}
-    drawn: dict[str, list[Candidate]] = {}
+    drawn, abstained = dict[str, list[Candidate]](), Counter[str]()
     for number in NUMBERS if "single" in kinds else ():
-        drawn[f"P{number}"] = _single_candidates(
-            case, steps, by_principle[number], seed, _kept(number, most), abstained
-        )
+        kept = _kept(number, most)
+        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, kept, abstained)
     if "multi" in kinds:
-        drawn["multi"] = _multi_candidates(
-            case, steps, by_principle, variants, seed, max(1, MULTI_DRAWS * most // MAX_CANDIDATES), abstained
-        )
-    selection.measure(case.reference, drawn)
+        plans = max(1, MULTI_DRAWS * most // MAX_CANDIDATES)
+        drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, plans, abstained)
+    return DrawnFlaws(drawn, abstained)
+
+
+def choose_balanced(
+    drawn: Mapping[str, Sequence[Candidate]], variants: int, selection: Selection, abstained: Counter[str]
+) -> Iterator[ReasoningPair]:
+    """Yield up to `variants` pairs of each kind. The candidates have been measured."""
     for name, candidates in drawn.items():
         yield from _chosen(name, candidates, variants, selection, abstained)
 

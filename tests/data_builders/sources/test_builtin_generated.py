@@ -78,8 +78,7 @@ def test_a_build_is_the_same_in_processes_and_continues(tmp_path: Path) -> None:
     checked = validate(tmp_path / "more")
     assert checked.good, checked.problems
     counts = Counter(pair.violated for pair in load_pairs(tmp_path / "more").pairs if pair.kind == "single")
-    assert all(counts[number,] >= 27 for number in (1, 3, 5, 6)), "6 cases with 5 variants"
-    assert all(counts[number,] >= 10 for number in (2, 4)), "their limits are narrow"
+    assert all(counts[number,] >= 27 for number in range(1, 7)), "6 cases with 5 variants"
     operators = Counter(flaw.operator for pair in load_pairs(tmp_path / "more").pairs for flaw in pair.origin.flaws)
     assert not operators.keys() & {"denied", "other_item", "other_finding", "exchanged"}
 

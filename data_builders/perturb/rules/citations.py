@@ -14,6 +14,7 @@ from random import Random
 from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.facts import Fact, facts, is_plain
+from data_builders.perturb.rules.foreign_fit import can_move
 from data_builders.perturb.rules.operators import Interval, Step, seeded_random
 from data_builders.perturb.rules.remarks import find_remarks, sound_remarks
 from data_builders.perturb.rules.sentence_parts import is_dependent
@@ -28,6 +29,8 @@ RELATED_SHARE = 0.5
 of another case would be the only one out of place."""
 NO_NUMBER = 0.15
 """How much more related a fact without a number must be: a number can be changed."""
+NOT_MOVABLE = 0.15
+"""The same for a fact that could not stand in another case: one that stands in both tells a reader nothing."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 REMARK_SHARE = 0.7
@@ -113,6 +116,7 @@ def _chosen(
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
         total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
+        penalty += 0.0 if can_move(fact.text) else NOT_MOVABLE
         for site, words in around.items():
             share = sum(value for stem, value in weights.items() if stem in words) / total
             related.append((penalty - share, rng.random(), fact, site))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, log
 
 from data_builders.perturb.rules.facts import Fact, facts
+from data_builders.perturb.rules.similar_cases import SimilarCases
 from data_builders.perturb.rules.text_match import content_words
 from judge_r1.core.records import Case
 
@@ -23,6 +24,7 @@ class CorpusFacts:
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
+        self.similar = SimilarCases(dict(contexts))
         self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._counts = {
             domain: Counter(stem for text in texts for stem in set(content_words(text)))
@@ -49,10 +51,6 @@ class CorpusFacts:
             found = log((1 + self._sizes.get(domain, 0)) / (1 + self._count(domain, stem)))
             self._rarity[domain, stem] = found
         return found
-
-    def share(self, domain: str, stem: str) -> float:
-        """Return the share of the cases of a domain that have a stem."""
-        return self._count(domain, stem) / max(1, self._sizes.get(domain, 0))
 
     def _count(self, domain: str, stem: str) -> int:
         """The number of cases of a domain that have a stem."""

@@ -16,7 +16,7 @@ from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
 
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Judge", "Professor")
-_NAME = re.compile(
+NAME = re.compile(
     r"\b(?!(?:The|This|That|In|On|At|By|A|An|His|Her|Its|Their|However|Moreover|Both|When|After|Before)\b)"
     rf"(?:(?:{'|'.join(_TITLES)}) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
@@ -43,7 +43,7 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
     names = [
         (match, cited)
         for cited in step.citations
-        for match in _NAME.finditer(step.text, cited.start, cited.end)
+        for match in NAME.finditer(step.text, cited.start, cited.end)
         if match.start() > cited.start and not step.text.startswith(" of ", match.end())
     ]
     for match, cited in rng.sample(names, len(names)):
@@ -55,12 +55,12 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
 
 def _names_of_same_kind(context: str, name: str) -> list[str]:
     """Return the other names of the context with the same title or the same last word."""
-    kind = _name_kind(name)
-    found = dict.fromkeys(match[0] for match in _NAME.finditer(context))
-    return [other for other in found if kind and _name_kind(other) == kind and other != name]
+    kind = name_kind(name)
+    found = dict.fromkeys(match[0] for match in NAME.finditer(context))
+    return [other for other in found if kind and name_kind(other) == kind and other != name]
 
 
-def _name_kind(name: str) -> str:
+def name_kind(name: str) -> str:
     first, last = name.split()[0], name.split()[-1]
     if first in _TITLES:
         return first

@@ -48,9 +48,11 @@ adds whole sentences, so few candidates would be left with the limit of P2."""
 READ, READ_STRICT = 8, 20
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
 STRICT = tuple(WORD_LIMIT)
-"""What only the case reveals: P2 and P4. Their flaws use no sentence twice, because a reader could remember it."""
+"""What only the case reveals: P2 and P4. Their flaws bring a sentence at most once more often than they remove it: a
+reader who remembers sentences learns nothing from one that is as often in the better reasoning."""
 ENDING = 30
 """How many last characters identify the sentence that a flaw uses."""
+_NUMBERS_AND_NAMES = re.compile(r"(?:\b[A-Z][\w’'.-]*|\d+)(?: (?:[A-Z][\w’'.-]*|\d+))*")
 
 
 @dataclass(eq=False)
@@ -67,17 +69,11 @@ class Candidate:
     words: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def ending(self) -> str:
-        """The last characters of a long flaw, which tell whether it uses a sentence again; "" of a short one."""
-        flaw = self.pair.origin.flaws[0].span
-        return _ending(self.pair.flawed[flaw.start : flaw.end])
-
-    @property
     def changed_endings(self) -> dict[str, int]:
-        """The endings, with 0 for each digit, of the sentence that a long flaw brings (1) and of the old one (-1)."""
+        """The ends of the sentence that a long flaw brings (1) and of the old one (-1), without numbers and names."""
         flaw, longer = self.pair.origin.flaws[0].span, len(self.pair.flawed) - len(self.pair.reference)
         old = _ending(self.pair.reference[flaw.start : flaw.end - longer])
-        new, old = (re.sub(r"\d", "0", ending) for ending in (self.ending, old))
+        new = _ending(self.pair.flawed[flaw.start : flaw.end])
         return {ending: sign for ending, sign in ((old, -1), (new, 1)) if ending and new != old}
 
     def change(self, reference: str) -> tuple[str, str, str]:
@@ -96,7 +92,7 @@ class _Group:
     signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     words: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
-    endings: set[str] = field(default_factory=set)
+    sentences: Counter[str] = field(default_factory=Counter)
 
 
 class Selection:
@@ -153,8 +149,8 @@ class Selection:
             group.signs[name] += _sign(value)
         group.words.update(chosen.words)
         group.changes.update(chosen.words.keys())
-        if chosen.pair.violated in STRICT and chosen.ending and not self.repeating:
-            group.endings.add(chosen.ending)
+        if chosen.pair.violated in STRICT and not self.repeating:
+            group.sentences.update(chosen.changed_endings)
         return chosen
 
     def _ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -173,7 +169,7 @@ class Selection:
 
     def _within_limits(self, candidate: Candidate) -> bool:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer, and P2 and P4 bring no
-        sentence again."""
+        sentence more than once more often than they remove it."""
         group, principles = self._group(candidate), candidate.pair.violated
         strict = principles in STRICT
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
@@ -184,7 +180,8 @@ class Selection:
                 for word, change in candidate.words.items()
             ]
         within = all(abs(before + change) <= max(most, abs(before)) for before, change, most in signs)
-        return within and candidate.ending not in group.endings
+        brought = (ending for ending, sign in candidate.changed_endings.items() if sign > 0)
+        return within and all(group.sentences[ending] < 1 for ending in brought)
 
     def _cost(self, candidate: Candidate) -> float:
         """How much the squared sums of the group grow, each feature and each direction in units of its own spread."""
@@ -197,8 +194,9 @@ class Selection:
 
 
 def _ending(text: str) -> str:
+    """The last characters of a long text, which identify its sentence; "" of a short one."""
     bare = text.rstrip('.” "')
-    return bare[-ENDING:] if len(bare) >= ENDING else ""
+    return _NUMBERS_AND_NAMES.sub("0", bare)[-ENDING:] if len(bare) >= ENDING else ""
 
 
 def _scaled(candidate: Candidate) -> Vector:

@@ -19,15 +19,17 @@ from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 
-def candidate(number: int, flawed: str, place: int = 0, name: str = "swap") -> Candidate:
-    """A candidate for the case `REFERENCE` that breaks a principle."""
+REFERENCE = "aa bb cc dd ee ff"
+
+
+def candidate(number: int, flawed: str, place: int = 0, name: str = "swap", reference: str = REFERENCE) -> Candidate:
+    """A candidate for a case with a reference that breaks a principle."""
     span = Span(start=0, end=max(1, len(flawed)))
     origin = Origin(teacher="rules", seed=0, flaws=(Flaw(principle=number, operator=name, span=span),))
-    case = Case.of(domain="legal", context="c", decision="d", reference=REFERENCE, source="toy", license="Apache-2.0")
+    case = Case.of(domain="legal", context="c", decision="d", reference=reference, source="toy", license="Apache-2.0")
     return Candidate(ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0), place, (name,))
 
 
-REFERENCE = "aa bb cc dd ee ff"
 LONGER, SHORTER = "aa bb cc dd ee ff gg", "aa bb cc dd ee"
 
 
@@ -117,6 +119,17 @@ def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
         selection.measure(REFERENCE, drawn)
         made += selection.choose(drawn["P4"], {}) is not None
     assert made == START
+
+
+def test_a_sentence_comes_back_only_after_a_flaw_has_removed_it() -> None:
+    """A reader who remembers it is then as often wrong as right. Numbers and names do not make another sentence."""
+    selection, made = Selection(), list[bool]()
+    brought, other = "the hearing of the parties was adjourned to 4 May.", "no witness was called by either of the sides."
+    again = brought.replace("4 May", "9 June")
+    for old, new in ((other, brought), (other, again), (brought, other), (other, again), (other, again)):
+        reference = f"One reason is given. {old}"
+        made.append(selection.choose([candidate(4, f"One reason is given. {new}", reference=reference)], {}) is not None)
+    assert made == [True, False, True, True, False]
 
 
 @pytest.mark.parametrize(("number", "read"), [(2, READ_STRICT), (4, READ_STRICT), (5, READ)])

@@ -16,12 +16,14 @@ from perturb_factories import (
     steps_of,
 )
 
+from data_builders.perturb.rules.adapted_facts import with_names_of_case, with_years_of_case
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators, rules_and_steps
-from data_builders.perturb.rules.facts import Fact, facts
+from data_builders.perturb.rules.facts import facts
+from data_builders.perturb.rules.foreign_fit import MIN_NEW, can_move, fits_case
 from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.p4_groundedness import MIN_NEW, ForeignFacts, fits_case, with_years_of_case
+from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
 from judge_r1.core.records import Case
@@ -248,12 +250,44 @@ def test_who_somebody_is_never_is_a_foreign_fact_and_is_never_replaced(identity:
 )
 def test_a_case_knows_whom_a_foreign_fact_names_and_what_it_takes_as_known(stated: str, fits: bool) -> None:
     case = case_of("medical", "The nurse went to the ward. He asked for a form at the request of Dr Adler.", "1. A.")
-    assert fits_case(case, Fact(0, len(stated), stated)) is fits
+    assert fits_case(case, stated) is fits
+
+
+@pytest.mark.parametrize(
+    ("stated", "moves"),
+    [
+        ("No recurrence was observed during follow-up.", True),
+        ("The enforcement order was issued on 30 December 2002.", True),
+        ("However, the claim was rejected.", False),
+        ("The claim for compensation was, therefore, rejected.", False),
+        ("The lawyer agreed to that request.", False),
+        ("All of them were rejected following an inquiry.", False),
+        ("Showed nodules and masses in the lung.", False),
+        ("The drain was removed on postoperative day 5.", False),
+        ("She was discharged three weeks later.", False),
+        ("Acute shortness of breath and chest pressure for four days.", False),
+        ("A patient is guaranteed confidentiality of the data.", False),
+        ("A woman of 47 years lives in a barn.", False),
+    ],
+)
+def test_a_sentence_that_refers_to_others_or_to_a_time_of_its_case_does_not_move(stated: str, moves: bool) -> None:
+    assert can_move(stated) is moves
+
+
+def test_a_foreign_fact_gets_names_of_the_case_of_the_same_kind() -> None:
+    case = case_of("legal", "Mr Adler wrote to the Lublin District Court. Mr Sowa was heard in Poland.", "1. He left.")
+    stated = "Mr Kowal wrote to the Warsaw District Court, and Mr Kowal was heard."
+    given = {with_names_of_case(case, stated, Random(n)) for n in range(20)}
+    assert given == {
+        f"{name} wrote to the Lublin District Court, and {name} was heard." for name in ("Mr Adler", "Mr Sowa")
+    }
+    assert with_names_of_case(case, "She was heard in Poland.", Random(0)) == "She was heard in Poland."
+    for unknown in ("She was heard in Austria.", "The claim was sent to the Vilnius Regional Office."):
+        assert with_names_of_case(case, unknown, Random(0)) is None
 
 
 def test_the_years_of_a_foreign_fact_become_years_of_the_case() -> None:
     case = case_of("legal", "He came in 2004 and left in 2007.", "1. He left.")
-    foreign = "On 3 May 1991 she moved, and in 1993 she returned."
     foreign = "On 3 May 1991 she moved, and in 1993 she returned."
     moved = {with_years_of_case(case, foreign, Random(n)) for n in range(20)}
     assert moved == {None, "On 3 May 2004 she moved, and in 2006 she returned."}

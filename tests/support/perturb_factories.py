@@ -77,7 +77,7 @@ FRAGMENTS = case_of(
     "medical",
     "A farmer of 62 had a dry cough and a nodule in the left lung. Cultures were negative. The hearing in the left "
     "ear was reduced for a short time after a blast. The second dog was treated at home in March for worms. A small "
-    "skin graft was placed on the left forearm 15 years earlier. Blood was found in the swollen knee at the second "
+    "skin graft was placed on the left forearm 15 years earlier. Blood was found in a swollen knee at a follow-up "
     "visit.",
     "- **Tuberculosis:** Excluded by negative cultures and the absence of cavities on the chest scan.\n"
     "- **Sarcoidosis:** Considered due to the enlarged lymph nodes, but the biopsy showed no granulomas.\n"

@@ -20,12 +20,12 @@ class SimilarCases:
 
     def __init__(self, contexts: dict[str, Sequence[str]]) -> None:
         self._cases = {domain: [_stems(text) for text in texts] for domain, texts in contexts.items()}
-        self._having: dict[str, defaultdict[str, list[int]]] = {}
+        self._having: dict[str, dict[str, list[int]]] = {}
         for domain, cases in self._cases.items():
-            having = self._having[domain] = defaultdict(list)
+            having = self._having[domain] = {}
             for number, stems in enumerate(cases):
                 for stem in sorted(stems):
-                    having[stem].append(number)
+                    having.setdefault(stem, []).append(number)
         self._lengths = {
             domain: [sqrt(sum(self._weight(domain, stem) for stem in sorted(stems))) or 1.0 for stems in cases]
             for domain, cases in self._cases.items()
@@ -40,17 +40,16 @@ class SimilarCases:
 
     def _words_near(self, case: Case) -> frozenset[str]:
         own, scores = _stems(case.context), defaultdict[int, float](float)
-        for stem in sorted(own):
-            having = self._having.get(case.domain, {}).get(stem, ())
-            weight = self._weight(case.domain, stem) if having else 0.0
-            for number in having:
+        having = self._having.get(case.domain, {})
+        for stem in sorted(own & having.keys()):
+            weight = self._weight(case.domain, stem)
+            for number in having[stem]:
                 scores[number] += weight
         cases, lengths = self._cases.get(case.domain, []), self._lengths.get(case.domain, [])
         others = [number for number in range(len(cases)) if cases[number] != own]
         nearest = sorted(others, key=lambda number: (-scores[number] / lengths[number], number))[:NEAREST]
         counts = Counter(stem for number in nearest for stem in cases[number])
         least, common = ceil(SHARE * len(nearest)), COMMON * len(cases)
-        having = self._having.get(case.domain, {})
         return frozenset(s for s, count in counts.items() if count >= least and len(having[s]) >= common)
 
     def _weight(self, domain: str, stem: str) -> float:

@@ -18,7 +18,6 @@ from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
-
 REFERENCE = "aa bb cc dd ee ff"
 
 
@@ -124,11 +123,12 @@ def test_a_word_that_flaws_always_add_is_left_out_at_the_limit() -> None:
 def test_a_sentence_comes_back_only_after_a_flaw_has_removed_it() -> None:
     """A reader who remembers it is then as often wrong as right. Numbers and names do not make another sentence."""
     selection, made = Selection(), list[bool]()
-    brought, other = "the hearing of the parties was adjourned to 4 May.", "no witness was called by either of the sides."
+    brought, other = "the hearing of the parties was adjourned to 4 May.", "no witness was called by one of the sides."
     again = brought.replace("4 May", "9 June")
     for old, new in ((other, brought), (other, again), (brought, other), (other, again), (other, again)):
         reference = f"One reason is given. {old}"
-        made.append(selection.choose([candidate(4, f"One reason is given. {new}", reference=reference)], {}) is not None)
+        drawn = candidate(4, f"One reason is given. {new}", reference=reference)
+        made.append(selection.choose([drawn], {}) is not None)
     assert made == [True, False, True, True, False]
 
 

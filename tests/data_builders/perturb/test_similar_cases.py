@@ -10,7 +10,7 @@ FARM = [f"The farmer drove the tractor over field {word} in autumn." for word in
 
 def test_words_near_a_case_are_those_of_cases_like_it() -> None:
     similar = SimilarCases({"legal": [*SEA, *FARM]})
-    near = similar.words_near(case_of("legal", "The harbour was closed. A vessel lay at the pier.", "1. It was closed."))
+    near = similar.words_near(case_of("legal", "The harbour was closed. A vessel lay at the pier.", "1. Closed."))
     assert {"harbour", "pilot", "vessel", "pier"} <= near
     assert not {"alpha", "bravo"} & near  # one case of the nearest ones has them
 

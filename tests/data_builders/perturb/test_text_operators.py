@@ -1,5 +1,6 @@
 """Each operator of the rule set `text` applies and abstains where it should, and breaks its principle."""
 
+import re
 from random import Random
 
 import pytest
@@ -196,6 +197,11 @@ def test_another_thing_of_the_case_takes_the_place_of_the_old_one() -> None:
     assert {edit.replacement for edit in tries("other_item", case)} == {"MATLAB"}
 
 
+def _nameless(text: str) -> str:
+    """A text without names and years, which change with the case."""
+    return re.sub(r"(?<=[\w,] )[A-Z][\w’'.-]*|\d+", "", text)
+
+
 def test_a_foreign_fact_is_stated_in_another_case_and_not_in_this_one() -> None:
     texts = [case.context for case in (*CASES, FRAGMENTS, PREPRINT)]
     found = 0
@@ -204,7 +210,11 @@ def test_a_foreign_fact_is_stated_in_another_case_and_not_in_this_one() -> None:
         for edit in tries("foreign_fact", case):
             detail = content_words(edit.replacement)
             said = [
-                fact for text in texts if text != case.context for fact in facts(text) if fact.text in edit.replacement
+                fact
+                for text in texts
+                if text != case.context
+                for fact in facts(text)
+                if _nameless(fact.text) in _nameless(edit.replacement)
             ]
             assert said
             assert not contains(case.context, said[0].text)

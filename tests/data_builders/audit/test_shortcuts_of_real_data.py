@@ -15,15 +15,15 @@ from data_builders.perturb.rules.selection import START, STRICT_LIMIT, Selection
 from data_builders.sources import SOURCES
 
 FOLDERS = {"medrbench": "medical_medrbench", "echr": "legal_echr_argmining", "f1000rd": "academic_f1000rd"}
-CASES = 8
+CASES, CORPUS = 8, 50
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("source", FOLDERS)
 def test_one_line_rules_lean_no_further_than_the_limit(source: str, real_data: Path) -> None:
-    plain = list(SOURCES.get(source).read(real_data / FOLDERS[source], CASES, 0, Counter()))
+    plain = list(SOURCES.get(source).read(real_data / FOLDERS[source], CORPUS, 0, Counter()))
     corpus = CorpusFacts(plain)
-    cases = [cite_facts(case, CITATIONS, corpus=corpus) for case in plain]
+    cases = [cite_facts(case, CITATIONS, corpus=corpus) for case in plain[:CASES]]
     selection, foreign = Selection(), ForeignFacts(corpus)
     pairs = [
         pair

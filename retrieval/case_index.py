@@ -1,15 +1,13 @@
 """The interface of a search index over the passages of one case, and the checks that its implementations share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from retrieval.errors import EmptyCase, EmptyQuery, at_least_one, check_unicode
 from retrieval.passages import Passage
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage with its score: the cosine similarity in dense indexes, the BM25 score in `BM25Index`."""
 
     passage: Passage

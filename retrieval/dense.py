@@ -12,6 +12,8 @@ from retrieval.passages import Passage
 
 _BLOCK = 64
 """Queries searched together: their products with all passages are in memory at once."""
+_PASSES = 8
+"""Largest k that is selected by as many passes over the products."""
 
 
 class DenseIndex:
@@ -38,24 +40,53 @@ class DenseIndex:
         """Searches with unit vectors that are already embedded and checked: float32 `[m, dim]`."""
         k = min(at_least_one("k", k), len(self.passages))
         queries = check_shape(queries, len(queries), self.embedder)
-        hits: list[list[Hit]] = []
+        passages, hits = self.passages, []
         for start in range(0, len(queries), _BLOCK):
-            products = self._products(queries[start : start + _BLOCK])
-            for row, best in zip(products, (-products).argsort(axis=1, kind="stable")[:, :k], strict=True):
-                found = zip(best.tolist(), row[best].tolist(), strict=True)
-                hits.append([Hit(self.passages[i], score) for i, score in found])
+            best, scores = _top(self._products(queries[start : start + _BLOCK]), k)
+            for places, values in zip(best.tolist(), scores.tolist(), strict=True):
+                hits.append(list(map(Hit, map(passages.__getitem__, places), values)))
         return hits
 
     def _products(self, queries: Vectors) -> NDArray[np.float32]:
-        """The inner products of all queries with all passages: `[m, n]`. Each depends on its two vectors alone, so that
-        equal vectors get equal scores in any batch."""
+        """The inner products of all queries with all passages: `[m, n]`, in one call. Each depends on its two vectors
+        alone, so that equal vectors get equal scores in any batch. A matrix product does not promise that, nor does
+        `fvec_inner_products_ny` for vectors of 8 dimensions."""
         import faiss
 
-        products = np.empty((len(queries), len(self.vectors)), np.float32)
-        vectors = faiss.swig_ptr(self.vectors)
         count, dim = self.vectors.shape
-        for query, row in zip(queries, products, strict=True):
-            faiss.fvec_inner_products_ny(  # type: ignore[attr-defined]  # missing in its annotations
-                faiss.swig_ptr(row), faiss.swig_ptr(query), vectors, dim, count
+        products = np.empty((len(queries), count), np.float32)
+        rows = np.empty(products.shape, np.int64)
+        rows[:] = np.arange(count)
+        threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)  # of the calling thread alone
+        try:
+            faiss.fvec_inner_products_by_idx(  # type: ignore[attr-defined]  # missing in its annotations
+                faiss.swig_ptr(products),
+                faiss.swig_ptr(queries),
+                faiss.swig_ptr(self.vectors),
+                faiss.swig_ptr(rows),
+                dim,
+                len(queries),
+                count,
             )
+        finally:
+            faiss.omp_set_num_threads(threads)
         return products
+
+
+def _top(products: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The columns and values of the k largest products of each row, ties by column: `[m, k]` both."""
+    if len(products) == 1:
+        [row] = products
+        first = (-row).argsort(kind="stable")[:k]
+        return first[None], row[first][None]
+    rows = np.arange(len(products))
+    if k > _PASSES:
+        best = (-products).argsort(axis=1, kind="stable")[:, :k]
+        return best, products[rows[:, None], best]
+    best, scores = np.empty((len(products), k), np.int64), np.empty((len(products), k), np.float32)
+    for place in range(k):  # a pass for the largest that is left is faster than sorting
+        best[:, place] = products.argmax(axis=1)  # the first of equal ones
+        scores[:, place] = products[rows, best[:, place]]
+        products[rows, best[:, place]] = -np.inf
+    return best, scores

@@ -33,6 +33,22 @@ class BadVectors(RetrievalError):
     """An embedder returned vectors of the wrong shape, or vectors that are not of length 1."""
 
 
+class QueueFull(RetrievalError):
+    """Too many searches wait at a server. Try again later."""
+
+
+class SearchTimeout(RetrievalError):
+    """A search got no answer in time."""
+
+
+class ServerClosing(RetrievalError):
+    """A server that is closing refuses a search. Send it again: another one may answer at the same address."""
+
+
+class ServerUnavailable(RetrievalError):
+    """A retrieval server cannot be reached, or its answer is not one to the request."""
+
+
 def at_least_one(name: str, value: int) -> int:
     """Returns `value` if it is at least 1, else raises `InvalidSize`."""
     if value < 1:

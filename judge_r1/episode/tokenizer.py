@@ -32,6 +32,9 @@ class SafeTokenizer:
         self.added: frozenset[int] = frozenset(hf_tokenizer.added_tokens_decoder)
         self.control = frozenset(number for number, token in hf_tokenizer.added_tokens_decoder.items() if token.special)
         self._plain = _without_added_tokens(hf_tokenizer)
+        self._decodes_directly = _decodes_directly(hf_tokenizer)
+        self._single: dict[int, str] = {}
+        """Texts of single ids: an episode decodes each token alone once."""
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
 
     @property
@@ -42,7 +45,18 @@ class SafeTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, with special tokens and without clean-up."""
-        text: str = self.hf.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        if len(ids) != 1:
+            return self._decode(ids)
+        if (text := self._single.get(ids[0])) is None:
+            text = self._single[ids[0]] = self._decode(ids)
+        return text
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        text: str
+        if self._decodes_directly:
+            text = self.hf.backend_tokenizer.decode(list(ids), skip_special_tokens=False)
+        else:
+            text = self.hf.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
     def encode_trusted(self, text: str) -> list[int]:
@@ -129,6 +143,16 @@ class SafeTokenizer:
         if any(message["content"].strip() not in text for message in messages):
             raise JudgeError("the tokenizer's chat template drops or changes the text of a message")
         return text
+
+
+def _decodes_directly(tokenizer: Any) -> bool:
+    """Whether `decode` does nothing but call the tokenizers library: it is the usual one of transformers. Its checks of
+    the arguments take several times as long as the decoding."""
+    places = ("decode", "tokenization_utils_base"), ("_decode", "tokenization_utils_tokenizers")
+    return all(
+        getattr(getattr(type(tokenizer), name, None), "__module__", "") == f"transformers.{module}"
+        for name, module in places
+    )
 
 
 def _without_added_tokens(tokenizer: Any) -> Any:

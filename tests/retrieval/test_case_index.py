@@ -156,3 +156,34 @@ def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:
             DenseIndex(passages(2), bad, embedder)
     with pytest.raises(BadVectors, match="shape"):
         DenseIndex(passages(2), good, embedder).search_vectors(good[:, :3], 1)
+
+
+@pytest.mark.parametrize("dim", [3, 8, 384])
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_a_batch_of_queries_finds_what_single_queries_find(dim: int, k: int) -> None:
+    random = np.random.default_rng(0)
+    vectors = unit(random.standard_normal((60, dim)).astype(np.float32))
+    vectors[50:] = vectors[:10]  # equal passages: the first is ranked first
+    queries = unit(random.standard_normal((70, dim)).astype(np.float32))
+    index = DenseIndex(passages(60), vectors, HashEmbedder(dim))
+    batch = index.search_vectors(queries, k)
+    assert batch == [index.search_vectors(query[None], k)[0] for query in queries]
+    scores = np.array([[float(hit.score) for hit in index.search_vectors(query[None], 60)[0]] for query in queries])
+    assert (np.diff(scores, axis=1) <= 0).all()
+    for hits in batch:
+        assert len({hit.passage.index for hit in hits}) == k
+        for one, other in pairwise(hits):
+            assert one.score > other.score or one.passage.index < other.passage.index
+
+
+def test_a_search_leaves_the_threads_of_faiss_alone() -> None:
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(2)
+    try:
+        index = DenseIndex(passages(2), unit(np.ones((2, DIM), dtype=np.float32)), HashEmbedder(DIM))
+        index.search_vectors(unit(np.ones((1, DIM), dtype=np.float32)), 1)
+        assert faiss.omp_get_max_threads() == 2
+    finally:
+        faiss.omp_set_num_threads(before)

@@ -6,7 +6,7 @@ from pathlib import Path
 import fake_llm_server
 import pytest
 
-from scripts import bench_build
+from scripts.bench import build
 
 
 def test_rejections_are_summed_by_set_and_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,7 +16,7 @@ def test_rejections_are_summed_by_set_and_reason(capsys: pytest.CaptureFixture[s
         "accepted": {},
         "rejected": {"P1: the lines differ": 1, "multi: no": 9},
     }
-    bench_build.rejections([first, second])
+    build.rejections([first, second])
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[3:]]
     found = {row[0].strip("| "): (row[1], row[7], row[8].rstrip(" |")) for row in rows}
     assert found["**wanted**"] == ("10", "1,000", "1,010")
@@ -26,7 +26,7 @@ def test_rejections_are_summed_by_set_and_reason(capsys: pytest.CaptureFixture[s
 
 
 def test_one_build_prints_its_peak_memory(capsys: pytest.CaptureFixture[str]) -> None:
-    bench_build.one(100, "by teacher")
+    build.one(100, "by teacher")
     row = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert 80 <= row["pairs"] <= 120
     assert row["peak_mb"] > 20
@@ -34,7 +34,7 @@ def test_one_build_prints_its_peak_memory(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.real_data
 def test_the_fault_run_of_two_real_cases(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bench_build.real(real_data, tmp_path, ["medrbench"], 2)
+    build.real(real_data, tmp_path, ["medrbench"], 2)
     output = capsys.readouterr().out
     assert "| medrbench | 2 |" in output
     assert "| 4 of 4 |" in output
@@ -51,6 +51,6 @@ def test_different_answers_under_faults_are_an_error(
         return faults(**{**options, "seed": 1 if options.get("rate") else 0})  # type: ignore[arg-type]
 
     monkeypatch.setattr(fake_llm_server, "Faults", other_cuts)
-    monkeypatch.setattr(bench_build, "CUT", 0.3)
+    monkeypatch.setattr(build, "CUT", 0.3)
     with pytest.raises(SystemExit, match="medrbench: files differ"):
-        bench_build.real(real_data, tmp_path, ["medrbench"], 1)
+        build.real(real_data, tmp_path, ["medrbench"], 1)

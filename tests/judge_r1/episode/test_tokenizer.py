@@ -112,3 +112,13 @@ def test_tags_are_single_tokens_of_the_tiny_model_and_not_special() -> None:
 def test_a_tokenizer_without_a_fast_version_raises() -> None:
     with pytest.raises(JudgeError, match="no fast version"):
         SafeTokenizer(SimpleNamespace(added_tokens_decoder={}))
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=6))
+def test_ids_are_decoded_as_transformers_decodes_them(numbers: list[int]) -> None:
+    tiny = real_tokenizers.tiny()
+    tokenizer = SafeTokenizer(tiny)
+    ids = [number % len(tiny) for number in numbers]
+    for _ in range(2):  # the text of a single id is kept
+        expected = tiny.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        assert tokenizer.decode(ids) == expected

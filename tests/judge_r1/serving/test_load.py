@@ -1,11 +1,11 @@
-"""Well-behaved and misbehaving clients against a server in a subprocess (scripts/bench_serve.py)."""
+"""Well-behaved and misbehaving clients against a server in a subprocess (scripts/bench/serve.py)."""
 
 import sys
 
 import pytest
 
 from judge_r1.serving.middleware.body_limit import MIB
-from scripts.bench_serve import Round, rounds
+from scripts.bench.serve import Round, rounds
 from scripts.load_test_clients import KINDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

@@ -17,7 +17,7 @@ from judge_r1.statistics.selective_risk import (
     proposed,
     select,
 )
-from scripts.bench_selective import ALPHA, DELTA, JUDGES, answers, by_answer, by_case, measure, naive, noise
+from scripts.bench.selective import ALPHA, DELTA, JUDGES, answers, by_answer, by_case, measure, naive, noise
 
 TRIALS = 600
 

@@ -1,7 +1,7 @@
 """Measures evaluation speed: the harness with an instant judge, and local batches against `model.generate`.
 
-    python scripts/bench_eval.py harness --items 5000 --repeat 5
-    python scripts/bench_eval.py batches --model bundled:tiny --items 64 --repeat 3
+    python -m scripts.bench.eval harness --items 5000 --repeat 5
+    python -m scripts.bench.eval batches --model bundled:tiny --items 64 --repeat 3
 
 `harness` evaluates labelled pairs and writes their traces, each with one search and one answer; it reports items per
 second. `batches` runs the same items through the local engine and, one by one, through `model.generate`, at temperature

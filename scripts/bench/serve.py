@@ -1,7 +1,7 @@
 """Measures a served judge: behaviour under load, and the speed-up of batching.
 
-    python -m scripts.bench_serve load --clients 200 --requests 2000 --rounds 3
-    python -m scripts.bench_serve batches --judge agentic@runs/mini/grpo/model --path runs/mini/data/test --pairs 64
+    python -m scripts.bench.serve load --clients 200 --requests 2000 --rounds 3
+    python -m scripts.bench.serve batches --judge agentic@runs/mini/grpo/model --path runs/mini/data/test --pairs 64
 
 `load` starts a server (as `judge-r1 serve` runs it) with a judge that takes 50 ms per request and returns a hash of the
 request as its explanation, so that every answer can be checked. The clients send small bodies, 1 MB cases, slowly sent
@@ -47,7 +47,7 @@ from scripts.load_test_clients import Load, run_clients
 JUDGE_S = 0.05
 CASES = 16 * MIB
 """Case store limit of the server. It is small, so that other memory growth is visible."""
-REPO = Path(__file__).resolve().parents[1]
+REPO = Path(__file__).resolve().parents[2]
 
 
 def sign(context: str, a: str, b: str) -> str:
@@ -104,7 +104,7 @@ def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting
 def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """Starts a server in a subprocess and yields it with its port once it is ready."""
     port = free_port()
-    run = [sys.executable, "-m", "scripts.bench_serve", *command, "--port", str(port)]
+    run = [sys.executable, "-m", "scripts.bench.serve", *command, "--port", str(port)]
     if command[0] == "serve":
         run = [sys.executable, "-m", "judge_r1.cli", *command, "--port", str(port)]
     process = subprocess.Popen(run, cwd=REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

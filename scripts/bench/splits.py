@@ -1,8 +1,8 @@
 """Measures splits and exports at LRBench's size: seconds and peak memory of each step, each in a fresh process.
 
-    python scripts/bench_splits.py                              105,000 training pairs of 15,600 generated cases
-    python scripts/bench_splits.py --words 3000                 adds 3,000 filler words to each case
-    python scripts/bench_splits.py --cases 520 --sizes 100,300,500 --test 10
+    python -m scripts.bench.splits                              105,000 training pairs of 15,600 generated cases
+    python -m scripts.bench.splits --words 3000                 adds 3,000 filler words to each case
+    python -m scripts.bench.splits --cases 520 --sizes 100,300,500 --test 10
 
 Each generated case yields one pair for each of the seven sets. The largest training set is exported.
 """

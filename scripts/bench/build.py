@@ -1,10 +1,10 @@
 """Measures builds with a teacher: overhead, peak memory, and recovery from faults and kills.
 
-    python scripts/bench_build.py real --data DIR --out DIR   builds all real cases (7 sets, 5 variants) with a fake
+    python -m scripts.bench.build real --data DIR --out DIR   builds all real cases (7 sets, 5 variants) with a fake
                                                               teacher; repeats it under faults and kills and compares
                                                               the files byte for byte
-    python scripts/bench_build.py overhead --data DIR         answers per second with an instant teacher
-    python scripts/bench_build.py memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
+    python -m scripts.bench.build overhead --data DIR         answers per second with an instant teacher
+    python -m scripts.bench.build memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
 
 The teacher "liar" (tests/support/fake_teacher.py) makes variants with the rule engine and corrupts a third of them.
 The teacher "swap" inserts an unknown word into one or two steps. `overhead` prepares all answers beforehand and also
@@ -39,7 +39,7 @@ from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REAL = ("medrbench", "echr", "f1000rd", "elife")
 SETS = [*(f"P{number}" for number in NUMBERS), "multi"]
 CONCURRENCY, KILLS, FAULTS = 32, 5, 0.3
@@ -172,7 +172,7 @@ def memory(sizes: Sequence[int], plot: Path | None) -> None:
     found: dict[str, list[tuple[int, float]]] = {"by teacher": [], "by rules": []}
     for kind, points in found.items():
         for size in sizes:
-            command = [sys.executable, __file__, "one", "--pairs", str(size), "--kind", kind]
+            command = [sys.executable, "-m", "scripts.bench.build", "one", "--pairs", str(size), "--kind", kind]
             done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
             row = json.loads(done.stdout.splitlines()[-1])
             points.append((row["pairs"], row["peak_mb"]))

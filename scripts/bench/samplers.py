@@ -1,7 +1,7 @@
 """Compares the synchronous and the asynchronous path of the local engine: same weights and pairs at temperature 1.
 
     judge-r1 demo --source mini --out runs/mini
-    OMP_NUM_THREADS=1 python scripts/bench_samplers.py --demo runs/mini --model runs/mini/warmup/model
+    OMP_NUM_THREADS=1 python -m scripts.bench.samplers --demo runs/mini --model runs/mini/warmup/model
 
 These are numbers of docs/engines.md. Each mean has its standard error over episodes.
 """

@@ -1,6 +1,6 @@
 """Times `judge-r1 rate`'s fit against evalica on the same votes, and compares the ratings.
 
-    python scripts/bench_rating.py --judges 200 --items 500 --repeats 5
+    python -m scripts.bench.rating --judges 200 --items 500 --repeats 5
 
 Each judge answers each item once. Both fit the same Bradley–Terry model of judges and items; ours also computes
 the standard errors. Input as lists of names is converted within the time of each library that needs it.

@@ -1,7 +1,7 @@
 """Trains one GRPO recipe on both engines from the same warm-up model and compares accuracy and stage times.
 
     judge-r1 demo --source mini --out runs/mini
-    OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/mini --out runs/engines --seed 0
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines --demo runs/mini --out runs/engines --seed 0
 
 Needs a finished demo. These are the numbers of docs/engines.md. Finished runs are not repeated. `--engine` selects one
 engine, `--seed` may be repeated, and `--steps` shortens the training for timings.

@@ -1,6 +1,6 @@
 """Measures the overhead of a teacher call: cache, concurrency limit and cost accounting, with and without HTTP.
 
-    python scripts/bench_teachers.py --requests 2000
+    python -m scripts.bench.teachers --requests 2000
 
 The teacher answers instantly, so the result is pure overhead. Requests and answers have realistic sizes: a case of a
 few thousand words in, five variants of a reasoning out. Every answer is on disk before it counts. The CPU time of this
@@ -22,7 +22,7 @@ from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate, open_teacher
 from judge_r1.models.http_client import RetryPolicy
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROMPT, REPLY = "context " * 3_000, "reasoning " * 800
 CONCURRENCY = 16
 
@@ -73,7 +73,7 @@ async def in_process(folder: Path, count: int) -> tuple[Rate, Rate]:
 
 
 async def over_http(folder: Path, count: int) -> tuple[Rate, Rate]:
-    command = [sys.executable, str(ROOT / "tests" / "support" / "fake_llm_server.py"), "scripts.bench_teachers:answer"]
+    command = [sys.executable, str(ROOT / "tests" / "support" / "fake_llm_server.py"), "scripts.bench.teachers:answer"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None
         try:

@@ -1,6 +1,6 @@
 """Measures how often a certified threshold exceeds its risk bound, for simulated judges with known error rates.
 
-python -m scripts.bench_selective [--trials 2000] [--cases 240]
+python -m scripts.bench.selective [--trials 2000] [--cases 240]
 """
 
 import argparse

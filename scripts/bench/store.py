@@ -1,8 +1,8 @@
 """Measures what workers and starts of a run cost: memory per worker, query embedding, prompt checks, parquet size.
 
-    python scripts/bench_store.py memory --cases 5000 --tokens 10000
-    OMP_NUM_THREADS=1 python scripts/bench_store.py queries
-    python scripts/bench_store.py start --pairs 500 --tokens 10000
+    python -m scripts.bench.store memory --cases 5000 --tokens 10000
+    OMP_NUM_THREADS=1 python -m scripts.bench.store queries
+    python -m scripts.bench.store start --pairs 500 --tokens 10000
 
 The corpus is synthetic: sentences of random words. `memory` compares a fresh worker that loads all cases with one that
 opens them by offset, after 64 searches in stored cases (BM25, and vectors without a model). `queries` embeds single

@@ -1,0 +1,1 @@
+"""A retriever that several processes and nodes share over HTTP: `python -m retrieval.server --help`."""

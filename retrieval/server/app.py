@@ -1,0 +1,125 @@
+"""The HTTP interface of a shared retriever.
+
+    POST /search   {"k": 3, "requests": [["case id", "query"], …], "timeout_s": 30}
+                   → {"results": [{"case_id": …, "hits": [[index, start, end, score, text], …]}, …]}, in that order
+    GET  /healthz  {"ready": true, "waiting": 0, "answered": …, …}; needs no token
+
+Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid, 401 without the token,
+413 for a body over the limit, 503 with `Retry-After` if too many searches wait or the server is closing, and 504 for a
+search that takes too long.
+"""
+
+import hmac
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from retrieval.errors import QueueFull, RetrievalError, SearchTimeout, ServerClosing
+from retrieval.server.queue import SearchQueue
+
+MAX_BODY, MAX_REQUESTS, MAX_K = 4 * 2**20, 4096, 1000
+MAX_SECONDS = 300.0
+RETRY_S = 1
+_log = logging.getLogger(__name__)
+
+
+class BadRequest(Exception):
+    """A request that is not valid. `status` is that of the answer."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
+    """The app over a queue. With `token`, every search must send it as `Authorization: Bearer TOKEN`."""
+
+    async def search(request: Request) -> Response:
+        if token is not None and not _authorized(request, token):
+            return _error(401, "Unauthorized", "a token is required: send it as `Authorization: Bearer TOKEN`")
+        try:
+            k, requests, seconds = _read(await _body(request))
+            found = await queue.search(requests, k, seconds)
+        except BadRequest as error:
+            return _error(error.status, "BadRequest", str(error))
+        except (QueueFull, ServerClosing) as error:
+            headers = {"Retry-After": str(RETRY_S)} | ({"Connection": "close"} if queue.closing else {})
+            return _error(503, type(error).__name__, str(error), headers)
+        except SearchTimeout as error:
+            return _error(504, "SearchTimeout", str(error))
+        except RetrievalError as error:
+            return _error(422, type(error).__name__, str(error))
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except Exception:
+            _log.exception("a search failed")
+            return _error(500, "InternalError", "the search failed: the log of the server says why")
+        return JSONResponse(
+            {
+                "results": [
+                    {"case_id": case_id, "hits": [[p.index, p.start, p.end, score, p.text] for p, score in hits]}
+                    for (case_id, _), hits in zip(requests, found, strict=True)
+                ]
+            }
+        )
+
+    async def health(request: Request) -> Response:
+        ready = not queue.closing
+        return JSONResponse({"ready": ready, "waiting": queue.waiting, **queue.counts}, 200 if ready else 503)
+
+    return Starlette(routes=[Route("/search", search, methods=["POST"]), Route("/healthz", health)])
+
+
+def _authorized(request: Request, token: str) -> bool:
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
+
+
+async def _body(request: Request) -> bytes:
+    declared = request.headers.get("content-length", "0")
+    body = bytearray()
+    if not declared.isdigit() or int(declared) <= MAX_BODY:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MAX_BODY:
+                break
+        else:
+            return bytes(body)
+    raise BadRequest(f"the body exceeds the limit of {MAX_BODY} bytes: send fewer searches in one request", 413)
+
+
+def _read(body: bytes) -> tuple[int, list[tuple[str, str]], float]:
+    """k, the requests and the seconds of a body. Raises BadRequest."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is not JSON: {error}") from None
+    if not isinstance(content, Mapping):
+        raise BadRequest("the body must be a JSON object with `requests` and `k`")
+    if unknown := sorted(set(content) - {"k", "requests", "timeout_s"}):
+        raise BadRequest(f"unknown field {unknown[0]!r}: the fields are k, requests and timeout_s", 422)
+    k, requests, seconds = content.get("k"), content.get("requests"), content.get("timeout_s", 30.0)
+    if type(k) is not int or not 1 <= k <= MAX_K:
+        raise BadRequest(f"k must be a whole number from 1 to {MAX_K}", 422)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_SECONDS:
+        raise BadRequest(f"timeout_s must be a number of seconds over 0, at most {MAX_SECONDS:g}", 422)
+    if not isinstance(requests, list) or not 1 <= len(requests) <= MAX_REQUESTS:
+        raise BadRequest(f"requests must be a list of 1 to {MAX_REQUESTS} pairs [case id, query]", 422)
+    for number, pair in enumerate(requests):
+        if not _is_pair(pair):
+            raise BadRequest(f"requests[{number}] must be a pair of texts [case id, query]", 422)
+    return k, [(case_id, query) for case_id, query in requests], float(seconds)
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
+
+
+def _error(status: int, name: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": name, "message": message}, status, dict(headers or {}))

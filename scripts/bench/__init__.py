@@ -1,0 +1,1 @@
+"""Benchmarks of speed, memory and endurance: `python -m scripts.bench.NAME --help`."""

@@ -94,5 +94,6 @@ class RemoteRetriever:
         except (ValueError, KeyError, TypeError):
             name, message = "", f"{self.url} answered with status {answer.status_code}: is it a retrieval server?"
         kind = getattr(errors, name, None)
-        known = isinstance(kind, type) and issubclass(kind, RetrievalError)
-        return kind(message) if known else ServerUnavailable(message)
+        if isinstance(kind, type) and issubclass(kind, RetrievalError):
+            return kind(message)
+        return ServerUnavailable(message)

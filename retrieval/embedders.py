@@ -155,10 +155,11 @@ def uncached(embedder: Embedder) -> Embedder:
 
 
 class VectorCache:
-    """A thread-safe LRU cache of vectors, at most `capacity` bytes."""
+    """A thread-safe LRU cache of vectors, at most `capacity` bytes. `hits` and `misses` count its look-ups."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.bytes = capacity, 0
+        self.hits = self.misses = 0
         self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -167,9 +168,12 @@ class VectorCache:
 
     def get(self, key: bytes) -> Vectors | None:
         with self._lock:
-            if key in self._vectors:
+            if (vector := self._vectors.get(key)) is None:
+                self.misses += 1
+            else:
+                self.hits += 1
                 self._vectors.move_to_end(key)
-            return self._vectors.get(key)
+            return vector
 
     def put(self, key: bytes, vector: Vectors) -> None:
         with self._lock:

@@ -143,7 +143,7 @@ def measure(file: Path, queries: int, rounds: int, seed: int) -> list[Row]:
                 started = time.perf_counter()
                 search(asked[:BATCH], case)
                 batch[name].append(1000 * (time.perf_counter() - started) / BATCH)
-    rows = []
+    rows: list[Row] = []
     for name in METHODS:
         recall = []
         for number, case, hits in found[name]:

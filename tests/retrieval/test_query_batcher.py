@@ -9,7 +9,7 @@ from hash_embedder import HashEmbedder
 from numpy.typing import NDArray
 
 from retrieval.errors import BadVectors
-from retrieval.query_batcher import QueryBatcher
+from retrieval.query_batcher import FULL_BATCH, QueryBatcher
 from retrieval.retriever import Retriever
 
 
@@ -91,3 +91,14 @@ def test_a_failed_build_of_another_thread_is_tried_again() -> None:
         with pytest.raises(RuntimeError, match="device is gone"):
             first.result()
         assert second.result()[0][0].passage.text == "kara paid ."
+
+
+def test_a_full_batch_does_not_wait_for_more() -> None:
+    embedder = HashEmbedder()
+    batcher = QueryBatcher(embedder, window_s=60)
+    began = time.monotonic()
+    assert batcher.encode([f"word{n}" for n in range(FULL_BATCH)]).shape == (FULL_BATCH, 16)
+    with ThreadPoolExecutor(FULL_BATCH) as pool:
+        list(pool.map(batcher.encode, [[f"word{n}"] for n in range(FULL_BATCH)]))
+    assert time.monotonic() - began < 30
+    assert [len(call) for call in embedder.query_calls] == [FULL_BATCH] * 2

@@ -12,7 +12,7 @@ one after the other. Results are checked to be equal.
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -51,7 +51,7 @@ def main() -> None:
     def one_by_one(pairs: Sequence[tuple[str, str]]) -> list[list[Hit]]:
         return [remote.search([pair], K)[0] for pair in pairs]
 
-    ways = {
+    ways: dict[str, Callable[[], list[list[Hit]]]] = {
         "gathered in process": lambda: local.search(requests, K),
         "one HTTP call": lambda: remote.search(requests, K),
         f"{options.searches} HTTP calls": lambda: one_by_one(requests),

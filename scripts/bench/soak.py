@@ -251,7 +251,8 @@ class Soak:
         return time.monotonic() - began
 
     def searches(self) -> int:
-        return CALL * sum(path.read_bytes().count(b"call ") for path in self.folder.glob("worker-*.log"))
+        calls: int = sum(path.read_bytes().count(b"call ") for path in self.folder.glob("worker-*.log"))
+        return CALL * calls
 
     def report(self, seconds: float) -> list[Row]:
         lines = [line.split() for path in sorted(self.folder.glob("worker-*.log")) for line in read_lines(path)]

@@ -22,7 +22,8 @@ class _Batch:
 
 class QueryBatcher:
     """Gathers the queries that arrive within `window_s` seconds, or while the batch before is embedded, and embeds
-    them in one call, in the thread of the first caller. A batch of `FULL_BATCH` texts does not wait for more. Thread-safe."""
+    them in one call, in the thread of the first caller. A batch of `FULL_BATCH` texts does not wait for more.
+    Thread-safe."""
 
     def __init__(self, embedder: Embedder, window_s: float = WINDOW_SECONDS) -> None:
         self.embedder, self.window_s = embedder, window_s

@@ -18,9 +18,9 @@ from judge_r1.models.hub import load_model, load_tokenizer
 MODEL = "bundled:tiny"
 
 
-def exported(root: Path, out: Path, limit: int | None = None) -> dict[str, list[dict[str, Any]]]:
+def exported(root: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of both tables of the export `trl`."""
-    build("checklist-pairs", out / "data" / "train", path=root, limit=limit, variants=1)
+    build("checklist-pairs", out / "data" / "train", path=root, variants=1)
     export(out / "data", out / "trl", "trl", Options())
     return {
         name: [json.loads(line) for line in (out / "trl" / name / "train.jsonl").read_text().splitlines()]
@@ -39,7 +39,7 @@ def made(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.fixture
 def real(tmp_path: Path, real_data: Path) -> dict[str, list[dict[str, Any]]]:
-    return exported(real_data / "hellobench", tmp_path, limit=4)
+    return exported(real_data / "hellobench", tmp_path)
 
 
 def sft_loss(rows: list[dict[str, Any]], out: Path, steps: int) -> tuple[float, float]:

@@ -143,7 +143,8 @@ def test_unknown_fields_and_events_of_a_newer_server_are_ignored() -> None:
     events = f"event: dance\ndata: {{}}\n\nevent: verdict\ndata: {json.dumps(newer)}\n\n"
     with scripted_server(status(200, events.encode())) as (url, _), Client(url) as judge:
         [verdict] = judge.stream(**PAIR)
-    assert verdict.model_dump(exclude={"turns", "evidence", "memory"}) == {k: v for k, v in GOOD.items() if k != "evidence"}
+    expected = {k: v for k, v in GOOD.items() if k != "evidence"}
+    assert verdict.model_dump(exclude={"turns", "evidence", "memory"}) == expected
 
 
 def test_waits_grow_and_are_bounded() -> None:

@@ -35,16 +35,15 @@ def write_aligned(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rat
         if a == b:
             continue
         part_a, part_b = _parts(a, b)
-        passages = yield f"{thought}A has: {part_a}\nB has: {part_b}</think><search>{part_a} {part_b}</search>"
-        supported = _supported([passage.text for passage in passages], a, b)
-        principle = pair.violated[0]
-        if principle in (2, 4) and supported != pair.preferred:
-            return
-        named, worse = by_number(principle), "B" if pair.preferred == "A" else "A"
-        yield (
-            f"<think>{finding(passages, f'{part_a} {part_b}')}. It supports {supported}. "
-            f"{REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
-        )
+        thought += f"A has: {part_a}\nB has: {part_b}"
+        principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
+        if config.search:
+            passages = yield f"{thought}</think><search>{part_a} {part_b}</search>"
+            supported = _supported([passage.text for passage in passages], a, b)
+            if principle.number in (2, 4) and supported != pair.preferred:
+                return
+            thought = f"<think>{finding(passages, f'{part_a} {part_b}')}. It supports {supported}"
+        yield f"{thought}. {REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
         return
 
 

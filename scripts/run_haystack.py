@@ -92,6 +92,8 @@ Looks = Callable[[ReasoningPair, Claims, int], Sequence[Sequence[str]]]
 RULES: Mapping[str, Looks] = {
     "rule: never search": lambda pair, claims, searches: (),
     "rule: always the first two": lambda *known: [[line] for line in in_order(*known)],
+    "rule: three lines in one query": lambda pair, claims, searches: [list(claims)[:3]],
+    "rule: two lines in each query": lambda pair, claims, searches: [list(claims)[:2], list(claims)[2:4]],
     "rule: three lines in each query": lambda pair, claims, searches: [list(claims)[:3], list(claims)[3:]],
     "rule: the differing line": lambda *known: [[line] for line in differing(*known)],
 }

@@ -100,6 +100,8 @@ def test_a_fixed_rule_of_one_line_per_search_fails_unless_it_looks_where_the_rea
     assert reached["rule: never search"] == 0.5
     assert 0.55 < reached["rule: always the first two"] < 0.8
     assert reached["rule: the differing line"] == 1.0
+    assert 0.6 < reached["rule: three lines in one query"] < 0.9
+    assert 0.7 < reached["rule: two lines in each query"] < 0.95
     assert 0.9 < reached["rule: three lines in each query"] < 1.0
 
 

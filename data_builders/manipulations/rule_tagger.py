@@ -11,9 +11,9 @@ from functools import cache
 from typing import Final
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.manipulations.tagger import Mention, Verb, like
+from data_builders.manipulations.tagger import Kind, Mention, Verb, like
 from data_builders.manipulations.units import CHAPTER, sentence_starts, words
-from retrieval.passages import sentences
+from retrieval.prose import prose_sentences
 
 _PLURAL: Final = frozenset({"i", "you", "we", "they"})
 _PLURAL_SUBJECT: Final = _PLURAL | {"them", "us", "both", "all", "people", "men", "women", "children"}
@@ -142,7 +142,7 @@ class RuleTagger:
     name = "rules"
 
     def sentences(self, text: str) -> Sequence[tuple[int, int]]:
-        return sentences(text)
+        return prose_sentences(text)
 
     def verbs(self, text: str) -> Sequence[Verb]:
         found, before = [], ""
@@ -154,7 +154,7 @@ class RuleTagger:
         return found
 
     def mentions(self, text: str) -> Sequence[Mention]:
-        starts = sentence_starts(text, sentences(text))
+        starts = sentence_starts(text, self.sentences(text))
         headings = [match.span() for match in re.finditer(rf"^{CHAPTER}.*$", text, re.MULTILINE)]
         lower = set(re.findall(r"[a-z]+", text))
         spans = [
@@ -166,19 +166,21 @@ class RuleTagger:
         sure = [(start, end) for start, end in spans if start not in starts and text[start - 1] not in _QUOTES]
         known = {text[start:end] for start, end in sure}
         joined = _joined(text, [span for span in spans if text[span[0] : span[1]] in known])
+        names = [" ".join(text[start:end].split()) for start, end in joined]
         behind: dict[str, list[bool]] = {}
-        for start, end in joined:
+        for name, (start, _) in zip(names, joined, strict=True):
             if start not in starts:
-                behind.setdefault(text[start:end], []).append(_last_word(text, start) in _PLACES_AFTER)
+                behind.setdefault(name, []).append(_last_word(text, start) in _PLACES_AFTER)
         places = {name for name, after in behind.items() if sum(after) * 2 > len(after)}
-        return [Mention(start, end, "place" if text[start:end] in places else "person") for start, end in joined]
+        kinds: list[Kind] = ["place" if name in places else "person" for name in names]
+        return [Mention(start, end, kind) for (start, end), kind in zip(joined, kinds, strict=True)]
 
 
 def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Neighbouring words with one space between them become one name."""
+    """Neighbouring words with one space or line break between them become one name."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
-        if found and text[found[-1][1] : start] == " ":
+        if found and text[found[-1][1] : start] in (" ", "\n"):
             found[-1] = (found[-1][0], end)
         else:
             found.append((start, end))

@@ -6,7 +6,7 @@ from typing import Literal
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.judges.memo.report import NOT_GIVEN
 from judge_r1.judges.memo.scanner import Section
-from retrieval.passages import sentences
+from retrieval.prose import prose_sentences
 
 Index = Literal["both", "notes", "document"]
 LEGEND = (
@@ -30,9 +30,9 @@ def note_lines(name: str, memory: DocumentMemory) -> list[str]:
 def document_lines(name: str, sections: Sequence[Section]) -> list[str]:
     """One line for each sentence."""
     return [
-        f"[{name} {section.number}] {section.text[start:end]}"
+        f"[{name} {section.number}] {' '.join(section.text[start:end].split())}"
         for section in sections
-        for start, end in sentences(section.text)
+        for start, end in prose_sentences(section.text)
     ]
 
 

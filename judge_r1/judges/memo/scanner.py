@@ -1,13 +1,16 @@
 """The scanner: splits a document into sections of whole sentences."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from retrieval.passages import sentences
+from retrieval.prose import prose_sentences
 
 FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"
 """The context of the first of several sections in stride mode."""
 Split = Callable[[str], Sequence[tuple[int, int]]]
+_IDEOGRAPH = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
 
 
 @dataclass(frozen=True)
@@ -23,16 +26,18 @@ class Section:
 
 
 class WordCounter:
-    """Counts and cuts by whitespace-separated words, where the model's tokenizer is unknown."""
+    """Counts and cuts by whitespace-separated words, where the model's tokenizer is unknown. Each Chinese or Japanese
+    character is a word, because these languages write no spaces."""
 
     unit = "words"
 
     def count(self, text: str) -> int:
-        return len(text.split())
+        return sum(1 for _ in _WORD.finditer(text))
 
     def tail(self, text: str, tokens: int) -> str:
         """The last `tokens` tokens of a text."""
-        return " ".join(text.split()[-tokens:]) if tokens else ""
+        starts = [match.start() for match in _WORD.finditer(text)][-tokens:] if tokens else []
+        return " ".join(text[starts[0] :].split()) if starts else ""
 
 
 def scan(
@@ -40,7 +45,7 @@ def scan(
     counter: "WordCounter",
     limit: int | None,
     overlap: float = 0.0,
-    split: Split = sentences,
+    split: Split = prose_sentences,
 ) -> list[Section]:
     """Sections of at most `limit` tokens; a longer sentence is a section of its own. None is one section.
 

@@ -71,3 +71,15 @@ def test_spacy_has_the_same_interface(tmp_path: Path) -> None:
     mentions = [(text[mention.start : mention.end], mention.kind) for mention in tagger.mentions(text)]
     assert mentions == [("Anna Miller", "person"), ("Paris", "place")]
     assert [text[start:end] for start, end in tagger.sentences(text)] == text.replace(". ", ".|").split("|")
+
+
+def test_a_line_that_is_broken_for_its_width_ends_no_sentence_and_no_name() -> None:
+    text = (
+        "The old sailor of the harbour had never been to Red\nLion Street before, and he walked there with\nAnna. "
+        "They came from Red Lion Street in the evening, and then he told Anna that he was late."
+    )
+    tagger = RuleTagger()
+    assert len(tagger.sentences(text)) == 2
+    found = [(text[one.start : one.end], one.kind) for one in tagger.mentions(text)]
+    assert found[0] == ("Red\nLion Street", "place")
+    assert ("Anna", "person") in found

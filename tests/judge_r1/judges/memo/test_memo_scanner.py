@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.judges.memo.scanner import FIRST_CONTEXT, WordCounter, scan
-from retrieval.passages import sentences
+from retrieval.prose import prose_sentences
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["We", "saw", "it.", "Then", "Rain", "fell!", "\n\n", "Dr.", "Who?"]), max_size=40).map(
@@ -22,7 +22,7 @@ COUNTER = WordCounter()
 @given(text=TEXTS, limit=st.integers(1, 12), overlap=st.sampled_from([0.0, 0.1, 0.5, 0.9]))
 def test_sections_partition_the_text(text: str, limit: int, overlap: float) -> None:
     found = scan(text, COUNTER, limit, overlap)
-    spans = sentences(text)
+    spans = prose_sentences(text)
     assert [section.number for section in found] == list(range(1, len(found) + 1))
     assert all(section.text == text[section.start : section.end] for section in found)
     assert all(one.end <= two.start for one, two in itertools.pairwise(found)), "in order and disjoint"
@@ -68,3 +68,18 @@ def test_a_long_sentence_is_a_section_of_its_own() -> None:
 def test_impossible_settings_are_errors(limit: int, overlap: float) -> None:
     with pytest.raises(ValueError, match="must be"):
         scan("One.", COUNTER, limit, overlap)
+
+
+def test_text_without_spaces_is_cut_into_sections() -> None:
+    text = "昔々、お爺さんがいた。" * 40
+    found = scan(text, COUNTER, 50, 0.1)
+    assert [COUNTER.count(section.text) for section in found] == [44] * 10
+    assert found[1].context == "...いた。昔"[:3] + text[39:44]
+
+
+@given(text=st.text(alphabet="ab \n\t昔々。", max_size=60), tokens=st.integers(0, 9))
+def test_a_word_is_a_run_without_spaces_or_one_ideograph(text: str, tokens: int) -> None:
+    spaced = "".join(f" {sign} " if sign in "昔々。" and sign != "。" else sign for sign in text)
+    if "。" not in text:
+        assert COUNTER.count(text) == len(spaced.split())
+    assert COUNTER.count(COUNTER.tail(text, tokens)) == min(tokens, COUNTER.count(text))

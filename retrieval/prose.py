@@ -13,7 +13,7 @@ WRAPPED = range(40, 121)
 """The lengths of a line that may be broken for its width alone. Shorter lines are headings or verses, longer ones
 whole paragraphs."""
 LONGEST = 2_000
-"""Characters of the longest sentence that may span lines. A longer one is a table or a list without full stops, so it is
+"""Characters of the longest sentence that may span lines. A longer one is a table or a list without full stops: it is
 split at its lines."""
 _BREAK = re.compile(r"[^\S\n]*\n[^\S\n]*(?=\S)(?![-*•|#>]\s|\d+[.)]\s)")
 """One line break, unless a list item, a quotation or a table row follows."""

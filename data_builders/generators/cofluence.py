@@ -39,6 +39,10 @@ class CofluenceOptions(ConfigModel):
     spread: Literal["widespread", "dense"] = "widespread"
     unit: Unit = "paragraph"
     """What the operators on content move (11-14, 17), and what sentences are appended to (24)."""
+    repeats: int = Field(1, ge=1, le=100)
+    """How often a repeated unit is added (14)."""
+    refill: bool = False
+    """A short text that lost units continues for as many tokens (12)."""
     intensity: dict[str, float] = Field(default_factory=dict)
     """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
     tagger: str = "rules"
@@ -50,9 +54,17 @@ class CofluenceOptions(ConfigModel):
     story_tokens: int = Field(STORY_TOKENS, ge=100, le=1_000_000)
     """Without --path: the least length of the stories that are made."""
 
+    @field_validator("types", "lengths", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        """In YAML `lengths=2000` is a number, and `types=` is null."""
+        return "" if value is None else str(value) if isinstance(value, int) else value
+
     @field_validator("types")
     @classmethod
     def _known_types(cls, types: str) -> str:
+        if not _split(types):
+            raise ValueError(f"no manipulation is named; available: all, {', '.join(MANIPULATIONS.names())}")
         for name in _split(types):
             if name != "all" and name not in MANIPULATIONS.names():
                 raise ValueError(f"no manipulation is named {name!r}{suggest(name, MANIPULATIONS.names())}")
@@ -121,14 +133,17 @@ class Cofluence(Generator[Neighbours]):
             yield Neighbours(document, [other.text for other in others])
 
     def generate(self, item: Neighbours) -> RecordGroup:
-        texts = [item.document]
+        texts, whole = [item.document], item.document.text
         for tokens in reversed(self.settings_.tokens):
-            text = prefix(item.document.text, tokens)
-            if len(text) < len(item.document.text):
+            text = prefix(whole, tokens)
+            if len(text) < len(whole):
                 texts.append(shorter(item.document, text, tokens))
             else:
                 self.abstained[f"a document is not longer than {tokens} tokens"] += 1
-        materials = [Material(document.text, self._tagger, item.donors, self.settings_.unit) for document in texts]
+        materials = [
+            Material(document.text, self._tagger, item.donors, self.settings_.unit, whole[len(document.text) :])
+            for document in texts
+        ]
         records: list[Record] = list(texts)
         for name in self.settings_.names:
             records += self._manipulated(name, texts, materials)
@@ -156,6 +171,8 @@ class Cofluence(Generator[Neighbours]):
                     legacy=own.density == "legacy",
                     count=count,
                     spread=own.spread,
+                    repeats=own.repeats,
+                    refill=own.refill,
                 )
             except CannotManipulate as reason:
                 self.abstained[f"{name}: {reason}"] += 1
@@ -170,7 +187,7 @@ class Cofluence(Generator[Neighbours]):
 
 
 def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def _sample(documents: list[Document], limit: int | None, seed: int) -> list[Document]:

@@ -21,11 +21,23 @@ def prepared(text: str) -> str:
     return re.sub(r"\n[^\S\n]*\n\s*", "\n\n", text).strip()
 
 
+_FIRST, _LAST = (
+    re.compile(rf"^\*\*\* ?{mark} OF (?:THE|THIS) PROJECT GUTENBERG[^\n]*$", re.MULTILINE | re.IGNORECASE)
+    for mark in ("START", "END")
+)
+"""The lines around a book of Project Gutenberg; its header and license are outside of them."""
+
+
 def cleaned_book(text: str) -> str:
-    """The steps for plain-text books with one paragraph per line: remove [...] and {...}, lines with `*`, blank lines
-    and underscores; end a paragraph after a line that ends a sentence; join a paragraph that starts in lower case to
-    the one before; mark headings, which start with "CHAPTER" or three capitals."""
+    """The steps for plain-text books: keep what Project Gutenberg marks as the book, where it does; remove [...] and
+    {...}, lines with `*`, blank lines and underscores; end a paragraph after a line that ends a sentence; join a
+    paragraph that starts in lower case to the one before; mark headings, which start with "CHAPTER" or three
+    capitals."""
     text = prepared(text).replace(CHAPTER, "")
+    if first := _FIRST.search(text):
+        text = text[first.end() :]
+    if last := _LAST.search(text):
+        text = text[: last.start()]
     text = _BRACKETS.sub("", text)
     lines = [line.strip() for line in text.split("\n") if line.strip() and "*" not in line]
     lines = [line.replace("_", "") for line in lines]

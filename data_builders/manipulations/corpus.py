@@ -13,6 +13,8 @@ from judge_r1.core.errors import JudgeError
 SUFFIXES = (".txt", ".md")
 STORIES = 12
 STORY_TOKENS = 8_000
+SHOWN = 10
+"""Files that an error message names."""
 _MOJIBAKE = ("â€", "Ã©", "Ã¨", "Ã¼", "ï¿½", "\ufffd")
 """Traces of a text that was decoded with the wrong encoding. Judges list them as spelling mistakes."""
 
@@ -51,24 +53,44 @@ def stories(count: int, tokens: int, seed: int) -> Iterator[Document]:
 def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterator[Document]:
     """The documents of a folder and the folders in it, in the order of their names.
 
-    Raises: JudgeError if there are no files, or one is not UTF-8.
+    Raises: JudgeError if there are no files, or some are not UTF-8.
     """
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
     if not files:
         raise JudgeError(f"{path} holds no {' or '.join(SUFFIXES)} files: give a folder of long texts")
+    if bad := [(file, at) for file in files if (at := _not_utf8(file)) is not None]:
+        raise JudgeError(
+            f"{bad[0][0]} is not UTF-8 (byte {bad[0][1]}): convert it, for example with `iconv -f WINDOWS-1252 -t "
+            f"UTF-8`. Files of this kind: {', '.join(file.name for file, _ in bad[:SHOWN])} ({len(bad)})"
+        )
     for file in files:
-        try:
-            raw = file.read_bytes().decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise JudgeError(f"{file} is not UTF-8 (byte {error.start}): convert it first") from None
-        except OSError as error:
-            raise JudgeError(f"{file} cannot be read: {error.strerror}") from None
+        raw = _bytes(file).decode("utf-8")
         text = cleaned_book(raw) if rules.clean else prepared(raw)
         tokens = len(text.split())
-        if not rules.min_tokens <= tokens <= rules.max_tokens:
-            skipped[f"fewer than {rules.min_tokens} or more than {rules.max_tokens} tokens"] += 1
+        if not tokens:
+            skipped["empty"] += 1
+        elif tokens < rules.min_tokens:
+            skipped[f"fewer than {rules.min_tokens} tokens"] += 1
+        elif tokens > rules.max_tokens:
+            skipped[f"more than {rules.max_tokens} tokens"] += 1
         elif any(mark in text for mark in _MOJIBAKE):
             skipped["wrongly decoded characters"] += 1
         else:
             title = str(file.relative_to(path).with_suffix(""))
             yield full_document(title, text, source=f"cofluence/{path.name}", license=rules.license)
+
+
+def _not_utf8(file: Path) -> int | None:
+    """The position of the first byte that is not UTF-8."""
+    try:
+        _bytes(file).decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise JudgeError(f"{file} cannot be read: {error.strerror}") from None

@@ -19,6 +19,8 @@ def manipulate(
     legacy: bool = False,
     count: int | None = None,
     spread: Spread = "widespread",
+    repeats: int = 1,
+    refill: bool = False,
 ) -> ManipulatedDocument:
     """The document after exactly `count` operations, by default `operator.count`. `material` holds its text.
 
@@ -31,12 +33,14 @@ def manipulate(
         raise CannotManipulate("nothing to manipulate")
     count = operator.count(material, rate, legacy=legacy) if count is None else count
     random = Random(int(content_hash(seed, document.document_id, operator.name), 16))
-    edited = apply_edits(document.text, operator.edit(material, Task(count, random, spread)))
+    task = Task(count, random, spread, repeats, refill)
+    edited = apply_edits(document.text, operator.edit(material, task))
     if not edited.text.strip():
         raise CannotManipulate("nothing would be left of the text")
     params: dict[str, Any] = {"intensity": rate, "spread": spread, "tagger": material.tagger.name}
     if not operator.share:
         params["unit"] = material.unit
+    params |= {name: getattr(task, name) for name in operator.reads}
     if legacy and not operator.share:
         params["bias"] = operator.legacy_bias
     return ManipulatedDocument(

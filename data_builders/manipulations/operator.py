@@ -1,5 +1,6 @@
 """The interface of a manipulation: what it counts, how many operations it does, and the edits of a text."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,12 +24,13 @@ class CannotManipulate(JudgeError):
 @dataclass(frozen=True)
 class Material:
     """What operators work on: the text, the texts of other documents in their order, and the tagger. `unit` is what
-    operators on content move."""
+    operators on content move. `rest` is how a shortened document goes on."""
 
     text: str
     tagger: Tagger
     donors: Sequence[str] = field(default_factory=tuple)
     unit: Unit = "paragraph"
+    rest: str = ""
 
     @property
     def tokens(self) -> int:
@@ -51,11 +53,14 @@ class Material:
 
 @dataclass(frozen=True)
 class Task:
-    """One application: the number of operations, where they are, and the source of all choices."""
+    """One application: the number of operations, where they are, and the source of all choices. `repeats` is how often
+    a repeated unit is added (14). `refill` makes up for removed units with the rest of the document (12)."""
 
     count: int
     random: Random
     spread: Spread = "widespread"
+    repeats: int = 1
+    refill: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Operator:
 
     `units` counts what the intensity refers to. A `share` operator does round(intensity/100 · units) operations; any
     other does round(intensity · L/1000 + bias), with `legacy_bias` as the bias of the released data set. Both do at
-    least `least`. `edit` returns the edits, of which `changes` are one operation.
+    least `least`. `edit` returns the edits. `reads` names the options of `Task` that it follows, which are recorded.
 
     Raises (`edit`): CannotManipulate.
     """
@@ -80,6 +85,7 @@ class Operator:
     legacy_bias: float = 0.0
     least: int = 1
     can_be_dense: bool = False
+    reads: tuple[str, ...] = ()
 
     def count(self, material: Material, intensity: float, *, legacy: bool = False) -> int:
         """The number of operations: at a constant density, or with the bias of the released data set, whose short
@@ -109,7 +115,12 @@ def consecutive(random: Random, places: Sequence[T], count: int, what: str) -> l
 
 
 def by_density(
-    number: int, name: str, category: str, edit: Callable[[Material, Task], list[Edit]], legacy_bias: float = 0.0
+    number: int,
+    name: str,
+    category: str,
+    edit: Callable[[Material, Task], list[Edit]],
+    legacy_bias: float = 0.0,
+    reads: tuple[str, ...] = (),
 ) -> Operator:
     """An operator on paragraphs, or larger units, that degrades coherence, with one operation per 1,000 tokens."""
     return Operator(
@@ -122,6 +133,7 @@ def by_density(
         units=lambda material: len(material.eligible),
         share=False,
         legacy_bias=legacy_bias,
+        reads=reads,
     )
 
 
@@ -130,15 +142,17 @@ DENSE_CHARACTERS = 5 * 2.5
 
 
 def draw_characters(task: Task, positions: Sequence[int], what: str) -> list[int]:
-    """The start positions of `task.count` places: anywhere, or in one window of count · 12.5 characters."""
+    """The start positions of `task.count` places: anywhere, or in one window of count · 12.5 characters. Where no
+    window holds so many, as of punctuation, they are the shortest run."""
     if task.spread == "widespread":
         return draw(task.random, positions, task.count, what)
     need(len(positions), task.count, what)
     width = task.count * DENSE_CHARACTERS
-    starts = list(range(len(positions) - task.count + 1))
-    task.random.shuffle(starts)
-    for first in starts:
-        inside = [at for at in positions[first:] if at < positions[first] + width]
-        if len(inside) >= task.count:
-            return draw(task.random, inside, task.count, what)
-    raise CannotManipulate(f"too few {what} in any window of {width:.0f} characters")
+    runs = [last - first for first, last in zip(positions, positions[task.count - 1 :], strict=False)]
+    if windows := [start for start, length in enumerate(runs) if length < width]:
+        start = task.random.choice(windows)
+        inside = positions[start : bisect_left(positions, positions[start] + width)]
+        return draw(task.random, inside, task.count, what)
+    shortest = min(runs)
+    start = task.random.choice([at for at, length in enumerate(runs) if length == shortest])
+    return list(positions[start : start + task.count])

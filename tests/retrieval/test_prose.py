@@ -1,5 +1,6 @@
 """Sentences of running prose: wrapped lines, verses, lists, and text without spaces."""
 
+import itertools
 import textwrap
 
 import pytest
@@ -52,7 +53,7 @@ def test_lines_without_full_stops_are_not_joined_without_end() -> None:
 def test_every_character_is_in_exactly_one_sentence(text: str) -> None:
     spans = prose_sentences(text)
     assert all(start < end and not text[start].isspace() and not text[end - 1].isspace() for start, end in spans)
-    assert all(one[1] <= two[0] for one, two in zip(spans, spans[1:], strict=False))
+    assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
     covered = {at for start, end in spans for at in range(start, end)}
     assert all(at in covered or text[at].isspace() for at in range(len(text)))
 

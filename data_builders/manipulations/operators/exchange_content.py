@@ -11,11 +11,11 @@ def edit(material: Material, task: Task) -> list[Edit]:
     need(len(material.donors), 1, "other documents")
     used = {unit.text for unit in material.eligible}
     edits = []
-    for number, place in enumerate(draw(task.random, material.eligible, task.count, "paragraphs to exchange")):
+    for number, place in enumerate(draw(task.random, material.eligible, task.count, f"{material.unit}s to exchange")):
         donor = material.donors[number % len(material.donors)]
         fresh = [one.text for one in material.foreign(donor) if one.text not in used]
         if not fresh:
-            raise CannotManipulate("too few paragraphs in the other documents")
+            raise CannotManipulate(f"too few {material.unit}s in the other documents")
         used.add(chosen := task.random.choice(fresh))
         edits.append(Edit(place.start, place.end, chosen))
     return edits

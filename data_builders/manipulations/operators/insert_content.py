@@ -9,8 +9,8 @@ def edit(material: Material, task: Task) -> list[Edit]:
     """Different paragraphs of one donor, each behind a paragraph of this document."""
     need(len(material.donors), 1, "other documents")
     donor = material.foreign(task.random.choice(material.donors))
-    foreign = draw(task.random, donor, task.count, "paragraphs in the other document")
-    places = draw(task.random, material.eligible, task.count, "paragraphs to insert behind")
+    foreign = draw(task.random, donor, task.count, f"{material.unit}s in the other document")
+    places = draw(task.random, material.eligible, task.count, f"{material.unit}s to insert behind")
     return [Edit(place.end, place.end, f"\n\n{one.text}") for place, one in zip(places, foreign, strict=True)]
 
 

@@ -6,9 +6,9 @@ from data_builders.manipulations.operator import Material, Task, by_density, dra
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
-    """Each drawn paragraph stands there twice in a row."""
-    drawn = draw(task.random, material.eligible, task.count, "paragraphs to repeat")
-    return [Edit(paragraph.end, paragraph.end, f"\n\n{paragraph.text}") for paragraph in drawn]
+    """Each drawn paragraph is followed by `task.repeats` copies of itself."""
+    drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to repeat")
+    return [Edit(unit.end, unit.end, f"\n\n{unit.text}" * task.repeats) for unit in drawn]
 
 
-register(by_density(14, "repeat_content", "logical flow", edit))
+register(by_density(14, "repeat_content", "logical flow", edit, reads=("repeats",)))

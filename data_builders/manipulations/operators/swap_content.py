@@ -8,7 +8,7 @@ from data_builders.manipulations.operator import Material, Task, by_density, nee
 def edit(material: Material, task: Task) -> list[Edit]:
     """`task.count` disjoint pairs of different paragraphs change places: two edits for each pair."""
     different = list({paragraph.text: paragraph for paragraph in material.eligible}.values())
-    need(len(different), 2 * task.count, "paragraphs to swap")
+    need(len(different), 2 * task.count, f"{material.unit}s to swap")
     drawn = task.random.sample(different, 2 * task.count)
     pairs = zip(drawn[::2], drawn[1::2], strict=True)
     return [Edit(to.start, to.end, source.text) for one, other in pairs for to, source in ((one, other), (other, one))]

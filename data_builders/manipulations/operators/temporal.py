@@ -10,7 +10,7 @@ def edit(material: Material, task: Task) -> list[Edit]:
     """A different sentence at the end of each drawn paragraph."""
     need(len(modern_sentences()), task.count, "different modern sentences")
     added = task.random.sample(modern_sentences(), task.count)
-    drawn = draw(task.random, material.eligible, task.count, "paragraphs to append to")
+    drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to append to")
     return [Edit(place.end, place.end, f" {sentence}") for place, sentence in zip(drawn, added, strict=True)]
 
 

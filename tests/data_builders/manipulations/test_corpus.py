@@ -1,6 +1,7 @@
 """Reading, cleaning and cutting documents; the build from a folder to a valid data set."""
 
 import json
+import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
     assert report["documents"] == 6
     assert len(records) == 36
     assert len({d.base_id for d in documents.values()}) == 3
-    assert report["skipped_documents"] == {"fewer than 100 or more than 1000000 tokens": 1}
+    assert report["skipped_documents"] == {"fewer than 100 tokens": 1}
     assert all(not changed_outside(documents[r.document_id].text, r.text, r.spans) for r in records)
     assert Counter((r.name, r.length) for r in records).most_common(1)[0][1] == 3
     again = build(tmp_path / "again", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
@@ -133,6 +134,10 @@ def test_the_control_with_the_same_number_of_edits(tmp_path: Path) -> None:
         ("types=typo", "did you mean 'typos'"),
         ("lengths=2k,full", "not '2k'"),
         ("lengths='2000'", "must name full"),
+        ("lengths=2000", "must name full"),
+        ("lengths=", "must name full"),
+        ("types=", "no manipulation is named; available: all"),
+        ("repeats=0", "repeats"),
         ("intensity.typo=3", "did you mean 'typos'"),
         ("intensity.typos=-1", "above 0"),
         ("colour=red", "unknown key colour"),
@@ -147,9 +152,59 @@ def test_unreadable_folders_are_named(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=r"holds no \.txt or \.md files"):
         list(read_folder(tmp_path, CorpusRules(), Counter()))
     (tmp_path / "latin.txt").write_bytes("Café".encode("latin-1"))
-    with pytest.raises(JudgeError, match=r"latin.txt is not UTF-8 \(byte 3\)"):
+    (tmp_path / "other.md").write_bytes("A book".encode("utf-16"))
+    with pytest.raises(JudgeError, match=r"latin.txt is not UTF-8 \(byte 3\).*latin.txt, other.md \(2\)"):
         list(read_folder(tmp_path, CorpusRules(), Counter()))
     (tmp_path / "latin.txt").write_text("CafÃ© au lait")
+    (tmp_path / "other.md").write_text("\ufeff \r\n\n")
+    (tmp_path / "long.md").write_text("one two three four five")
     skipped: Counter[str] = Counter()
-    assert not list(read_folder(tmp_path, CorpusRules(), skipped))
-    assert skipped == {"wrongly decoded characters": 1}
+    assert not list(read_folder(tmp_path, CorpusRules(max_tokens=4), skipped))
+    assert skipped == {"wrongly decoded characters": 1, "empty": 1, "more than 4 tokens": 1}
+
+
+def test_a_name_that_is_given_twice_counts_once(tmp_path: Path) -> None:
+    report = build(tmp_path, "story_tokens=300", "lengths=full", "types=typos,typos", limit=1)
+    assert (report["manipulations"], report["abstained"]) == (1, {})
+
+
+def test_the_license_of_a_book_is_no_part_of_it() -> None:
+    book = (
+        "Title\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\nIt was late.\n*** END OF THIS PROJECT GUTENBERG\nLaw."
+    )
+    assert cleaned_book(book) == "It was late."
+    assert cleaned_book("It was late.\nLaw.") == "It was late.\n\nLaw."
+
+
+def test_wrapped_books_have_the_sentences_of_their_prose(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    text = story(0, 600)[1]
+    (tmp_path / "in" / "one.txt").write_text(text)
+    (tmp_path / "in" / "two.txt").write_text("\n\n".join(textwrap.fill(part, 72) for part in text.split("\n\n")))
+    build(tmp_path / "out", "types=word_order,verb_tense", "lengths=full", path=tmp_path / "in", limit=None)
+    found = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
+    assert len(found) == 4
+    assert len({(one.name, one.units, one.operations) for one in found}) == 2
+
+
+def test_a_repeated_paragraph_and_a_text_that_is_refilled(tmp_path: Path) -> None:
+    options = ("story_tokens=900", "lengths=full,300", "types=remove_content,repeat_content")
+    build(tmp_path, *options, "repeats=3", "refill=true", limit=2)
+    documents = {d.document_id: d for d in read_jsonl(tmp_path / "documents.jsonl", Document)}
+    full = {d.base_id: d.text for d in documents.values() if d.length == "full"}
+    for record in read_jsonl(tmp_path / "manipulations.jsonl", ManipulatedDocument):
+        text = documents[record.document_id].text
+        assert not changed_outside(text, record.text, record.spans)
+        if record.name == "repeat_content":
+            assert record.params["repeats"] == 3
+            [span] = record.spans
+            added = record.text[span.new_start : span.new_end].strip().split("\n\n")
+            assert len(added) == 3
+            assert set(added) <= set(text.split("\n\n"))
+        elif record.length == "full":
+            assert len(record.text) < len(text)
+        else:
+            last = record.spans[-1]
+            assert record.params["refill"] is True
+            assert len(record.text.split(" ")) == len(text.split(" ")) == 300
+            assert full[record.base_id].startswith(text + record.text[last.new_start :])

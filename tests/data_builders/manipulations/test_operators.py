@@ -231,6 +231,10 @@ def test_dense_edits_stand_close_together() -> None:
         count = 8 if name != "punctuation" else 2
         record = made(name, original, count=count, spread="dense")
         assert record.spans[-1].start - record.spans[0].start <= count * 12.5, name
+    marks = [span.start for span in made("punctuation", original, count=9, spread="dense").spans]
+    every = [at for at, sign in enumerate(original.text) if sign in ".,!?;:"]
+    runs = [last - first for first, last in zip(every, every[8:], strict=False)]
+    assert marks[-1] - marks[0] == min(runs) > 9 * 12.5, "no window holds so many, so it is the shortest run"
     for name in ("verb_tense", "word_order"):
         dense, wide = (made(name, original, count=4, spread=spread) for spread in ("dense", "widespread"))
         assert dense.spans[-1].end - dense.spans[0].start < wide.spans[-1].end - wide.spans[0].start

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import full_document
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
+from data_builders.manipulations.operators.punctuation import positions
 from data_builders.manipulations.operators.typos import NEIGHBOURS
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story
@@ -232,7 +233,7 @@ def test_dense_edits_stand_close_together() -> None:
         record = made(name, original, count=count, spread="dense")
         assert record.spans[-1].start - record.spans[0].start <= count * 12.5, name
     marks = [span.start for span in made("punctuation", original, count=9, spread="dense").spans]
-    every = [at for at, sign in enumerate(original.text) if sign in ".,!?;:"]
+    every = positions(Material(original.text, TAGGER))
     runs = [last - first for first, last in zip(every, every[8:], strict=False)]
     assert marks[-1] - marks[0] == min(runs) > 9 * 12.5, "no window holds so many, so it is the shortest run"
     for name in ("verb_tense", "word_order"):

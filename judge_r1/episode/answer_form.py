@@ -9,7 +9,7 @@ from typing import Protocol
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.base import GenerateRequest, LanguageModel
+from judge_r1.models.base import GenerateRequest, LanguageModel, Usage
 
 MIN_SHARED_TOKENS = 64
 """An answer is written in several requests, and prompts about one text begin alike: what they share is read once if it
@@ -18,6 +18,14 @@ is at least so long."""
 
 class AnswerTooLong(JudgeError):
     """The prompt and the answer may exceed the model's context."""
+
+
+class SamplingFailed(JudgeError):
+    """The model failed, which says nothing about the answer. `failure` is its name."""
+
+    def __init__(self, failure: str) -> None:
+        super().__init__(f"the model failed while it wrote an answer: {failure}")
+        self.failure = failure
 
 
 class AnswerWriter(Protocol):
@@ -44,7 +52,10 @@ AnswerForm = Callable[[AnswerWriter], Awaitable[str]]
 
 class ModelWriter:
     """Writes one answer to a prompt. `ids` are those that the model has read so far; of them, `kept` were sampled by
-    it. `sampled` counts the ids it was asked for. Samples depend on `seed` alone."""
+    it. `sampled` counts the ids it was asked for, and `usage` is what they cost. Samples depend on `seed` alone.
+
+    Raises (`choose`, `write`): AnswerTooLong, SamplingFailed.
+    """
 
     def __init__(
         self,
@@ -61,6 +72,7 @@ class ModelWriter:
         self._temperature, self._seed, self._context_length = temperature, seed, context_length
         self.ids = list(prompt_ids)
         self.sampled = self.kept = 0
+        self.usage = Usage()
 
     def add(self, text: str) -> None:
         self.ids += self._tokenizer.encode_policy_text(text)
@@ -97,7 +109,7 @@ class ModelWriter:
     async def _sample(
         self, max_tokens: int, *, stop: Sequence[str] = (), allowed: frozenset[int] | None = None
     ) -> Sequence[int]:
-        """Ids that continue the answer. Raises: AnswerTooLong."""
+        """Ids that continue the answer."""
         length, limit = len(self.ids), self._context_length
         if limit is not None and length + max_tokens > limit:
             raise AnswerTooLong(
@@ -116,5 +128,8 @@ class ModelWriter:
                 )
             ]
         )
+        self.usage.add(generation.usage)
+        if generation.failure is not None:
+            raise SamplingFailed(generation.failure)
         self.sampled += len(generation.token_ids)
         return generation.token_ids

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.records import Trajectory
 from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import Verdict
@@ -39,7 +40,8 @@ class PromptFit(NamedTuple):
 class JudgeOutput(NamedTuple):
     """The answer to one request. `verdict` is on the candidates as shown. `confidence` is the probability of the
     preference (`judge_r1.episode.confidence`), `usage` the cost of the request at an endpoint. `overflow` is set if the
-    prompt was too long to run."""
+    prompt was too long to run. `memory` holds the notes of a judge that reads in sections, also where the verdict is
+    invalid and there is no judgment to hold them."""
 
     request: JudgeRequest
     trajectory: Trajectory
@@ -47,6 +49,7 @@ class JudgeOutput(NamedTuple):
     confidence: float | None = None
     usage: Mapping[str, float] | None = None
     overflow: PromptOverflow | None = None
+    memory: tuple[DocumentMemory, ...] = ()
 
 
 class Judge(Protocol):

@@ -124,5 +124,5 @@ def result_of(output: JudgeOutput) -> JudgeResult:
         confidence=output.confidence,
         ended=verdict.reason if isinstance(verdict, InvalidVerdict) else trajectory.ended,
         trajectory=trajectory,
-        memory=judgment.memory if judgment else (),
+        memory=judgment.memory if judgment else output.memory,
     )

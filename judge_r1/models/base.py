@@ -43,6 +43,8 @@ class GenerateRequest:
     """The local engine: the ids that may be sampled. Endpoints accept only None, which allows all."""
     alternatives: Mapping[int, int] = field(default_factory=dict)
     """Token models: where the key is sampled, the log-probability of the value at that position is returned too."""
+    thinking: bool | None = None
+    """Chat models: whether the server's chat template turns thinking on; None leaves it to the server."""
     top_logprobs: int = 0
     """Chat models: the number of most likely tokens to return for each position."""
 

@@ -18,6 +18,8 @@ class ChatModel(EndpointModel):
         more: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if request.temperature:
             more["seed"] = request.seed % 2**31
+        if request.thinking is not None:  # as vLLM and SGLang name it
+            more["chat_template_kwargs"] = {"enable_thinking": request.thinking}
         if request.top_logprobs:
             more |= {"logprobs": True, "top_logprobs": request.top_logprobs}
         return self.endpoint.chat(

@@ -41,6 +41,10 @@ class MemoConfig(ConfigModel):
     """How often an answer that was cut off is asked for again, each time with twice the tokens."""
     constrain: bool = False
     """Token models: where an answer has no score, continue it and sample one of the allowed scores."""
+    thinking: bool | None = None
+    """The thinking switch of the model's chat template; None is off, and the server's default for a chat endpoint."""
+    switch: str = Field("", max_length=200)
+    """A line at the start of each system message, for models that turn thinking on or off by text."""
     memory: Path | None = None
     """A folder that keeps memories, so that other runs and aggregations reuse them."""
     tokenizer: str | None = None

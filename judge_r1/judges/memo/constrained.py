@@ -5,16 +5,16 @@ An answer without a score is continued by `FINAL <metric> Score: `, and only ids
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from judge_r1.core.verdicts import CONTEXT_OVERFLOW
+from judge_r1.episode.answer_form import AnswerTooLong, ModelWriter, SamplingFailed
 from judge_r1.episode.prompts import Prompt
 from judge_r1.judges.memo.forms import PromptForm
 from judge_r1.judges.memo.metrics import Metric
 from judge_r1.judges.memo.parser import visible
 from judge_r1.judges.memo.prompts import score_line
 from judge_r1.judges.memo.text_model import TextModel
-from judge_r1.models.base import GenerateRequest, Generation, Usage
+from judge_r1.models.base import Generation, Usage
 
 
 def allowed_scores(form: PromptForm) -> tuple[str, ...]:
@@ -28,43 +28,29 @@ async def constrained_scores(
 ) -> list[Generation]:
     """For each metric a generation whose text is the line of its score, one after the other behind `answer`. A
     generation that failed, or did not fit into the context, ends the list."""
-    lines, begun = [], visible(answer)
+    assert model.tokenizer is not None, "constrained scores need a local model"
+    writer = ModelWriter(
+        model.model,
+        model.tokenizer,
+        model.eos_ids,
+        model.prompt_ids(prompt),
+        temperature=model.temperature,
+        seed=model.seed,
+        context_length=model.context_length,
+    )
+    lines: list[Generation] = []
+    before = f"{begun}\n" if (begun := visible(answer)) else ""
     for metric in metrics:
         lead = score_line(metric, "")
-        found = await choose(model, prompt, f"{begun}\n{lead}".lstrip("\n"), allowed_scores(form))
-        if found.failure is None and not found.declined:
-            found = replace(found, text=lead + found.text)
-            begun = f"{begun}\n{found.text}"
+        writer.add(before + lead)
+        try:
+            found = Generation(text=lead + await writer.choose(allowed_scores(form)))
+        except AnswerTooLong:
+            found = Generation(finish_reason=CONTEXT_OVERFLOW)
+        except SamplingFailed as error:
+            found = Generation(failure=error.failure)
+        found.usage, writer.usage, before = writer.usage, Usage(), ""
         lines.append(found)
         if found.failure is not None or found.declined:
             break
     return lines
-
-
-async def choose(model: TextModel, prompt: Prompt, begun: str, choices: Sequence[str]) -> Generation:
-    """One of `choices` as the continuation of an answer that begins with `begun`, sampled id by id among those that
-    lead to a choice. The usage is that of all ids; an id that has no alternative is not sampled."""
-    tokenizer = model.tokenizer
-    assert tokenizer is not None, "constrained scores need a local model"
-    before = tokenizer.prompt_ids(prompt)
-    open_ = {choice: (*before, *tokenizer.encode_untrusted(f"{begun}{choice}\n")) for choice in choices}
-    at, spent = len(before), Usage()
-    if model.context_length is not None and max(map(len, open_.values())) > model.context_length:
-        return Generation(finish_reason=CONTEXT_OVERFLOW)
-    while len(open_) > 1:
-        allowed = frozenset(ids[at] for ids in open_.values())
-        chosen = next(iter(allowed))
-        if len(allowed) > 1:
-            ids = next(iter(open_.values()))[:at]
-            request = GenerateRequest(
-                1, prompt_ids=ids, temperature=model.temperature, seed=model.seed, allowed_ids=allowed
-            )
-            [found] = await model.model.generate([request])
-            spent.add(found.usage)
-            if found.failure is not None:
-                return replace(found, usage=spent)
-            chosen = found.token_ids[0]
-        open_ = {choice: ids for choice, ids in open_.items() if ids[at] == chosen}
-        at += 1
-    [choice] = open_
-    return Generation(text=choice, usage=spent)

@@ -94,7 +94,7 @@ class MemoJudge:
         work = Work()
         try:
             memories = await self.memories(model, request, work)
-            trajectory = await self._verdict(model, request, memories, work)
+            trajectory, memories = await self._verdict(model, request, memories, work)
         except CallFailed as failure:
             trajectory = Trajectory.without_ids(f"{INFRASTRUCTURE}{failure}", _turns(work))
             return JudgeOutput(request, trajectory, InvalidVerdict(reason=trajectory.ended), usage=work.usage.as_dict())
@@ -106,11 +106,13 @@ class MemoJudge:
         }
         judgment = trajectory.judgment
         verdict = judgment.verdict if judgment else InvalidVerdict(reason=trajectory.ended)
-        return JudgeOutput(request, trajectory, verdict, usage=work.usage.as_dict() | counts)
+        usage = work.usage.as_dict() | counts
+        return JudgeOutput(request, trajectory, verdict, usage=usage, memory=tuple(memories))
 
     async def _verdict(
         self, model: TextModel, request: JudgeRequest, memories: list[DocumentMemory], work: Work
-    ) -> Trajectory:
+    ) -> tuple[Trajectory, list[DocumentMemory]]:
+        """The trajectory, and the memories with the scores of their final calls."""
         config, task = self.config, _task_of(request)
         texts = [request.item.texts[index] for index in request.order]
         worse_in: list[str] | None = None
@@ -125,14 +127,14 @@ class MemoJudge:
                 ]
             verdict = scores_verdict([memory.aggregates[config.aggregate] for memory in memories])
         if isinstance(verdict, InvalidVerdict):
-            return Trajectory.without_ids(_why_invalid(verdict, memories), _turns(work))
+            return Trajectory.without_ids(_why_invalid(verdict, memories), _turns(work)), memories
         judgment = Judgment(
             verdict=verdict,
             violated_principles=self._violated(verdict, memories, worse_in),
             explanation="\n".join(self.pipeline.report(memory) for memory in memories),
             memory=tuple(memories),
         )
-        return Trajectory.without_ids("answer", _turns(work), judgment)
+        return Trajectory.without_ids("answer", _turns(work), judgment), memories
 
     async def _compare(
         self, model: TextModel, memories: Sequence[DocumentMemory], task: str, work: Work
@@ -207,7 +209,9 @@ def memo_config(build: JudgeBuild) -> MemoConfig:
     return validated(MemoConfig, {}, build.options, "options of memo")
 
 
-_WHOLE = ("metrics", "form", "max_tokens", "retries", "constrain", "memory", "tokenizer", "timeout")
+_WHOLE = (
+    "metrics", "form", "max_tokens", "retries", "constrain", "thinking", "switch", "memory", "tokenizer", "timeout",
+)  # fmt: skip
 """The options of a judge that reads a document as a whole."""
 
 

@@ -58,7 +58,7 @@ class Pipeline:
     @property
     def settings(self) -> dict[str, Any]:
         """What the notes on a document depend on, besides the model."""
-        names = ["form", "max_tokens", "retries", "constrain"]
+        names = ["form", "max_tokens", "retries", "constrain", "thinking", "switch"]
         if not self._whole:
             names += ["scan", "overlap", "summaries", "context_aware"]
         return {

@@ -125,7 +125,7 @@ def _combined(output: JudgeOutput, one: _Prepared) -> JudgeOutput:
     if trajectory.judgment is not None:
         judgment = trajectory.judgment.model_copy(update={"memory": one.memories})
         trajectory = trajectory.model_copy(update={"judgment": judgment})
-    return output._replace(request=one.request, trajectory=trajectory, usage=usage)
+    return output._replace(request=one.request, trajectory=trajectory, usage=usage, memory=one.memories)
 
 
 def _make(build: JudgeBuild) -> Judge:
@@ -137,6 +137,8 @@ def _make(build: JudgeBuild) -> Judge:
     texts = CaseTexts()
     memo = MemoJudge(build, config)
     shared = tuple(f"{name}={own[name]}" for name in ("timeout", "tokenizer") if name in own and "://" in build.backend)
+    if "thinking" in own:
+        shared += (f"thinking={own['thinking']}",)
     agent_build = replace(build, texts=texts, options=[*shared, *build.options])
     agent = judge_of_backend(agent_build, "agentic", _episode, AgenticJudge, prompted=False)
     return MemoSearchJudge(memo, agent, texts, index, build.batch_size)  # type: ignore[arg-type]

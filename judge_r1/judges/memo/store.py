@@ -1,6 +1,7 @@
 """Keeps memories by document and settings, in the process and optionally in a folder."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.core.memory import DocumentMemory, text_hash
 from judge_r1.core.record_base import content_hash
 
+KEPT = 1_000
+"""Memories that stay in the process: a server meets new documents without end."""
+
 
 class BadMemory(JudgeError):
     """A stored memory cannot be read."""
@@ -22,7 +26,7 @@ class MemoryStore:
 
     def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
         self._folder, self._identity = folder, content_hash(identity)
-        self._known: dict[str, DocumentMemory] = {}
+        self._known: OrderedDict[str, DocumentMemory] = OrderedDict()
         self._making: dict[str, asyncio.Lock] = {}
         self.reused = 0
 
@@ -36,11 +40,13 @@ class MemoryStore:
         try:
             async with lock:
                 if key not in self._known and (stored := self._read(key)) is not None:
-                    self._known[key] = stored
+                    self._keep(key, stored)
                 if key in self._known:
                     self.reused += 1
+                    self._known.move_to_end(key)
                     return self._known[key]
-                memory = self._known[key] = await make()
+                memory = await make()
+                self._keep(key, memory)
                 if self._folder is not None:
                     self._folder.mkdir(parents=True, exist_ok=True)
                     write_json(self._folder / f"{key}.json", memory.model_dump(mode="json"))
@@ -48,6 +54,12 @@ class MemoryStore:
         finally:
             if not lock.locked():
                 self._making.pop(key, None)
+
+    def _keep(self, key: str, memory: DocumentMemory) -> None:
+        """Evicts the least recently used ones."""
+        self._known[key] = memory
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
 
     def _read(self, key: str) -> DocumentMemory | None:
         path = None if self._folder is None else self._folder / f"{key}.json"

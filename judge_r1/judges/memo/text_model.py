@@ -15,6 +15,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import KEY, is_local
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
@@ -43,7 +44,11 @@ class TokenCounter(WordCounter):
 
 @dataclass(frozen=True)
 class TextModel:
-    """A language model with what is needed to write prompts for it. Without a tokenizer it takes chat messages."""
+    """A language model with what is needed to write prompts for it. Without a tokenizer it takes chat messages.
+
+    `thinking` sets the switch of the chat template; None is off for token models, and the server's default for chat.
+    `switch` is a line at the start of the system message, for models that are switched by text.
+    """
 
     model: LanguageModel
     tokenizer: SafeTokenizer | None = None
@@ -52,6 +57,8 @@ class TextModel:
     temperature: float = 0.0
     seed: int = 0
     retries: int = 0
+    thinking: bool | None = None
+    switch: str = ""
 
     async def complete(self, prompts: Sequence[Prompt], max_tokens: int) -> list[Generation]:
         """One generation for each prompt, in one batch. Answers that were cut off are asked for again with twice the
@@ -80,15 +87,30 @@ class TextModel:
 
     def _request(self, prompt: Prompt, max_tokens: int) -> GenerateRequest | None:
         """None if prompt and answer exceed the model's context."""
-        seed = int(content_hash(self.seed, prompt.chat()), 16) % 2**63
+        messages = self._switched(prompt).chat()
+        seed = int(content_hash(self.seed, messages), 16) % 2**63
         if self.tokenizer is None:
-            return GenerateRequest(max_tokens, messages=prompt.chat(), temperature=self.temperature, seed=seed)
-        ids = self.tokenizer.prompt_ids(prompt)
+            return GenerateRequest(
+                max_tokens, messages=messages, temperature=self.temperature, seed=seed, thinking=self.thinking
+            )
+        ids = self.prompt_ids(prompt)
         if self.context_length is not None and len(ids) + max_tokens > self.context_length:
             return None
         return GenerateRequest(
             max_tokens, prompt_ids=ids, temperature=self.temperature, seed=seed, stop_ids=self.eos_ids
         )
+
+    def prompt_ids(self, prompt: Prompt) -> list[int]:
+        """The prompt as a token model reads it."""
+        assert self.tokenizer is not None
+        return self.tokenizer.prompt_ids(self._switched(prompt), thinking=bool(self.thinking))
+
+    def _switched(self, prompt: Prompt) -> Prompt:
+        if not self.switch:
+            return prompt
+        first, *others = prompt.messages
+        switched = replace(first, marked=f"{self.switch}\n\n{first.marked}")
+        return replace(prompt, messages=(switched, *others))
 
     def _as_text(self, generation: Generation) -> Generation:
         """A generation of token ids with its text up to the first token that ends it."""
@@ -103,6 +125,12 @@ class TextModel:
 
 def _cut_off(generation: Generation) -> bool:
     return generation.failure is None and generation.finish_reason == "length"
+
+
+def _can_think(tokenizer: SafeTokenizer) -> bool:
+    """Whether the chat template has a switch for thinking."""
+    prompt = summary_prompt("text", whole=False)
+    return tokenizer.rendered(prompt, thinking=True) != tokenizer.rendered(prompt, thinking=False)
 
 
 class ModelSource:
@@ -125,7 +153,10 @@ class ModelSource:
             self._key = find_key(self._endpoint)
             self.name = (_VLLM if tokens else "") + self._endpoint.name
         sampling = build.sampling
-        self._wrap = partial(TextModel, temperature=sampling.temperature, seed=sampling.seed, retries=config.retries)
+        self._wrap = partial(
+            TextModel, temperature=sampling.temperature, seed=sampling.seed, retries=config.retries,
+            thinking=config.thinking, switch=config.switch,
+        )  # fmt: skip
         name = backend if self._endpoint is None else config.tokenizer or (self._endpoint.model if tokens else None)
         if name is not None:
             from judge_r1.models import hub
@@ -133,6 +164,8 @@ class ModelSource:
             hf = hub.load_tokenizer(name)
             self.tokenizer = SafeTokenizer(hf)
             if self._endpoint is None or tokens:
+                if config.thinking is not None and not _can_think(self.tokenizer):
+                    raise BadJudge(f"the chat template of {name} has no switch for thinking: leave out thinking")
                 ends, length = hub.eos_ids(name, hf), hub.context_length(name)
                 self._wrap = partial(self._wrap, tokenizer=self.tokenizer, eos_ids=ends, context_length=length)
             if self._endpoint is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_judge_endpoint import JudgeServer
 from fake_llm_server import FakeLLMServer, Faults
 
 from judge_r1 import load_judge
@@ -14,13 +15,17 @@ from judge_r1.core.items import Item
 from judge_r1.core.memory import text_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
 from judge_r1.core.yaml_config import ConfigError
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
+from judge_r1.judges.memo import store
 from judge_r1.judges.memo.forms import FORMS
 from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.prompts import final_prompt, rating_prompt
 from judge_r1.judges.memo.store import BadMemory
+from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.models.hub import load_tokenizer
 
 TEXT = "One two three. Four five six. Seven eight nine."
 Answer = Callable[[str, str, int], str]
@@ -315,3 +320,53 @@ def test_the_python_api_returns_the_memory() -> None:
     assert found.winner == "B"
     assert [len(memory.sections) for memory in found.memory] == [1, 2]
     assert found.memory[0].aggregates["char_mean"] == {"fluency": 3.0}
+
+
+def test_an_invalid_verdict_returns_the_memory(tmp_path: Path) -> None:
+    def answer(system: str, user: str, sample: int) -> str:
+        return "- I cannot say." if "Four" in user else "FINAL Fluency Score: 3"
+
+    with FakeLLMServer(answer) as server:
+        judge = load_judge(f"memo:scan=3,metrics=fluency@{server.url}/v1#m")
+        found = judge(reasoning_a="Four five. Four more.", reasoning_b="One two.")
+    assert (found.valid, found.ended) == (False, "no_score")
+    assert [memory.aggregates["char_mean"]["fluency"] for memory in found.memory] == [None, 3.0]
+    assert found.memory[1].aggregates["final_judge"] == {"fluency": 3.0}
+
+
+def test_thinking_is_switched_by_the_server_or_by_a_line() -> None:
+    reply = {"message": {"role": "assistant", "content": "FINAL Fluency Score: 3"}, "finish_reason": "stop"}
+    bodies = {}
+    with JudgeServer(lambda path, body: (200, {"choices": [reply]})) as server:
+        for options in ("final=false", "final=false,thinking=true", "final=false,switch=/no_think"):
+            run_all(make_judge(f"memo:{options}@{server.url}#m", JudgeBuild("")), [single("One two.")])
+            bodies[options.rpartition(",")[2]] = server.bodies.pop()
+    assert bodies["final=false"].keys() == bodies["switch=/no_think"].keys()
+    assert bodies["thinking=true"]["chat_template_kwargs"] == {"enable_thinking": True}
+    assert bodies["switch=/no_think"]["messages"][0]["content"].startswith("/no_think\n\nYou are")
+    assert bodies["switch=/no_think"]["messages"][1] == bodies["final=false"]["messages"][1]
+
+
+def test_the_chat_template_of_a_local_model_switches_thinking() -> None:
+    tokenizer = load_tokenizer("bundled:tiny")
+    template = "{% for m in messages %}{{ m.content }}\n{% endfor %}{% if enable_thinking %}<think>{% endif %}"
+    tokenizer.chat_template = template
+    prompt = rating_prompt("A text.", parse_metrics("fluency"), FORMS["v1"])
+    shown = {
+        thinking: tokenizer.decode(TextModel(Any, SafeTokenizer(tokenizer), thinking=thinking).prompt_ids(prompt))  # type: ignore[arg-type]
+        for thinking in (None, False, True)
+    }
+    assert shown[True].endswith("<think>")
+    assert shown[None] == shown[False] != shown[True]
+    with pytest.raises(BadJudge, match="has no switch for thinking"):
+        make_judge("memo:thinking=true@bundled:tiny", JudgeBuild(""))
+
+
+def test_a_server_does_not_keep_every_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "KEPT", 2)
+    model = Model()
+    with FakeLLMServer(model) as server:
+        judge = make_judge(f"memo:final=false@{server.url}/v1#m", JudgeBuild("", batch_size=1))
+        for text in ("One.", "Two.", "One.", "Three.", "One.", "Two."):
+            run_all(judge, [single(text)])
+    assert [shown(prompt, "Text") for prompt in model.prompts] == ["One.", "Two.", "Three.", "Two."]

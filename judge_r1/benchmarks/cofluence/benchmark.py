@@ -99,7 +99,7 @@ def _read_scores(answer: str) -> Verdict:
 
 
 def detection(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """Per copy: 1 if it scores below the original on the metric that it degrades, ½ if they are equal (`TIE`), 0 if it
+    """Per copy: 1 if it scores below the original on the metric that it degrades, ½ if they are equal (`SAME`), 0 if it
     scores above. The score is the mean over all copies; one without both scores counts 0 and is left out of the
     verdict."""
     found = {name: share for name, share in detected(item.gold, votes).items() if share is not None}

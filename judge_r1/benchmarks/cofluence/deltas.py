@@ -11,6 +11,7 @@ from typing import Any
 from judge_r1.core.documents import FULL
 from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.judges.memo.aggregate import SAME
 from judge_r1.statistics.intervals import clustered_mean_ci
 from judge_r1.statistics.paired import equivalence, paired_t, sign_test, wilcoxon
 from judge_r1.statistics.significance import holm
@@ -18,9 +19,6 @@ from judge_r1.statistics.significance import holm
 MISSING = "missing_score"
 MARGIN = 0.25
 """The margin of equivalence in points: half of the smallest step of the scale."""
-TIE = 0.01
-"""Scores closer than this are equal in a detection. A copy's sections differ a little in length, and with them the
-weights of a mean by characters, even if every section has the same score."""
 TESTABLE = 2
 """The least number of documents for a test."""
 Ratings = dict[int, dict[str, float]]
@@ -166,7 +164,7 @@ def _with_holm(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 
 def _detected(delta: float | None) -> float | None:
-    if delta is None or abs(delta) < TIE:
+    if delta is None or abs(delta) < SAME:
         return None if delta is None else 0.5
     return 1.0 if delta < 0 else 0.0
 

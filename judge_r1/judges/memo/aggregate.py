@@ -8,6 +8,9 @@ from judge_r1.core.memory import DocumentMemory, Scores
 FINAL = "final_judge"
 """The aggregation by a last call of the model."""
 Aggregate = Literal["char_mean", "section_mean", "min", "final_judge"]
+SAME = 0.01
+"""Scores closer than this are equal in a comparison. The sections of two texts differ a little in length, and with them
+the weights of a mean by characters, even if every section has the same score."""
 Scored = tuple[float, int]
 """A score and the characters of its section."""
 

@@ -30,7 +30,7 @@ from judge_r1.core.verdicts import (
 from judge_r1.core.yaml_config import validated
 from judge_r1.episode.tags import escape_tags
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
-from judge_r1.judges.memo.aggregate import FINAL
+from judge_r1.judges.memo.aggregate import FINAL, SAME
 from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.parser import visible
 from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
@@ -173,14 +173,17 @@ class MemoJudge:
 
 def scores_verdict(scores: Sequence[Scores]) -> Verdict:
     """One candidate: a checklist of its scores by metric. Several: the mean of each over the metrics that all of them
-    have. Invalid if a candidate has no score."""
+    have; means within `SAME` are equal. Invalid if a candidate has no score."""
     given = [{name: score for name, score in one.items() if score is not None} for one in scores]
     shared = set.intersection(*(set(one) for one in given))
     if not shared:
         return InvalidVerdict(reason=NO_SCORE)
     if len(given) == 1:
         return ChecklistVerdict(scores=given[0])
-    return ScoresVerdict(scores=tuple(fmean(one[name] for name in sorted(shared)) for one in given))
+    means = [fmean(one[name] for name in sorted(shared)) for one in given]
+    if max(means) - min(means) < SAME:
+        means = [fmean(means)] * len(means)
+    return ScoresVerdict(scores=tuple(means))
 
 
 def _places(winner: str) -> tuple[int, int]:

@@ -43,7 +43,7 @@ def parse_evaluation(answer: str, metrics: Sequence[Metric]) -> Evaluation:
     text = visible(answer)
     titles = [metric.title for metric in metrics]
     return Evaluation(
-        {metric.name: _score(text, metric.title) for metric in metrics},
+        {metric.name: _score(_own(text, metric.title, titles), metric.title) for metric in metrics},
         {metric.name: _issues(text, metric.title, titles) for metric in metrics},
     )
 
@@ -52,6 +52,15 @@ def visible(answer: str) -> str:
     """The answer without thoughts, with single spaces."""
     text = re.sub(r"[ \t]+", " ", without_thoughts(answer))
     return re.sub(r" *\n *", "\n", text).strip()
+
+
+def _own(text: str, title: str, titles: Sequence[str]) -> str:
+    """The text with the titles hidden that contain this one, so that `Style quality` gives no score to `Quality`.
+    Positions stay."""
+    for other in titles:
+        if other != title and title.lower() in other.lower():
+            text = re.sub(_flexible(other), lambda match: "\0" * len(match[0]), text, flags=re.IGNORECASE)
+    return text
 
 
 def _score(text: str, title: str) -> float | None:
@@ -79,7 +88,7 @@ def _flexible(title: str) -> str:
 
 
 def _issues(text: str, title: str, titles: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    header = _header(title).search(text)
+    header = _header(title).search(_own(text, title, titles))
     if header is None:
         return {}
     ends = [len(text)]

@@ -370,3 +370,16 @@ def test_a_server_does_not_keep_every_memory(monkeypatch: pytest.MonkeyPatch) ->
         for text in ("One.", "Two.", "One.", "Three.", "One.", "Two."):
             run_all(judge, [single(text)])
     assert [shown(prompt, "Text") for prompt in model.prompts] == ["One.", "Two.", "Three.", "Two."]
+
+
+def test_sections_of_other_lengths_alone_prefer_no_candidate() -> None:
+    def answer(system: str, user: str, sample: int) -> str:
+        return f"FINAL Fluency Score: {4 if 'Last' in user else 3}"
+
+    sections = ["Word " * 400 + "one.", "Last " * 400 + "one."]
+    request = pair("\n\n".join(sections), "\n\n".join([sections[0].replace("one", "another"), sections[1]]))
+    [output], _ = ask("scan=402,overlap=0,metrics=fluency,final=false", request, model=answer)
+    first, second = (memory.aggregates["char_mean"]["fluency"] or 0 for memory in judgment(output).memory)
+    assert 0 < abs(first - second) < 0.01
+    assert isinstance(output.verdict, ScoresVerdict)
+    assert output.verdict.scores[0] == output.verdict.scores[1] == pytest.approx((first + second) / 2)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.judges.memo.metrics import COHERENCE, FLUENCY, parse_metrics
+from judge_r1.judges.memo.metrics import COHERENCE, FLUENCY, Metric, parse_metrics
 from judge_r1.judges.memo.parser import parse_evaluation
 
 METRICS = (COHERENCE, FLUENCY)
@@ -124,3 +124,14 @@ def test_what_is_written_is_read(listed: dict[str, list[tuple[str, str]]], first
 def test_no_text_breaks_the_parser(text: str) -> None:
     scores = parse_evaluation(text, METRICS).scores
     assert all(score is None or 1 <= score <= 5 for score in scores.values())
+
+
+def test_a_title_inside_of_another_one_is_no_title() -> None:
+    metrics = [Metric(name=name, definition="x") for name in ("quality", "style quality")]
+    answer = "Style quality Issues:\n- [DULL] flat\nFINAL Style quality Score: 2"
+    found = parse_evaluation(answer, metrics)
+    assert found.scores == {"quality": None, "style quality": 2.0}
+    assert found.issues == {"quality": {}, "style quality": {"[DULL]": ("flat",)}}
+    found = parse_evaluation(f"Quality Issues:\n- [BAD] worse\n{answer}\nFINAL Quality Score: 4", metrics)
+    assert found.scores == {"quality": 4.0, "style quality": 2.0}
+    assert found.issues["quality"] == {"[BAD]": ("worse",)}

@@ -24,7 +24,7 @@ class CannotManipulate(JudgeError):
 @dataclass(frozen=True)
 class Material:
     """What operators work on: the text, the texts of other documents in their order, and the tagger. `unit` is what
-    operators on content move. `rest` is how a shortened document goes on."""
+    operators on content move. `rest` is the text behind a shortened document."""
 
     text: str
     tagger: Tagger

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -139,11 +138,16 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         return explain(error) + ("; put quotes round names such as no, yes and on" if is_word else "")
     *sections, unknown = [str(part) for part in first["loc"]]
     for name in sections:
-        model = _section(model.model_fields[name].annotation)
+        if name in model.model_fields:  # not a position in a list
+            model = _section(model.model_fields[name].annotation)
     return f"unknown key {'.'.join([*sections, unknown])}{suggest(unknown, model.model_fields)}"
 
 
 def _section(annotation: Any) -> type[BaseModel]:
-    """The model of a section, which may be optional."""
-    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    return next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+    """The model of a section, which may be optional, or of the entries of a list."""
+    kinds = [annotation]
+    for kind in kinds:
+        if get_origin(kind) is None and isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+        kinds += get_args(kind)
+    raise TypeError(f"{annotation} names no model")

@@ -19,7 +19,7 @@ class Metric(ConfigModel):
     details: tuple[str, ...] = ()
     anchors: tuple[str, str, str, str, str] | None = None
     tags: tuple[str, ...] = ()
-    principle: int | None = None
+    principle: int | None = Field(None, ge=1, le=6)
 
     @property
     def title(self) -> str:

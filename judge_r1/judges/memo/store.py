@@ -18,14 +18,22 @@ KEPT = 1_000
 
 
 class BadMemory(JudgeError):
-    """A stored memory cannot be read."""
+    """A stored memory cannot be read, or none can be stored."""
 
 
 class MemoryStore:
-    """`identity` is the model and everything else that notes depend on: other settings never share a memory."""
+    """`identity` is the model and everything else that notes depend on: other settings never share a memory.
+
+    Raises: BadMemory if `folder` cannot be made.
+    """
 
     def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
         self._folder, self._identity = folder, content_hash(identity)
+        try:  # now, and not when the first document was paid for
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadMemory(f"{folder} cannot be the folder of memories ({error.strerror}): choose another") from None
         self._known: OrderedDict[str, DocumentMemory] = OrderedDict()
         self._making: dict[str, asyncio.Lock] = {}
         self.reused = 0
@@ -48,7 +56,6 @@ class MemoryStore:
                 memory = await make()
                 self._keep(key, memory)
                 if self._folder is not None:
-                    self._folder.mkdir(parents=True, exist_ok=True)
                     write_json(self._folder / f"{key}.json", memory.model_dump(mode="json"))
                 return memory
         finally:

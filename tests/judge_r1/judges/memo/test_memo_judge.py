@@ -383,3 +383,23 @@ def test_sections_of_other_lengths_alone_prefer_no_candidate() -> None:
     assert 0 < abs(first - second) < 0.01
     assert isinstance(output.verdict, ScoresVerdict)
     assert output.verdict.scores[0] == output.verdict.scores[1] == pytest.approx((first + second) / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{name: a, definition: b, note: c}", r"unknown key metrics\.0\.note"),
+        ("{name: a, definition: b, tag: [c]}", "did you mean 'tags'"),
+        ("{name: a, definition: b, principle: 7}", r"metrics\.0\.principle"),
+    ],
+)
+def test_a_wrong_metric_is_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "metrics.yaml").write_text(f"metrics:\n- {text}\n")
+    with pytest.raises(ConfigError, match=message):
+        make_judge(f"memo:metrics={tmp_path}/metrics.yaml@http://127.0.0.1:9/v1#m", JudgeBuild(""))
+
+
+def test_a_folder_for_memories_that_cannot_be_is_named_before_any_call(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadMemory, match="file cannot be the folder of memories"):
+        make_judge(f"memo:memory={tmp_path}/file@http://127.0.0.1:9/v1#m", JudgeBuild(""))

@@ -7,9 +7,10 @@ name of a category to its list (HelloBench's checklists). A criterion is a text,
 * the weight, optional: `weight` or `points`; a negative one is for a fault;
 * the answers from worst to best, optional: `choices` (verifiers, whose default is no, yes).
 
-Other keys (`name`, `title`, `tags`, …) do not change a score and are ignored.
+Other keys (`name`, `title`, `tags`, …) do not change a score and are ignored, unless they look like a typing error.
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from judge_r1.core.strict_yaml import read_yaml
 QUESTION_KEYS = ("question", "text", "criterion", "description")
 WEIGHT_KEYS = ("weight", "points")
 LIST_KEYS = ("criteria", "rubrics")
+_KEYS = {*QUESTION_KEYS, *WEIGHT_KEYS, "choices"}
 EVERY = ""
 """The category of a rubric that holds for every text."""
 
@@ -37,7 +39,7 @@ def read_rubric(path: Path) -> dict[str, Checklist]:
     JudgeError for a file that is no JSON, YAML or TOML."""
     data = _value(path)
     if isinstance(data, dict):
-        named = next((data[key] for key in LIST_KEYS if key in data), None)
+        named = _one(data, LIST_KEYS, str(path))
         if named is None and data and all(isinstance(value, list) for value in data.values()):
             return {str(name): _checklist(value, f"{path}, category {name!r}") for name, value in data.items()}
         data = named
@@ -90,6 +92,9 @@ def _criterion(entry: Any, where: str, verifiers: bool) -> Criterion:
         entry = {"question": entry}
     if not isinstance(entry, dict):
         raise BadRubric(f"{where} must be a text or an object, not {type(entry).__name__}")
+    for key in entry.keys() - _KEYS:
+        if near := difflib.get_close_matches(str(key), _KEYS, n=1, cutoff=0.75):
+            raise BadRubric(f"{where} has {key!r}; did you mean {near[0]!r}?")
     question = _one(entry, QUESTION_KEYS, where)
     if question is None:
         raise BadRubric(f"{where} has no question: give one of {', '.join(QUESTION_KEYS)}")

@@ -52,7 +52,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
         "benchmark": benchmark,
         **summary,
         "subset": subset,
-        **pinned(loaded.pins, dict.fromkeys(results, "published"), decoded),
+        **pinned(loaded.pins, dict.fromkeys(results, "published"), {name: {} for name in results}),
     }
 
 

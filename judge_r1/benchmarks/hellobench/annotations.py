@@ -6,6 +6,7 @@ table, as columns `item_0`, `item_1`, …. All may have `id` (the instruction), 
 `annotator`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.hellobench.files import TASKS
 from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.tabular import Row, file_rows
 
 PAGE_SCALE = 4
 """The page stores 0, 0.25, …, 1 as 0 to 4."""
+_ITEM = re.compile(r"item_\d+")
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,15 @@ def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterato
     skipped = Counter() if skipped is None else skipped
     for row in file_rows(path):
         page = "evaluation_results" in row.values
+        if page and {"scores", "overall"} & row.values.keys():
+            raise row.error("evaluation_results", "holds the item scores and the overall score: remove the other ones")
         if page and not row.value("evaluation_results"):
             skipped["not annotated"] += 1
             continue
         scores, overall = _page(row) if page else _plain(row)
         if not scores:
-            raise row.error("scores", "must hold a score for each question of the checklist")
+            column = "evaluation_results" if page else "scores" if "scores" in row.values else "item_0"
+            raise row.error(column, "must hold a score for each question of the checklist")
         yield Annotation(
             category=row.name("category"),
             scores=scores,
@@ -63,10 +69,22 @@ def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterato
 
 
 def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
-    """One annotation for each response: the mean over its annotators. Raises: ValueError for unequal lengths."""
+    """One annotation for each response: the mean over its annotators. Without names, each row is another annotator.
+
+    Raises:
+        BadBenchmark: An annotator scored the same response twice.
+        ValueError: The annotators of a response scored different numbers of questions.
+    """
     groups: dict[tuple[str, str, str], list[Annotation]] = {}
-    for annotation in annotations:
-        groups.setdefault((annotation.category, annotation.id, annotation.system), []).append(annotation)
+    first: dict[tuple[str, ...], Annotation] = {}
+    for one in annotations:
+        if one.annotator and first.setdefault((one.category, one.id, one.system, one.annotator), one) is not one:
+            before = first[one.category, one.id, one.system, one.annotator]
+            raise BadBenchmark(
+                f"{one.where}: annotator {one.annotator!r} scores {one.id!r} a second time, after {before.where}: "
+                "remove one of the rows, or name the system of each"
+            )
+        groups.setdefault((one.category, one.id, one.system), []).append(one)
     return [
         Annotation(
             category=found[0].category,
@@ -91,7 +109,7 @@ def _plain(row: Row) -> tuple[tuple[float, ...], float]:
     if "scores" in row.values:
         scores = [bounded_number(row, "scores", item, 1) for item in _list(row, "scores")]
     else:
-        columns = [f"item_{number}" for number in range(sum(name.startswith("item_") for name in row.values))]
+        columns = [f"item_{number}" for number in range(sum(map(bool, map(_ITEM.fullmatch, row.values))))]
         given = [column for column in columns if row.value(column) not in ("", None)]
         if given != columns[: len(given)]:
             raise row.error(given[-1], "has a value, but an item before it has none")

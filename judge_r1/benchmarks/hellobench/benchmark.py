@@ -81,14 +81,9 @@ def entries_of(
     no item: `n` in the tables shows how many there are.
 
     Raises:
-        BadBenchmark: The same instruction has two responses.
-        BadTable: A response is to an unknown instruction, or its instruction differs from the checkout's.
+        BadTable: An instruction has two responses, is unknown, or differs from the checkout's.
     """
-    seen: set[tuple[str, str]] = set()
     for response, instruction in answered(path, folder, options):
-        if (key := (response.stem, response.id)) in seen:
-            raise response.row.error("id", f"repeats {response.id!r}")
-        seen.add(key)
         if response.text.strip():
             yield ChecklistEntry(
                 item_id=f"{system}/{response.stem}/{response.id}",

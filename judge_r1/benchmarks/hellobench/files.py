@@ -91,7 +91,12 @@ def _constrained(stem: str, least: int, plain: Sequence[Instruction]) -> dict[tu
 
 
 def read_responses(folder: Path) -> Iterator[Response]:
-    """The lines of the results files of one system (`<stem>_results.jsonl`), or of one such file."""
+    """The lines of the results files of one system (`<stem>_results.jsonl`), or of one such file.
+
+    Raises:
+        BadBenchmark: There is no such file.
+        BadTable: A line is incomplete, or a file has two lines for one id.
+    """
     files = {name: folder / f"{name}{RESULTS}" for name in STEMS}
     if folder.is_file():
         name = folder.name.removesuffix(RESULTS)
@@ -102,8 +107,12 @@ def read_responses(folder: Path) -> Iterator[Response]:
     if not present:
         raise BadBenchmark(f"{folder} holds no results of HelloBench, such as chat{RESULTS}")
     for stem, file in present.items():
+        seen: set[str] = set()
         for row in file_rows(file):
-            yield Response(stem, row.name("id"), row.text("instruction"), row.text("response"), row)
+            if (own := row.name("id")) in seen:
+                raise row.error("id", f"repeats {own!r}")
+            seen.add(own)
+            yield Response(stem, own, row.text("instruction"), row.text("response"), row)
 
 
 def systems_in(folder: Path) -> dict[str, Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.checklist_agreement import item_scores
 from judge_r1.benchmarks.checklist_items import ChecklistEntry
-from judge_r1.benchmarks.hellobench.annotations import averaged, read_annotations
+from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.benchmarks.hellobench.files import read_responses, released_scores, systems_in
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
 from judge_r1.core.items import ItemResult
@@ -32,7 +32,14 @@ def add_gold(entries: Sequence[ChecklistEntry], options: HelloBenchOptions) -> l
 def _with_humans(entries: Sequence[ChecklistEntry], path: Path) -> list[ChecklistEntry]:
     """Annotations belong to a text by the id of its instruction and its system. Several annotators are averaged."""
     skipped: Counter[str] = Counter()
-    found = {(one.id, one.system): one for one in averaged(list(read_annotations(path, skipped)))}
+    found: dict[tuple[str, str], Annotation] = {}
+    for one in averaged(list(read_annotations(path, skipped))):
+        known = found.setdefault((one.id, one.system), one)
+        if known is not one:
+            raise BadBenchmark(
+                f"{one.where}: scores {one.id!r} as category {one.category!r}, and {known.where} as "
+                f"{known.category!r}: an instruction has one category"
+            )
     matched = 0
     result = []
     for entry in entries:

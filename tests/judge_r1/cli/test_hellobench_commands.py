@@ -112,10 +112,13 @@ def test_small_categories_are_pooled_by_task_on_request(tmp_path: Path) -> None:
         ({"category": "travel", "overall": 3, "scores": [1, "x"]}, "holds 'x'"),
         ({"category": "", "scores": [1, 1], "overall": 3}, "column 'category' must not be empty"),
         ({"category": "travel", "scores": [1, 1]}, "column 'overall' is missing"),
+        ({"category": "travel", "overall": 3, "item_name": "x"}, "column 'item_0' must hold a score for each question"),
+        ({"category": "travel", "evaluation_results": [4, 4, 9], "scores": [1, 0]}, "remove the other ones"),
+        ({"category": "travel", "scores": [0, 1], "overall": 5, "id": "1", "annotator": "ana"}, "a second time"),
     ],
 )
 def test_bad_annotations_name_the_line(row: dict[str, object], message: str, tmp_path: Path) -> None:
-    good = {"category": "travel", "scores": [1, 1], "overall": 9}
+    good = {"category": "travel", "scores": [1, 1], "overall": 9, "id": "1", "annotator": "ana"}
     with pytest.raises(JudgeError, match=r"human\.jsonl, line 2") as error:
         fit_file([write_lines(tmp_path / "human.jsonl", [good, row])], tmp_path / "w.json")
     assert message in str(error.value)

@@ -98,6 +98,8 @@ def test_yaml_toml_and_categories_are_read(tmp_path: Path) -> None:
         ([{"question": "a", "text": "b"}], "criterion 1 has question and text: keep one of them"),
         ([{"question": "a", "weight": 1, "points": 1}], "has weight and points"),
         ([{"question": "a", "weight": "heavy"}], "criterion 1: field weight"),
+        ([{"question": "a", "weigth": 2}], "criterion 1 has 'weigth'; did you mean 'weight'?"),
+        ({"criteria": ["a"], "rubrics": ["b"]}, "has criteria and rubrics: keep one of them"),
         ([{"question": "a", "weight": -1}], "no criterion has a positive weight"),
         ({"chat": [{"question": " "}]}, "category 'chat', criterion 1: field question"),
     ],

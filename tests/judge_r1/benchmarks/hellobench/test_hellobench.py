@@ -174,6 +174,26 @@ def test_results_are_written_in_the_format_of_the_release(checkout: Path, tmp_pa
     assert json.loads(line)["checklist_wise_evaluation"][1] == judgement([0.5, 0.0, 0.5])[1]
 
 
+def test_a_second_line_for_an_id_is_an_error_wherever_results_are_read(checkout: Path, tmp_path: Path) -> None:
+    folder = write_responses(tmp_path / "r" / "fine", "A good text", scores={"travel": [1, 1], "rewrite": [1, 1, 1]})
+    file = folder / "chat_results.jsonl"
+    file.write_text(file.read_text() * 2)
+    for read in (
+        lambda: load(checkout, f"responses={folder}"),
+        lambda: predictions(checkout, folder, None),
+        lambda: load(checkout, f"responses={tmp_path / 'responses'},gold={tmp_path / 'r'}"),
+    ):
+        with pytest.raises(JudgeError, match=r"chat_results\.jsonl, line 3: column 'id' repeats 'chat_000'"):
+            read()
+
+
+def test_people_who_score_a_text_in_two_categories_are_refused(checkout: Path, tmp_path: Path) -> None:
+    row = {"category": "travel", "id": "open_ended_qa_000", "system": "fine", "overall": 5, "scores": [0, 0.5]}
+    human = write_lines(tmp_path / "human.jsonl", [row, {**row, "category": "music"}])
+    with pytest.raises(JudgeError, match=r"line 2: scores 'open_ended_qa_000' as category 'music'"):
+        load(checkout, f"responses={tmp_path / 'responses'},human={human}")
+
+
 def test_names_from_outside_stay_in_the_folder() -> None:
     assert file_name("../../etc/pass wd") == "__.._etc_pass_wd"
     assert file_name("..") == file_name("") == "_"

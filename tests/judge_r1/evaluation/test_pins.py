@@ -18,6 +18,7 @@ from judge_r1.judges.panel import make_panel
 from judge_r1.models.base import Sampling
 
 ONE, OTHER = "checklist@{url}#one", "checklist@{url}#other"
+GREEDY = Sampling(0.0, 0)
 PANEL = f"both=panel@{ONE}|{OTHER}"
 
 
@@ -28,7 +29,7 @@ def server() -> Iterator[FakeLLMServer]:
 
 
 def evaluated(
-    server: FakeLLMServer, folder: Path, name: str, spec: str, *, sampling: Sampling = Sampling(0.0, 0), more: str = ""
+    server: FakeLLMServer, folder: Path, name: str, spec: str, *, sampling: Sampling = GREEDY, more: str = ""
 ) -> tuple[Path, dict[str, Any]]:
     """The folder of an evaluation of one text, and its summary."""
     if not (root := folder / "HelloBench").exists():

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
 
-from data_builders.checklist_pairs import ChecklistPair, ChecklistPairDataset
+from data_builders.checklist_pairs import ChecklistPairDataset
 from data_builders.generators import register
 from data_builders.generators.base import Generator, RecordGroup
 from judge_r1.benchmarks.hellobench.benchmark import answered, chosen_weights
@@ -17,6 +17,7 @@ from judge_r1.benchmarks.hellobench.weights import Weights
 from judge_r1.core.checklist import weighted_score
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
+from judge_r1.episode.checklist_pair import ChecklistPair
 
 MARGIN = 10.0
 """The least difference of the weighted scores, of 100."""

@@ -7,7 +7,7 @@ import pytest
 from hellobench_factories import make_checkout, write_responses
 
 from data_builders.build import build
-from data_builders.checklist_pairs import ChecklistPair, ChecklistPairDataset
+from data_builders.checklist_pairs import ChecklistPairDataset
 from data_builders.exports import Options
 from data_builders.exports.export import export
 from data_builders.generators.checklist_pairs import OTHER, TEST, TRAIN, part_of
@@ -15,6 +15,7 @@ from data_builders.validate import validate
 from judge_r1.benchmarks.hellobench.files import read_instructions
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.episode.checklist_pair import ChecklistPair
 from judge_r1.episode.checklist_reward import checklist_reward, comparison_score
 
 EACH = 20

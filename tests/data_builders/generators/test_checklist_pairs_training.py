@@ -1,35 +1,37 @@
-"""Checklist pairs in TRL's trainers, through the export: SFT learns the gold answers, GRPO gets the reward."""
+"""Checklist pairs in TRL's trainers, through the export and scripts/train_checklist_pairs.py: SFT learns the gold
+answers, GRPO gets the reward, and held-out pairs are judged."""
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from command_server import run
 from hellobench_factories import make_checkout, write_responses
 
 from data_builders.build import build
 from data_builders.exports import Options
 from data_builders.exports.export import export
+from judge_r1.core.errors import JudgeError
 from judge_r1.episode.checklist_reward import checklist_reward
-from judge_r1.models.hub import load_model, load_tokenizer
+from judge_r1.models.hub import load_model
+from scripts.train_checklist_pairs import grpo, main, sft, table
 
 MODEL = "bundled:tiny"
 
 
-def exported(root: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
-    """The rows of both tables of the export `trl`."""
+def exported(root: Path, out: Path) -> Path:
+    """The export `trl` of the training pairs."""
     build("checklist-pairs", out / "data" / "train", path=root, variants=1)
     export(out / "data", out / "trl", "trl", Options())
-    return {
-        name: [json.loads(line) for line in (out / "trl" / name / "train.jsonl").read_text().splitlines()]
-        for name in ("sft", "grpo")
-    }
+    return out / "trl"
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
+def made(tmp_path: Path) -> Path:
     root = make_checkout(tmp_path / "HelloBench", each=6)
     folder = root / "results" / "judgements" / "main_exp"
     for system, rewrite in (("best", [1, 1, 1]), ("mid", [1, 0.5, 0])):
@@ -37,35 +39,15 @@ def made(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
     return exported(root, tmp_path)
 
 
-@pytest.fixture
-def real(tmp_path: Path, real_data: Path) -> dict[str, list[dict[str, Any]]]:
-    return exported(real_data / "hellobench", tmp_path)
-
-
-def sft_loss(rows: list[dict[str, Any]], out: Path, steps: int) -> tuple[float, float]:
-    """The loss of TRL's SFTTrainer at the first and at the last step."""
-    from datasets import Dataset
-    from trl import SFTConfig, SFTTrainer
-
-    trainer = SFTTrainer(
-        model=load_model(MODEL, training=True),
-        args=SFTConfig(
-            output_dir=str(out), max_steps=steps, per_device_train_batch_size=1, logging_steps=1, save_strategy="no",
-            report_to=[], use_cpu=True, bf16=False, learning_rate=1e-3, max_length=None,
-        ),
-        train_dataset=Dataset.from_list([{"messages": row["messages"]} for row in rows]),
-        processing_class=load_tokenizer(MODEL),
-    )  # fmt: skip
-    trainer.train()
+def sft_loss(data: Path, out: Path, steps: int) -> tuple[float, float]:
+    """The loss at the first and at the last step."""
+    trainer = sft(table(data, "sft"), MODEL, out, max_steps=steps, per_device_train_batch_size=1, learning_rate=1e-3)
     losses = [row["loss"] for row in trainer.state.log_history if "loss" in row]
     return losses[0], losses[-1]
 
 
-def grpo_step(rows: list[dict[str, Any]], out: Path) -> tuple[list[float], float]:
-    """The rewards of the completions in one step of TRL's GRPOTrainer, and the mean that it logs."""
-    from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
-
+def grpo_step(data: Path, out: Path) -> tuple[list[float], float]:
+    """The rewards of the completions in one step, and the mean that the trainer logs."""
     seen: list[float] = []
 
     def reward(**columns: Any) -> list[float]:
@@ -81,34 +63,49 @@ def grpo_step(rows: list[dict[str, Any]], out: Path) -> tuple[list[float], float
         seen.extend(found)
         return found
 
-    trainer = GRPOTrainer(
-        model=load_model(MODEL, training=True),
-        args=GRPOConfig(
-            output_dir=str(out), max_steps=1, per_device_train_batch_size=2, num_generations=2,
-            max_completion_length=8, logging_steps=1, save_strategy="no", report_to=[], use_cpu=True, bf16=False,
-        ),
-        reward_funcs=reward,
-        train_dataset=Dataset.from_list(rows),
-        processing_class=load_tokenizer(MODEL),
-    )  # fmt: skip
-    before = [parameter.detach().clone() for parameter in trainer.model.parameters()]
-    trainer.train()
-    after = trainer.model.parameters()
-    assert not all(torch.equal(old, new) for old, new in zip(before, after, strict=True))
+    before = [parameter.detach().clone() for parameter in load_model(MODEL, training=True).parameters()]
+    two = {"max_steps": 1, "per_device_train_batch_size": 2, "num_generations": 2, "max_completion_length": 8}
+    trainer = grpo(table(data, "grpo"), MODEL, out, reward, **two)
+    after = [parameter.cpu() for parameter in trainer.model.parameters()]
+    assert not all(torch.equal(old.cpu(), new) for old, new in zip(before, after, strict=True))
     (logged,) = [row["reward"] for row in trainer.state.log_history if "reward" in row]
     return seen, logged
 
 
-def test_one_step_of_sft_and_of_grpo(made: dict[str, list[dict[str, Any]]], tmp_path: Path) -> None:
-    first, last = sft_loss(made["sft"], tmp_path / "sft-run", steps=6)
+def test_one_step_of_sft_and_of_grpo(made: Path, tmp_path: Path) -> None:
+    first, last = sft_loss(made, tmp_path / "sft-run", steps=6)
     assert last < first
-    seen, logged = grpo_step(made["grpo"], tmp_path / "grpo-run")
+    seen, logged = grpo_step(made, tmp_path / "grpo-run")
     assert (seen, logged) == ([0.0, 1.0], 0.5)  # the labels are the checklist's questions, and gold scores 1
 
 
+def test_the_script_trains_and_the_held_out_pairs_are_judged(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stage, model in (("sft", MODEL), ("grpo", str(tmp_path / "sft"))):
+        given = ["--data", made, "--model", model, "--out", tmp_path / stage, "--steps", 1, "--batch", 2]
+        small = ["--group", 2, "--answer-tokens", 4] if stage == "grpo" else []
+        monkeypatch.setattr(sys, "argv", ["train_checklist_pairs.py", stage, *map(str, [*given, *small])])
+        main()
+    test = tmp_path / "data" / "test"
+    build("checklist-pairs-test", test, path=tmp_path / "HelloBench", variants=1)
+    judged = run("eval", "--benchmark", "checklist-pairs", "--path", test, "--judge",
+                 f"j=direct:budget.response_tokens=4@{tmp_path / 'grpo'}", "--out", tmp_path / "eval")  # fmt: skip
+    assert judged.returncode == 0, judged.stderr
+    (row,) = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
+    assert row["n"] > 0
+    with pytest.raises(JudgeError, match="judge-r1 export FOLDER --format trl"):
+        table(tmp_path, "sft")
+
+
 @pytest.mark.real_data
-def test_one_step_on_the_release(real: dict[str, list[dict[str, Any]]], tmp_path: Path) -> None:
-    assert len(real["sft"]) == len(real["grpo"]) > 0
-    loss, _ = sft_loss(real["sft"][:1], tmp_path / "sft-run", steps=1)
+def test_one_step_on_the_release(real_data: Path, tmp_path: Path) -> None:
+    data = exported(real_data / "hellobench", tmp_path)
+    for name in ("sft", "grpo"):
+        file = data / name / "train.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        assert len(lines) > 1
+        file.write_text(lines[0], encoding="utf-8")
+    loss, _ = sft_loss(data, tmp_path / "sft-run", steps=1)
     assert math.isfinite(loss)
-    assert grpo_step(real["grpo"][:1], tmp_path / "grpo-run") == ([0.0, 1.0], 0.5)
+    assert grpo_step(data, tmp_path / "grpo-run") == ([0.0, 1.0], 0.5)

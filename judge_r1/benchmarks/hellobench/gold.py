@@ -33,11 +33,11 @@ def _with_humans(entries: Sequence[ChecklistEntry], path: Path) -> list[Checklis
     """Annotations belong to a text by the id of its instruction and its system. Several annotators are averaged."""
     skipped: Counter[str] = Counter()
     found: dict[tuple[str, str], Annotation] = {}
-    for one in averaged(list(read_annotations(path, skipped))):
-        known = found.setdefault((one.id, one.system), one)
-        if known is not one:
+    for own in averaged(list(read_annotations(path, skipped))):
+        known = found.setdefault((own.id, own.system), own)
+        if known is not own:
             raise BadBenchmark(
-                f"{one.where}: scores {one.id!r} as category {one.category!r}, and {known.where} as "
+                f"{own.where}: scores {own.id!r} as category {own.category!r}, and {known.where} as "
                 f"{known.category!r}: an instruction has one category"
             )
     matched = 0

@@ -16,7 +16,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.checklist_reward import checklist_reward
-from judge_r1.models.hub import load_model, load_tokenizer
+from judge_r1.models.hub import context_length, load_model, load_tokenizer
 
 
 def main() -> None:
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-5)
     given = parser.parse_args()
     rows = table(given.data, given.stage)
+    check_context(rows, given.stage, given.model, given.answer_tokens if given.stage == "grpo" else 0)
     common = {"max_steps": given.steps, "per_device_train_batch_size": given.batch, "learning_rate": given.rate}
     if given.stage == "sft":
         trainer = sft(rows, given.model, given.out, **common)
@@ -49,6 +50,19 @@ def table(data: Path, stage: str) -> Any:
     if not file.is_file():
         raise JudgeError(f"{file} is missing: write it with `judge-r1 export FOLDER --format trl --out {data}`")
     return Dataset.from_json(str(file)).remove_columns("pair_id")
+
+
+def check_context(rows: Any, stage: str, model: str, answer_tokens: int) -> None:
+    """Checks that every example fits. Raises: JudgeError with the longest one."""
+    tokenizer, context = load_tokenizer(model), context_length(model)
+    column = "messages" if stage == "sft" else "prompt"
+    shown = [tokenizer.apply_chat_template(row[column], tokenize=False) for row in rows]
+    longest = max(len(tokenizer(text).input_ids) for text in shown) + answer_tokens
+    if context and longest > context:
+        raise JudgeError(
+            f"an example has {longest} tokens with its answer, and {model} reads {context}: take a model with a longer "
+            "context"
+        )
 
 
 def sft(rows: Any, model: str, out: Path, **settings: Any) -> Any:

@@ -18,7 +18,7 @@ from data_builders.exports.export import export
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.checklist_reward import checklist_reward
 from judge_r1.models.hub import load_model
-from scripts.train_checklist_pairs import grpo, main, sft, table
+from scripts.train_checklist_pairs import check_context, grpo, main, sft, table
 
 MODEL = "bundled:tiny"
 
@@ -94,6 +94,8 @@ def test_the_script_trains_and_the_held_out_pairs_are_judged(
     assert judged.returncode == 0, judged.stderr
     (row,) = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
     assert row["n"] > 0
+    with pytest.raises(JudgeError, match=r"an example has \d+ tokens with its answer, and bundled:tiny reads 2048"):
+        check_context(table(made, "grpo"), "grpo", MODEL, 2000)
     with pytest.raises(JudgeError, match="judge-r1 export FOLDER --format trl"):
         table(tmp_path, "sft")
 

@@ -136,7 +136,9 @@ class PairsByRules(_Pairs[Case]):
     def _foreign(self) -> ForeignFacts:
         """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
         generated = FOREIGN_GENERATED if self.plan.cases_per_domain else None
-        return ForeignFacts(CorpusFacts(self._cases(None if generated else FOREIGN_CASES, generated, Counter())))
+        kind = SOURCES.get(self.plan.source).detail_kind if generated else None
+        cases = self._cases(None if generated else FOREIGN_CASES, generated, Counter())
+        return ForeignFacts(CorpusFacts(cases, kind))
 
     def _citing(self, case: Case) -> Case:
         return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)

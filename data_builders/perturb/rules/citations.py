@@ -31,6 +31,8 @@ NO_NUMBER = 0.15
 """How much more related a fact without a number must be: a number can be changed."""
 NOT_MOVABLE = 0.15
 """The same for a fact that could not stand in another case: one that stands in both tells a reader nothing."""
+NOT_DETAIL = 0.3
+"""The same in generated cases for a fact that is no detail."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 REMARK_SHARE = 0.7
@@ -64,7 +66,7 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
     placed: dict[int, str] = {}
     remarks = sound_remarks(case, count, rng)
     found = corpus.of_case(case) if corpus else facts(case.context)
-    for fact, site in _chosen(case, found, sites, count, rng):
+    for fact, site in _chosen(case, found, sites, count, corpus, rng):
         placed[site] = _opening(case.reference, site) + cited(fact, case.domain, rng)
         if remarks and rng.random() < REMARK_SHARE:
             placed[site] += f" {remarks.pop()}"
@@ -104,7 +106,7 @@ def _weights(context: str) -> dict[str, float]:
 
 
 def _chosen(
-    case: Case, found: Sequence[Fact], sites: Sequence[int], count: int, rng: Random
+    case: Case, found: Sequence[Fact], sites: Sequence[int], count: int, corpus: CorpusFacts | None, rng: Random
 ) -> Iterator[tuple[Fact, int]]:
     """Yield facts and their sites, the most related pairs first. No site is used twice."""
     around = {site: set(content_words(case.reference[max(0, site - 300) : site])) for site in sites}
@@ -116,7 +118,10 @@ def _chosen(
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
         total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
-        penalty += 0.0 if can_move(fact.text) else NOT_MOVABLE
+        if corpus is not None and corpus.detail_kind is not None:
+            penalty += 0.0 if corpus.is_detail(case.domain, fact) else NOT_DETAIL
+        else:
+            penalty += 0.0 if can_move(fact.text) else NOT_MOVABLE
         for site, words in around.items():
             share = sum(value for stem, value in weights.items() if stem in words) / total
             related.append((penalty - share, rng.random(), fact, site))

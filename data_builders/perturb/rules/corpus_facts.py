@@ -5,12 +5,13 @@ of place in another case.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, log
 
 from data_builders.perturb.rules.facts import Fact, facts
 from data_builders.perturb.rules.similar_cases import SimilarCases
 from data_builders.perturb.rules.text_match import content_words
+from data_builders.sources import DetailKind
 from judge_r1.core.records import Case
 
 CITED_SHARE, MIN_CITED = 0.5, 12
@@ -18,9 +19,14 @@ CITED_SHARE, MIN_CITED = 0.5, 12
 
 
 class CorpusFacts:
-    """The facts of many cases that can be cited, by domain: each is true in its own case."""
+    """The facts of many cases that can be cited, by domain: each is true in its own case.
 
-    def __init__(self, cases: Iterable[Case]) -> None:
+    `detail_kind` is for generated cases. Their details are drawn without regard to the case, so each could be in any
+    case of its domain: all of them can be cited, and P4 exchanges details only.
+    """
+
+    def __init__(self, cases: Iterable[Case], detail_kind: DetailKind | None = None) -> None:
+        self.detail_kind = detail_kind
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
@@ -31,6 +37,7 @@ class CorpusFacts:
             for domain, texts in contexts.items()
         }
         self._rarity: dict[tuple[str, str], float] = {}
+        self._details: dict[str, defaultdict[int, list[Fact]]] = {}
         self._facts = {
             domain: list({fact.text: fact for text in texts for fact in self._citable(domain, text)}.values())
             for domain, texts in contexts.items()
@@ -40,9 +47,23 @@ class CorpusFacts:
         """Return the citable facts of all cases of a domain, each text once."""
         return self._facts.get(domain, ())
 
+    def details(self, domain: str) -> Mapping[int, Sequence[Fact]]:
+        """Return the details of all cases of a domain, by kind."""
+        if domain not in self._details:
+            found = self._details[domain] = defaultdict[int, list[Fact]](list)
+            for fact in self.of_domain(domain):
+                kind = self.detail_kind(domain, fact.text) if self.detail_kind else None
+                if kind is not None:
+                    found[kind].append(fact)
+        return self._details[domain]
+
     def of_case(self, case: Case) -> Sequence[Fact]:
         """Return the citable facts of a case."""
         return self._citable(case.domain, case.context)
+
+    def is_detail(self, domain: str, fact: Fact) -> bool:
+        """Whether a fact is a detail of a generated case."""
+        return self.detail_kind is not None and self.detail_kind(domain, fact.text) is not None
 
     def rarity(self, domain: str, stem: str) -> float:
         """Return how rare a stem is: the log of the inverse share of the cases that have it."""
@@ -62,4 +83,6 @@ class CorpusFacts:
         def rarest(fact: Fact) -> int:
             return min((counts[stem] for stem in content_words(fact.text) if not stem[0].isdigit()), default=0)
 
-        return sorted(found, key=rarest, reverse=True)[: max(ceil(CITED_SHARE * len(found)), MIN_CITED)]
+        common = sorted(found, key=rarest, reverse=True)
+        first = max(ceil(CITED_SHARE * len(found)), MIN_CITED)
+        return common[:first] + [fact for fact in common[first:] if self.is_detail(domain, fact)]

@@ -1,9 +1,10 @@
 """P4, groundedness: a citation states what another case of the corpus states, and this one does not."""
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from functools import partial
 from random import Random
+from typing import NamedTuple
 
 from data_builders.perturb.rules.adapted_facts import with_names_of_case, with_years_of_case
 from data_builders.perturb.rules.citations import cited
@@ -18,6 +19,16 @@ DRAWN, LENGTHS = 0.6, (0.6, 1.6)
 """The share of the facts that an edit considers, and their length relative to the citation that they replace."""
 RELATED, AROUND = 10, 300
 """One of so many facts is taken, those most related to the case and to the text within `AROUND` characters."""
+OF_A_KIND = 3
+"""How many details of each kind of the corpus a case considers."""
+
+
+class _Known(NamedTuple):
+    """A fact that a case does not state, the share of its words that the case knows, and its kind."""
+
+    fact: Fact
+    share: float
+    kind: int
 
 
 class ForeignFacts:
@@ -25,7 +36,7 @@ class ForeignFacts:
 
     def __init__(self, corpus: CorpusFacts) -> None:
         self.corpus = corpus
-        self._last: tuple[str, list[tuple[Fact, float]]] = "", []
+        self._last: tuple[str, list[_Known]] = "", []
         self._weights: dict[tuple[str, str], tuple[dict[str, float], float]] = {}
 
     def draw(self, case: Case, replaced: Fact, start: int, rng: Random) -> Fact | None:
@@ -36,15 +47,15 @@ class ForeignFacts:
         end = start + len(replaced.text)
         around = case.reference[max(0, start - AROUND) : start] + case.reference[end : end + AROUND]
         near = set(words(around))
-        fits = [
-            (known, other)
-            for other, known in self._unstated(case)
-            if LENGTHS[0] < len(other.text) / len(replaced.text) < LENGTHS[1] and rng.random() < DRAWN
-        ]
-        fits.sort(key=lambda fit: -fit[0] - self._share(case, fit[1].text, near))
+        drawn = {
+            known.kind: known
+            for known in self._unstated(case)
+            if LENGTHS[0] < len(known.fact.text) / len(replaced.text) < LENGTHS[1] and rng.random() < DRAWN
+        }
+        fits = sorted(drawn.values(), key=lambda fit: -fit.share - self._share(case, fit.fact.text, near))
         if not fits:
             return None
-        _, fact = rng.choice(fits[:RELATED])
+        fact = rng.choice(fits[:RELATED]).fact
         text = with_years_of_case(case, fact.text, rng)
         return None if text is None else replace(fact, text=text)
 
@@ -57,22 +68,37 @@ class ForeignFacts:
         weights, total = found
         return sum([weights[word] for word in weights if word in known]) / total
 
-    def _unstated(self, case: Case) -> list[tuple[Fact, float]]:
-        """Return the facts that a case does not state, with names of the case, and the share of words that it knows.
-
-        The new words are common among the cases most like it. Those of the last case are kept, as P4 draws many from
-        it.
-        """
+    def _unstated(self, case: Case) -> list[_Known]:
+        """Return the facts that a case does not state, with names of the case. Those of the last case are kept, as P4
+        draws many from it."""
         if self._last[0] != case.case_id:
-            near, known = self.corpus.similar.words_near(case), words_of(case.context, case.reference)
-            found: list[tuple[Fact, float]] = []
-            for fact in self.corpus.of_domain(case.domain):
-                if can_move(fact.text) and is_unstated(case, fact.text, near):
-                    text = with_names_of_case(case, fact.text, seeded_random(case, 0, "names", fact.text))
-                    if text is not None and fits_case(case, text):
-                        found.append((replace(fact, text=text), self._share(case, text, known)))
-            self._last = case.case_id, found
+            known = words_of(case.context, case.reference)
+            facts = self._details(case) if self.corpus.detail_kind else self._movable(case)
+            self._last = (
+                case.case_id,
+                [_Known(fact, self._share(case, fact.text, known), kind) for kind, fact in facts],
+            )
         return self._last[1]
+
+    def _movable(self, case: Case) -> Iterator[tuple[int, Fact]]:
+        """Yield sentences that the case could have: their new words are common among the cases most like it. Each is a
+        kind of its own."""
+        near = self.corpus.similar.words_near(case)
+        for kind, fact in enumerate(self.corpus.of_domain(case.domain)):
+            if can_move(fact.text) and is_unstated(case, fact.text, near):
+                text = with_names_of_case(case, fact.text, seeded_random(case, 0, "names", fact.text))
+                if text is not None and fits_case(case, text):
+                    yield kind, replace(fact, text=text)
+
+    def _details(self, case: Case) -> Iterator[tuple[int, Fact]]:
+        """Yield details, some of each kind. Cases have details without regard to the rest, so each fits any case."""
+        rng = seeded_random(case, 0, "details")
+        for kind, facts in self.corpus.details(case.domain).items():
+            for fact in rng.sample(facts, min(OF_A_KIND, len(facts))):
+                if is_unstated(case, fact.text):
+                    text = with_names_of_case(case, fact.text, rng)
+                    if text is not None:
+                        yield kind, replace(fact, text=text)
 
     @property
     def operators(self) -> list[Operator]:
@@ -80,7 +106,13 @@ class ForeignFacts:
 
 
 def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) -> Edit | None:
-    found = [citation for citation in step.citations if not IDENTITY.search(citation.fact.text)]
+    details_only = pool.corpus.detail_kind is not None
+    found = [
+        citation
+        for citation in step.citations
+        if not IDENTITY.search(citation.fact.text)
+        and (not details_only or pool.corpus.is_detail(case.domain, citation.fact))
+    ]
     if not found:
         return None
     replaced = rng.choice(found)

@@ -8,7 +8,7 @@ import pytest
 
 from data_builders.perturb.rules.facts import facts
 from data_builders.sources.builtin_cases import details
-from data_builders.sources.builtin_cases.details import COUNT, MONTHS, add_details, on
+from data_builders.sources.builtin_cases.details import COUNT, MONTHS, add_details, detail_kind, on
 from data_builders.sources.builtin_cases.filling import Filling, led
 from data_builders.sources.builtin_cases.generate import generated_case
 from data_builders.sources.builtin_cases.grammar import word_lists
@@ -69,6 +69,29 @@ def test_every_detail_is_filled_and_has_a_number(domain: str) -> None:
     for seed in range(30):
         for text in _texts(domain, seed):
             assert not re.search(r"[<>{}|]|\b[Aa] [aeio]", text), text
+
+
+@pytest.mark.parametrize("domain", SECTIONS)
+def test_every_detail_is_known_by_its_kind(domain: str) -> None:
+    """Some sentences hold an abbreviation and are split, and some lists hold what two templates share."""
+    entries = word_lists("details")[f"{domain} details"]
+    for number in range(6):
+        known = [detail_kind(domain, fact.text) for fact in facts(generated_case(domain, number, 1).context)]
+        kinds = [kind for kind in known if kind is not None]
+        assert 8 <= len(kinds) <= COUNT[1]
+        assert len(set(kinds)) == len(kinds)
+        assert max(kinds) < len(entries)
+    assert detail_kind(domain, "She agreed.") is None
+    assert detail_kind("insurance", "She agreed.") is None
+
+
+def test_a_kind_does_not_depend_on_what_was_drawn() -> None:
+    texts = ("A parrot on the window sill was the talk of the room for 3 days.",
+             "An owl on the window sill was the talk of the room for 12 days.")  # fmt: skip
+    first, second = (detail_kind("medical", text) for text in texts)
+    assert first is not None
+    assert first == second
+    assert detail_kind("medical", texts[0].replace("talk", "sight")) is None
 
 
 @pytest.mark.parametrize("domain", SECTIONS)

@@ -133,6 +133,6 @@ def test_published_judges_of_other_items_are_shown_on_request() -> None:
     assert more is not None
     assert [row[0] for row in alone.grid.rows] == ["mine"]
     assert "Published" not in alone.grid.note
-    assert len(more.grid.rows) == 21
+    assert len(more.grid.rows) == 23
     assert more.grid.rows[1] == ("Judge-R1-warm-fc-search (published)", "0.98")
     assert "not released" in more.grid.note

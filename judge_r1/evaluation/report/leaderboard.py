@@ -11,10 +11,12 @@ from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate, sh
 
 
 class Leaderboard(NamedTuple):
-    """The table, and one figure per benchmark with the judges in the order of the table."""
+    """The table, one figure per benchmark with the judges in the order of the table, and the number of rows of
+    published judges."""
 
     grid: Grid
     figures: list[Figure]
+    published: int
 
 
 Column = tuple[str, str]
@@ -56,17 +58,17 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
         (name, *(_cell(cells[name].get(column), best[column], alone=len(cells) == 1) for column in columns))
         for name in order
     ]
-    rows += _published_rows(columns, tables, subsets)
+    others = _published_rows(columns, tables, subsets)
     note = (
         "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is wrong. Bold: the "
         f"best of a column. {_ordered(shared, columns, names) if len(cells) > 1 else ''}"
     ).strip() + _citations(tables)
-    grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows))
+    grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows + others))
     figures = [
         _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})
         for column in columns
     ]
-    return Leaderboard(grid, figures)
+    return Leaderboard(grid, figures, len(others))
 
 
 def _published_rows(

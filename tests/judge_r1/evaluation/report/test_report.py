@@ -194,3 +194,12 @@ def test_too_many_judges_are_not_plotted() -> None:
 def test_all_domains_are_shown(tmp_path: Path) -> None:
     words = " ".join(Page(write(tmp_path / "report.html", RESULTS)).words)
     assert all(domain in words for domain in DOMAINS)
+
+
+def test_published_judges_stand_beside_those_of_an_evaluation(tmp_path: Path) -> None:
+    summary = {**summary_of(RESULTS), "benchmark": "llmbar", "subset": "Neighbor"}
+    words = " ".join(Page(report_page(tmp_path, summary, {})).words)
+    assert "GPT-4 Vanilla (published)" in words
+    assert "not measured here" in words
+    own = " ".join(Page(report_page(tmp_path, {**summary, "subset": "unknown"}, {})).words)
+    assert "(published)" not in own

@@ -63,7 +63,7 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
         "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is wrong. Bold: the "
         f"best of a column. {_ordered(shared, columns, names) if len(cells) > 1 else ''}"
     ).strip() + _citations(tables)
-    grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows + others))
+    grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), (*rows, *others))
     figures = [
         _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})
         for column in columns

@@ -54,9 +54,9 @@ def write_mini_conversations(case: Case, pair: ReasoningPair, config: EpisodeCon
 
 
 def undirected(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:
-    """One to three turns, drawn without looking at them."""
+    """One or two turns, drawn without looking at them."""
     rng = Random(content_hash("turns", pair.pair_id))
-    return rng.sample(list(turns), min(rng.randint(1, 3), searches))
+    return rng.sample(list(turns), min(rng.randint(1, 2), searches))
 
 
 def every(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:

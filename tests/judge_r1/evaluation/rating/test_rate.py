@@ -136,7 +136,7 @@ def test_published_matches(
     ("row", "message"),
     [
         ({"judge": "a", "item": "i", "score": "high"}, "line 1: column 'score' must hold a number from 0 to 1"),
-        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must be from 0 to 1, not 2"),
+        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must hold a number from 0 to 1, not 2"),
         ({"judge": "a", "item": "i"}, "column 'score' is missing"),
         ({"judge": "", "item": "i", "score": 1}, "column 'judge' must not be empty"),
     ],

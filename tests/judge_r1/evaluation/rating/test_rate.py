@@ -1,6 +1,7 @@
 """`judge-r1 rate` from votes to files."""
 
 import json
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,12 @@ def test_slices_and_files(votes: Votes, tmp_path: Path) -> None:
     assert titles[:2] == ["Rating: informative items", "Rating: without the hardest"]
     assert {"Rating: group even", "Rating: group odd", "Difficulty by group", "Stability"} <= set(titles)
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"rating.json", "items.jsonl", "rating.html", "leaderboard.md"} <= files
+    assert {"rating.json", "items.jsonl", "rating.html", "leaderboard.md", "rating.svg"} == files
     page = (tmp_path / "out" / "rating.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert page.count("<svg") == 2
+    chart = ElementTree.fromstring((tmp_path / "out" / "rating.svg").read_text(encoding="utf-8"))
+    assert len(chart.findall("{*}circle")) == len(votes.answers)
     again = run_rating(votes, RatingOptions(repeats=2), tmp_path / "again")
     assert again == tables
     for name in ("rating.json", "items.jsonl", "rating.html"):

@@ -56,24 +56,27 @@ class Votes:
 
 
 def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", compat: bool = False) -> Votes:
-    """All votes of the paths. An invalid answer is incorrect, or left out with `drop`.
+    """All votes of the paths. An invalid answer is incorrect, or left out with `drop`. The same vote in two paths, such
+    as that of a benchmark's baseline, counts once.
 
     `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
 
     Raises:
-        JudgeError: A path holds no votes, two paths hold the same judge on the same item, or an item has two clusters.
+        JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, or an item has two
+            clusters.
     """
     found = Votes()
-    origin: dict[tuple[str, str], Path] = {}
-    for path in paths:
-        for vote in _votes_of(path, compat):
-            key = (vote.judge, vote.item)
-            if origin.setdefault(key, path) != path:
+    origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
+    for source in (source for path in paths for source in _sources(path)):
+        for vote in _votes_of(source, compat):
+            before, score = origin.setdefault((vote.judge, vote.item), (source, vote.score))
+            if before == source:
+                _add(found, vote, source, on_invalid)
+            elif score != vote.score:
                 raise JudgeError(
-                    f"{path} holds votes of judge {vote.judge!r} on item {vote.item!r}, as {origin[key]} does: give "
-                    "the judges different names, or leave one of the two out"
+                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than {before}: give the "
+                    "judges different names, or leave one of the two out"
                 )
-            _add(found, vote, path, on_invalid)
     if not found.votes:
         raise JudgeError(f"{', '.join(map(str, paths))}: no vote to rate")
     return found
@@ -94,21 +97,26 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
     found.votes.append((vote.judge, vote.item, vote.score or 0.0))
 
 
+def _sources(path: Path) -> list[Path]:
+    """The path itself if it is a table or an evaluation, else the evaluations in it."""
+    if path.is_file() or (path / OUTCOMES).exists():
+        return [path]
+    if folders := sorted(file.parent for file in path.glob(f"*/{OUTCOMES}")):
+        return folders
+    raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
+
+
 def _votes_of(path: Path, compat: bool) -> Iterator[RatedVote]:
     if path.is_file():
         yield from _table_votes(path, compat)
         return
-    folders = [path] if (path / OUTCOMES).exists() else sorted(file.parent for file in path.glob(f"*/{OUTCOMES}"))
-    if not folders:
-        raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
-    for folder in folders:
-        tokens = written_tokens(folder)
-        for judge, results in read_outcomes(folder).items():
-            for result in results:
-                labels = {GROUP: result.group, **_text_fields(result.gold)}
-                score = result.score if result.valid else None
-                written = tokens.get((judge, result.item_id))
-                yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written)
+    tokens = written_tokens(path)
+    for judge, results in read_outcomes(path).items():
+        for result in results:
+            labels = {GROUP: result.group, **_text_fields(result.gold)}
+            score = result.score if result.valid else None
+            written = tokens.get((judge, result.item_id))
+            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written)
 
 
 def _text_fields(gold: Any) -> dict[str, str]:

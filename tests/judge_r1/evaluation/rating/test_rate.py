@@ -8,6 +8,7 @@ import pytest
 from rating_factories import simulated
 from typer.testing import CliRunner
 
+from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
@@ -152,8 +153,12 @@ def test_bad_votes(tmp_path: Path, row: dict[str, object], message: str) -> None
 def test_the_same_judge_in_two_files(tmp_path: Path) -> None:
     row: dict[str, object] = {"judge": "a", "item": "i", "score": 1}
     one, two = (write_votes(tmp_path / name, [row]) for name in ("1.jsonl", "2.jsonl"))
-    with pytest.raises(JudgeError, match=r"2\.jsonl holds votes of judge 'a' on item 'i', as .*1\.jsonl does"):
-        read_votes([one, two])
+    other = write_votes(tmp_path / "3.jsonl", [{**row, "score": 0}])
+    same = read_votes([one, two])
+    assert same.votes == [("a", "i", 1.0)]
+    assert same.answers == {"a": 1}
+    with pytest.raises(JudgeError, match=r"3\.jsonl holds another vote of judge 'a' on item 'i' than .*1\.jsonl"):
+        read_votes([one, other])
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -185,3 +190,21 @@ def test_the_chart_shows_the_end_of_a_long_name() -> None:
     chart = elo_chart(rated)
     assert ">agentic@run…po/model-step-10<" in chart
     assert ">agentic@run…po/model-step-20<" in chart
+
+
+def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:
+    """A folder of two evaluations: each baseline counts once per item."""
+    build("mini-conversations", tmp_path / "data", variants=2, limit=4)
+    for name in ("one", "two"):
+        words = [
+            "eval",
+            "--benchmark",
+            "rankjudge",
+            "--path",
+            str(tmp_path / "data"),
+            "--out",
+            str(tmp_path / "e" / name),
+        ]
+        assert CliRunner().invoke(app, words).exit_code == 0
+    found = read_votes([tmp_path / "e"])
+    assert set(found.answers.values()) == {8}

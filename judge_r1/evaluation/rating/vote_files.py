@@ -74,8 +74,8 @@ def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", co
                 _add(found, vote, source, on_invalid)
             elif score != vote.score:
                 raise JudgeError(
-                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than {before}: give the "
-                    "judges different names, or leave one of the two out"
+                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than {before}: give "
+                    "the judges different names, or leave one of the two out"
                 )
     if not found.votes:
         raise JudgeError(f"{', '.join(map(str, paths))}: no vote to rate")

@@ -196,15 +196,8 @@ def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:
     """A folder of two evaluations: each baseline counts once per item."""
     build("mini-conversations", tmp_path / "data", variants=2, limit=4)
     for name in ("one", "two"):
-        words = [
-            "eval",
-            "--benchmark",
-            "rankjudge",
-            "--path",
-            str(tmp_path / "data"),
-            "--out",
-            str(tmp_path / "e" / name),
-        ]
+        out = str(tmp_path / "e" / name)
+        words = ["eval", "--benchmark", "rankjudge", "--path", str(tmp_path / "data"), "--out", out]
         assert CliRunner().invoke(app, words).exit_code == 0
     found = read_votes([tmp_path / "e"])
     assert set(found.answers.values()) == {8}

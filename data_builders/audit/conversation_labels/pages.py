@@ -61,10 +61,12 @@ class LabelSite(LocalSite):
 
     def _pair_fields(self, index: int, answers: Mapping[str, PairLabel]) -> dict[str, Any]:
         pair = self.pairs[index]
+        document = self.documents[pair.document_id]
         return {
             "pairs": len(self.pairs),
             "answered": len(answers),
-            "document": self.documents[pair.document_id],
+            "domain": document.domain,
+            "context": document.context,
             "user": pair.user_behaviour,
             "round": pair.flawed_round,
             "failure": failure_type(pair.failure),

@@ -281,4 +281,6 @@ def export(
     """
     from data_builders.audit.annotation.export import export_answers
 
+    if is_conversations(folder):
+        raise JudgeError(f"the answers about {folder} are complete as they are, one per line: read answers.jsonl")
     print(f"{out}: {export_answers(folder, answers or folder / 'answers.jsonl', out)} answers")

@@ -1,6 +1,6 @@
 """`mini-conversations`: generated pairs of short conversations in the vocabulary of `haystack`, for tiny models.
 
-A document is a list of facts `who did what.` about as many people. In each of three rounds the user names a person, and
+A document is a list of facts `who did what.` about as many people. In each of two rounds the user names a person, and
 the assistant states the fact or says `not stated.`. Whether it is right shows only in the document, except for an
 answer about another person.
 
@@ -22,7 +22,7 @@ from judge_r1.core.conversations import Document
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.core.record_base import content_hash
 
-FACTS, ROUNDS = 24, 3
+FACTS, ROUNDS = 24, 2
 REFUSAL = "not stated."
 KEYS = ("self_contradiction", "evasion", "fabricated_answer", "unnecessary_refusal")
 FAILURES = tuple(failure for key in KEYS if (failure := failure_type(key)))

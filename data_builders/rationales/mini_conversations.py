@@ -1,7 +1,7 @@
 """Writes rationales for `mini-conversations`: quote each turn, check some of them in the document, name the flaw.
 
 The writers differ only in the turns that they check. A check searches the person, states what the record says, and
-whether the answer agrees. An answer about another person is a flaw that needs no check.
+which side it supports: that of the answer, or `no` side. An answer about another person is a flaw without a check.
 """
 
 from collections.abc import Callable, Collection
@@ -38,7 +38,7 @@ def write_mini_conversations(case: Case, pair: ReasoningPair, config: EpisodeCon
         who, said = question.rstrip("?").split()[0], facts_of(answer)
         thought += f" {side} {number}. {question} {answer}"
         if said and said[0].who != who:
-            yield f"{thought} differs{verdict}"
+            yield f"{thought} no{verdict}"
             return
         if (side, number) not in chosen:
             thought += " skip"
@@ -46,7 +46,7 @@ def write_mini_conversations(case: Case, pair: ReasoningPair, config: EpisodeCon
         passages = yield f"{thought} check</think><search> {who}</search>"
         record = next((fact for passage in passages for fact in facts_of(passage.text) if fact.who == who), None)
         agrees = (said[0] if said else None) == record
-        thought = f"<think> record {record or f'{who} none'} {'same' if agrees else 'differs'}"
+        thought = f"<think> record {record or f'{who} none'} {side if agrees else 'no'}"
         if not agrees:
             yield f"{thought}{verdict}"
             return

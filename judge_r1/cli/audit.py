@@ -10,12 +10,13 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED
-from judge_r1.core.conversations import CONVERSATIONS_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.transcripts import is_conversations
 
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
+    from data_builders.audit.annotation.local_site import LocalSite
 
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder to write to; by default that of the pairs.")]
@@ -82,7 +83,7 @@ def shortcuts(
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
-    if (folder / CONVERSATIONS_FILE).is_file():
+    if is_conversations(folder):
         _conversation_shortcuts(folder, out, seed)
         return
     pairs, name, differences = load_pairs(folder).pairs, None, {}
@@ -121,15 +122,21 @@ def sample(
     folders: Annotated[list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the reading sheet.")],
     per_principle: Annotated[int, typer.Option(min=1, help="Pairs of each principle.")] = 20,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of a folder of conversations, drawn uniformly.")] = 120,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
 ) -> None:
     """Draw pairs for readers, who say of each whether the named principle is violated and whether the flaw reads
     naturally. Writes the sampled cases and pairs, and sheet.jsonl to fill in.
 
+    Of a folder of conversations it draws `--pairs` pairs, on whose labels people decide on the page of `audit serve`.
+
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
     """
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
 
+    if any(map(is_conversations, folders)):
+        _sample_conversations(folders, out, pairs, seed)
+        return
     report = write_sheet(folders, out, per_principle=per_principle, seed=seed)
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
     table = Table("principle", *domains, "pairs")
@@ -137,6 +144,14 @@ def sample(
         table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
     Console().print(table)
     print(f"{out / SHEET_FILE}: {report['pairs']} pairs")
+
+
+def _sample_conversations(folders: Sequence[Path], out: Path, pairs: int, seed: int) -> None:
+    from data_builders.audit.conversation_labels.labels import write_sample
+
+    if len(folders) > 1:
+        raise JudgeError(f"conversations are sampled from one folder, not from {len(folders)}: sample each alone")
+    print(f"{out}: {write_sample(folders[0], out, pairs, seed)} pairs; label them with judge-r1 audit serve {out}")
 
 
 @group.command()
@@ -147,21 +162,30 @@ def serve(
 ) -> None:
     """Open a local page where people choose the better reasoning of each pair in two rounds, without its label.
 
-    For a reading sheet, the page shows the label and asks whether the flaw is real and natural.
+    For a reading sheet, the page shows the label and asks whether the flaw is real and natural. For a folder of
+    conversations it asks whether side, round and type are right.
 
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
     from data_builders.audit.annotation.server import AuditServer, open_audit
+    from data_builders.audit.conversation_labels.pages import open_labels
     from data_builders.audit.reading.pages import open_reading
     from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.pair_set import load_pairs
 
-    data, path = load_pairs(folder), answers or folder / "answers.jsonl"
-    is_sheet = (folder / SHEET_FILE).exists()
-    with AuditServer(open_reading(data, folder, path) if is_sheet else open_audit(data, path), port) as server:
+    path = answers or folder / "answers.jsonl"
+    site: LocalSite
+    if is_conversations(folder):
+        site = labels = open_labels(folder, path)
+        count = len(labels.pairs)
+    else:
+        data = load_pairs(folder)
+        site = open_reading(data, folder, path) if (folder / SHEET_FILE).exists() else open_audit(data, path)
+        count = len(data.pairs)
+    with AuditServer(site, port) as server:
         if server.site.log.dropped:
             print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
-        print(f"{len(data.pairs)} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
+        print(f"{count} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
         print(server.url, flush=True)
         try:
             server.serve_forever()
@@ -176,12 +200,17 @@ def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> Non
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
 
+    For conversations: the share of wrong labels by failure type. Writes labels.json and refused.txt, which
+    `judge-r1 rate --refused` leaves out.
+
     Example: `judge-r1 audit report runs/medical-split/test`
     """
     from data_builders.audit.reading.sheet import SHEET_FILE
 
     files = answers or [folder / "answers.jsonl"]
-    if (folder / SHEET_FILE).exists():
+    if is_conversations(folder):
+        _report_labels(folder, files, out or folder)
+    elif (folder / SHEET_FILE).exists():
         _report_sheet(folder, files, out or folder)
     elif out:
         raise JudgeError(f"--out is for reading sheets, and {folder} has no {SHEET_FILE}: leave it out")
@@ -189,6 +218,15 @@ def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> Non
         raise JudgeError(f"{folder} is no reading sheet (it has no {SHEET_FILE}): pass one file of answers")
     else:
         _report_annotations(folder, files[0])
+
+
+def _report_labels(folder: Path, files: Sequence[Path], out: Path) -> None:
+    from data_builders.audit.conversation_labels.labels import REFUSED_FILE, report_labels
+    from data_builders.audit.conversation_labels.report import print_labels
+
+    found = report_labels(folder, files, out)
+    print_labels(found, Console())
+    print(f"{out / REFUSED_FILE}: {len(found['refused'])} of {found['labelled']} labelled pairs refused")
 
 
 def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
@@ -243,4 +281,6 @@ def export(
     """
     from data_builders.audit.annotation.export import export_answers
 
+    if is_conversations(folder):
+        raise JudgeError(f"the answers about {folder} are complete as they are, one per line: read answers.jsonl")
     print(f"{out}: {export_answers(folder, answers or folder / 'answers.jsonl', out)} answers")

@@ -45,8 +45,9 @@ def rate(
 ) -> None:
     """Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.
 
-    Writes rating.json, items.jsonl (difficulty, and the reason for each item that was dropped), leaderboard.md and
-    rating.html to OUT. With --scale it writes scale.json and leaderboard.md.
+    Writes rating.json, items.jsonl (difficulty, and the reason for each item that was dropped), leaderboard.md,
+    rating.html and the chart of the intervals, rating.svg, to OUT. With --scale it writes scale.json and
+    leaderboard.md.
 
     Example: `judge-r1 rate runs/eval/* --out runs/rating`
     """

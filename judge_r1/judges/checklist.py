@@ -18,17 +18,16 @@ from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, is_local, judge_of_backend, split_options
+from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, whole_number
 from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash, usage_of
 from judge_r1.judges.checklist_task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
-from judge_r1.judges.constrained import ConstrainedJudge
+from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.request import JudgeRequest
 
 Rubric = Mapping[str, Checklist]
 CALL, SEARCH = "call", "search"
-FREE, CONSTRAINED = "free", "constrained"
 
 
 def checklist_config(build: JudgeBuild) -> EpisodeConfig:
@@ -169,11 +168,7 @@ def _make(build: JudgeBuild) -> Judge:
     build, own = split_options(build, ("form", "attempts", "rubric", "queries", "decoding"))
     if own.get("form", CALL) not in (CALL, SEARCH):
         raise BadJudge(f"checklist: form is {CALL} or {SEARCH}, not {own['form']!r}")
-    if own.get("decoding", FREE) not in (FREE, CONSTRAINED):
-        raise BadJudge(f"checklist: decoding is {FREE} or {CONSTRAINED}, not {own['decoding']!r}")
-    constrained = own.get("decoding") == CONSTRAINED
-    if constrained and not is_local(build.backend):
-        raise BadJudge(f"checklist: decoding={CONSTRAINED} needs a model that is loaded here, not {build.backend}")
+    constrained = is_constrained("checklist", own.get("decoding"), build.backend)
     if constrained:
         build = replace(build, limits=CONSTRAINED_LIMITS)
     attempts = whole_number("checklist", own, "attempts") or 1

@@ -10,10 +10,22 @@ from judge_r1.core.records import Trajectory, Turn
 from judge_r1.episode.answer_form import MIN_SHARED_TOKENS, AnswerTooLong, ModelWriter
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import PromptTooLong
+from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+
+FREE, CONSTRAINED = "free", "constrained"
+
+
+def is_constrained(kind: str, decoding: str | None, backend: str) -> bool:
+    """What the option `decoding` of a judge says. Raises: BadJudge for another value, or if the model is not local."""
+    if decoding not in (None, FREE, CONSTRAINED):
+        raise BadJudge(f"{kind}: decoding is {FREE} or {CONSTRAINED}, not {decoding!r}")
+    if decoding == CONSTRAINED and not is_local(backend):
+        raise BadJudge(f"{kind}: decoding={CONSTRAINED} needs a model that is loaded here, not {backend}")
+    return decoding == CONSTRAINED
 
 
 class ConstrainedJudge:

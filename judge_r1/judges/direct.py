@@ -2,7 +2,8 @@
 
 It also answers a benchmark's own prompts, as plain text. Options make it a prompting baseline:
 `prompt=chain-of-thought` reasons first, `examples=FOLDER` (with `shots`) shows solved pairs, and `retrieve=K` shows K
-passages instead of the case.
+passages instead of the case. `decoding=constrained` lets a local model answer a benchmark's prompt in the right form
+only, if the benchmark has one (`judge_r1.judges.constrained`).
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from judge_r1.judges.backend_spec import (
     split_options,
 )
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
+from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.retrieve_once import retrieve_once
 from judge_r1.judges.rewritten import RewritingJudge
@@ -45,7 +47,9 @@ def direct_config(build: JudgeBuild) -> EpisodeConfig:
 
 
 def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
-    build, own = split_options(build, ("examples", "shots", "retrieve"))
+    build, own = split_options(build, ("examples", "shots", "retrieve", "decoding"))
+    if is_constrained("direct", own.get("decoding"), build.backend):
+        local = ConstrainedJudge
     shots, retrieve = (whole_number("direct", own, name) for name in ("shots", "retrieve"))
     config = direct_config(split_options(build, ENDPOINT_OPTIONS)[0])
     examples = _examples(own, shots, config, build)

@@ -103,14 +103,18 @@ class _Writer:
         found = plain_facts(document)
         self._random.shuffle(found)
         self._excluded, self._breaking = None, list[Fact]()
+        count = conditions.rounds
+        self._require(count + SIDES, found)
         if staging.directive:
             self._excluded, self._breaking = self._directive(found)
             found = [fact for fact in found if fact not in self._breaking]
-        count = conditions.rounds
-        if len(found) < count + SIDES:
-            raise CannotWrite(f"fewer than {count + SIDES} facts with a topic")
+            self._require(count + SIDES, found)
         self._cores, self._others = found[:count], found[count:]
         self._repeated = self._choose_repeated()
+
+    def _require(self, count: int, found: list[Fact]) -> None:
+        if len(found) < count:
+            raise CannotWrite(f"fewer than {count} plain sentences with a topic")
 
     def _directive(self, found: list[Fact]) -> tuple[str, list[Fact]]:
         """The excluded word and the facts with it; other facts and the topics do not have it."""

@@ -18,6 +18,7 @@ from judge_r1.benchmarks.rankjudge.prompt import (
     pointwise_prompt,
     read_pairwise,
     read_pointwise,
+    write_pairwise,
 )
 from judge_r1.benchmarks.rankjudge.reader import read_pairs
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
@@ -84,7 +85,8 @@ def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order
     given = document if options.context == "inline" else None
     if options.pointwise:
         return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
-    return CustomPrompt(pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered), read_pairwise)
+    prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered)
+    return CustomPrompt(prompt, read_pairwise, form=partial(write_pairwise, rounds=len(max(shown, key=len)) // 2))
 
 
 def _baselines(texts: Mapping[str, str], side_only: bool, items: Sequence[Item]) -> Mapping[str, Sequence[ItemResult]]:

@@ -6,10 +6,11 @@ leaves the numbers out, like the public code.
 
 from typing import Any
 
-from judge_r1.core.conversation_types import failure_type
+from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.items import Conversation
 from judge_r1.core.transcripts import transcript
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, Verdict
+from judge_r1.episode.answer_form import AnswerWriter
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.prompts import Message, Prompt
@@ -57,6 +58,20 @@ def _prompt(role: str, document: str | None, shown: dict[str, str], form: str) -
     user = "\n\n".join([*parts, f"# TYPES OF PROBLEMS\n{problem_list()}", _NOTE, form])
     inserted = tuple(escape_tags(text) for text in texts.values())
     return Prompt((Message("system", role), Message("user", user)), inserted, tuple(texts))
+
+
+async def write_pairwise(writer: AnswerWriter, rounds: int) -> str:
+    """The answer by constrained decoding: a round from 1 to `rounds`, a type and a side, without an analysis."""
+    parts = (
+        ('{"worst_round": ', [str(number) for number in range(1, rounds + 1)], ", "),
+        ('"problem_type": "', [failure.letter for failure in FAILURES], '", '),
+        ('"verdict": "', ["A", "B"], '"}'),
+    )
+    answer = ""
+    for begun, options, end in parts:
+        writer.add(begun)
+        answer += begun + await writer.choose(options, end=end) + end
+    return answer
 
 
 def read_pairwise(text: str) -> Verdict:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import mean, median
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.rating.cost import cost_front
 from judge_r1.evaluation.rating.records import (
     Breakdown,
     ItemRating,
@@ -74,6 +75,7 @@ def _rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating
     second = _fitted(CURATED, cut.kept, options, {**base.dropped, **cut.dropped})
     dropped = {**base.dropped, **cut.dropped}
     groups = [_group(votes, group, dropped, options) for group in votes.values(GROUP)]
+    tokens = {judge: mean(found) for judge, found in sorted(votes.tokens.items())}
     rating = Rating(
         options={name: value for name, value in asdict(options).items() if name != "refused"},
         slices=(first.slice, second.slice, *(groups if len(groups) > 1 else ())),
@@ -84,6 +86,8 @@ def _rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating
             for part in stability(second.table, repeats=options.repeats, seed=options.seed)
         ),
         invalid={judge: votes.invalid[judge] / count for judge, count in sorted(votes.answers.items())},
+        tokens=tokens,
+        front=tuple(judge.judge for judge in cost_front(first.slice.judges, tokens)),
     )
     return rating, _items(table, votes, first, dropped, options)
 

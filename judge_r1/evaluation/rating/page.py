@@ -46,6 +46,8 @@ def grids(rating: Rating) -> list[Grid]:
         rows = tuple((p.value, str(p.items), f"{p.mean_elo:.0f}", f"{p.median_elo:.0f}") for p in parts)
         note = "Elo of the items, on the scale of the first table: a higher one misleads more judges."
         built.append(Grid(f"Difficulty by {label}", note, (label, "items", "mean Elo", "median Elo"), rows))
+    if rating.tokens:
+        built.append(_cost_grid(rating))
     stable = tuple(
         (f"{row.fraction:.0%}", _two(row.spearman), _two(row.kendall), _two(row.lowest_spearman), f"{row.rated:.1f}")
         for row in rating.stability
@@ -55,6 +57,24 @@ def grids(rating: Rating) -> list[Grid]:
         Grid("Stability", note, ("votes kept", "Spearman", "Kendall", "lowest Spearman", "judges rated"), stable)
     )
     return built
+
+
+def _cost_grid(rating: Rating) -> Grid:
+    """Tokens and Elo, the cheapest judge first. Judges without a finite rating are left out."""
+    judges = [judge for judge in rating.slices[0].judges if judge.elo is not None and judge.judge in rating.tokens]
+    rows = tuple(
+        (
+            judge.judge,
+            f"{rating.tokens[judge.judge]:.0f}",
+            f"{judge.elo:.0f}",
+            "yes" if judge.judge in rating.front else "",
+        )
+        for judge in sorted(judges, key=lambda judge: rating.tokens[judge.judge])
+    )
+    note = (
+        "Mean tokens that a judge writes per item. On the front: no other judge has a higher Elo with at most as many."
+    )
+    return Grid("Cost", note, ("judge", "tokens per item", "Elo", "on the front"), rows)
 
 
 def _note(found: RatedSlice) -> str:

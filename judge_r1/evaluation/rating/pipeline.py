@@ -8,22 +8,26 @@ from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
 from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
-from judge_r1.evaluation.rating.page import grids, rating_page, scale_grid
+from judge_r1.evaluation.rating.page import elo_chart, grids, rating_page, scale_grid
 from judge_r1.evaluation.rating.vote_files import Votes
+from judge_r1.evaluation.report.charts import Figure
+from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Grid, markdown
 
-RATING, SCALE, PAGE, BOARD = "rating.json", "scale.json", "rating.html", "leaderboard.md"
+RATING, SCALE, PAGE, BOARD, CHART = "rating.json", "scale.json", "rating.html", "leaderboard.md", "rating.svg"
 
 
 def run_rating(votes: Votes, options: RatingOptions, out: Path) -> list[Grid]:
     """Rates the judges and writes the files to `out`, all or none. Returns the tables."""
     rating, items = rate(votes, options)
     tables = grids(rating)
+    chart = elo_chart(rating.slices[0].judges)
     page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")
     contents = {
         ITEMS: "".join(map(dump_line, items)),
         BOARD: "\n".join(f"## {table.title}\n\n{markdown(table)}" for table in tables),
         PAGE: page,
+        **({CHART: standalone(Figure("Elo", chart, {}), "Elo with 95 % intervals")} if chart else {}),
         RATING: dump_json(rating.model_dump(mode="json", by_alias=True)),
     }
     _write(out, contents)

@@ -84,3 +84,7 @@ class Rating(Record):
     stability: tuple[StabilityRow, ...]
     invalid: dict[str, float]
     """Share of invalid answers of each judge."""
+    tokens: dict[str, float] = Field(default_factory=dict)
+    """Mean written tokens per item, of the judges whose tokens are known."""
+    front: tuple[str, ...] = ()
+    """The judges that no other one beats with at most as many tokens, the cheapest first."""

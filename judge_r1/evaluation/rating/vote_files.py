@@ -1,18 +1,20 @@
 """Reads the votes to rate: evaluation folders, tables of votes, and RankJudge's published matches.
 
 A table (.jsonl, .json, .csv or .parquet) has the columns `judge`, `item` and `score` (0 to 1; empty or null for an
-invalid answer), and optionally `cluster` and `group`. RankJudge's matches.json is recognized by its columns `model` and
-`judge`.
+invalid answer), and optionally `cluster`, `group` and `tokens` (written by the judge). RankJudge's matches.json is
+recognized by its columns `model` and `judge`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.tabular import Row, file_rows
+from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.results import OUTCOMES, read_outcomes
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
@@ -28,6 +30,7 @@ class RatedVote(NamedTuple):
     score: float | None
     cluster: str
     labels: dict[str, str]
+    tokens: float | None = None
 
 
 @dataclass
@@ -39,6 +42,7 @@ class Votes:
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     answers: Counter[str] = field(default_factory=Counter)
     invalid: Counter[str] = field(default_factory=Counter)
+    tokens: dict[str, list[float]] = field(default_factory=dict)
 
     def table(self) -> VoteTable:
         return vote_table(self.votes, self.clusters)
@@ -52,24 +56,27 @@ class Votes:
 
 
 def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", compat: bool = False) -> Votes:
-    """All votes of the paths. An invalid answer is incorrect, or left out with `drop`.
+    """All votes of the paths. An invalid answer is incorrect, or left out with `drop`. The same vote in two paths, such
+    as that of a benchmark's baseline, counts once.
 
     `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
 
     Raises:
-        JudgeError: A path holds no votes, two paths hold the same judge on the same item, or an item has two clusters.
+        JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, or an item has two
+            clusters.
     """
     found = Votes()
-    origin: dict[tuple[str, str], Path] = {}
-    for path in paths:
-        for vote in _votes_of(path, compat):
-            key = (vote.judge, vote.item)
-            if origin.setdefault(key, path) != path:
+    origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
+    for source in (source for path in paths for source in _sources(path)):
+        for vote in _votes_of(source, compat):
+            before, score = origin.setdefault((vote.judge, vote.item), (source, vote.score))
+            if before == source:
+                _add(found, vote, source, on_invalid)
+            elif score != vote.score:
                 raise JudgeError(
-                    f"{path} holds votes of judge {vote.judge!r} on item {vote.item!r}, as {origin[key]} does: give "
+                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than {before}: give "
                     "the judges different names, or leave one of the two out"
                 )
-            _add(found, vote, path, on_invalid)
     if not found.votes:
         raise JudgeError(f"{', '.join(map(str, paths))}: no vote to rate")
     return found
@@ -81,6 +88,8 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
         raise JudgeError(f"{path}: item {vote.item!r} has two clusters, {both}")
     found.labels.setdefault(vote.item, {}).update(vote.labels)
     found.answers[vote.judge] += 1
+    if vote.tokens is not None:
+        found.tokens.setdefault(vote.judge, []).append(vote.tokens)
     if vote.score is None:
         found.invalid[vote.judge] += 1
         if on_invalid == "drop":
@@ -88,19 +97,26 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
     found.votes.append((vote.judge, vote.item, vote.score or 0.0))
 
 
+def _sources(path: Path) -> list[Path]:
+    """The path itself if it is a table or an evaluation, else the evaluations in it."""
+    if path.is_file() or (path / OUTCOMES).exists():
+        return [path]
+    if folders := sorted(file.parent for file in path.glob(f"*/{OUTCOMES}")):
+        return folders
+    raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
+
+
 def _votes_of(path: Path, compat: bool) -> Iterator[RatedVote]:
     if path.is_file():
         yield from _table_votes(path, compat)
         return
-    folders = [path] if (path / OUTCOMES).exists() else sorted(file.parent for file in path.glob(f"*/{OUTCOMES}"))
-    if not folders:
-        raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
-    for folder in folders:
-        for judge, results in read_outcomes(folder).items():
-            for result in results:
-                labels = {GROUP: result.group, **_text_fields(result.gold)}
-                score = result.score if result.valid else None
-                yield RatedVote(judge, result.item_id, score, result.cluster_id, labels)
+    tokens = written_tokens(path)
+    for judge, results in read_outcomes(path).items():
+        for result in results:
+            labels = {GROUP: result.group, **_text_fields(result.gold)}
+            score = result.score if result.valid else None
+            written = tokens.get((judge, result.item_id))
+            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written)
 
 
 def _text_fields(gold: Any) -> dict[str, str]:
@@ -116,20 +132,22 @@ def _table_votes(path: Path, compat: bool) -> Iterable[RatedVote]:
         item = row.name("item")
         cluster = row.name("cluster") if row.values.get("cluster") else item
         labels = {GROUP: row.name(GROUP)} if row.values.get(GROUP) else {}
-        yield RatedVote(row.name("judge"), item, _score(row), cluster, labels)
+        tokens = _number(row, "tokens", inf) if "tokens" in row.values else None
+        yield RatedVote(row.name("judge"), item, _number(row, "score", 1), cluster, labels, tokens)
 
 
-def _score(row: Row) -> float | None:
-    value = row.value("score")
+def _number(row: Row, name: str, most: float) -> float | None:
+    """The number from 0 to `most` in a column; None if it is empty."""
+    value, limits = row.value(name), f"from 0 to {most:g}" if most < inf else "of at least 0"
     if value is None or value == "":
         return None
     try:
-        score = float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        raise row.error("score", f"must hold a number from 0 to 1, or nothing, not {str(value)[:40]!r}") from None
-    if not 0 <= score <= 1:
-        raise row.error("score", f"must be from 0 to 1, not {score:g}")
-    return score
+        raise row.error(name, f"must hold a number {limits}, or nothing, not {str(value)[:40]!r}") from None
+    if not 0 <= number <= most or number == inf:
+        raise row.error(name, f"must hold a number {limits}, not {number:g}")
+    return number
 
 
 def _match(row: Row, compat: bool) -> RatedVote:
@@ -146,4 +164,7 @@ def _match(row: Row, compat: bool) -> RatedVote:
     labels = _text_fields(pair)
     if isinstance(row.values.get("domain"), str):
         labels[GROUP] = row.values["domain"]
-    return RatedVote(name, row.name("id"), score, row.name("id"), labels)
+    usage = row.values.get("usage")
+    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    written = float(tokens) if isinstance(tokens, int | float) else None
+    return RatedVote(name, row.name("id"), score, row.name("id"), labels, written)

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from data_builders.build import build
+from data_builders.conversations.documents import read_documents
 from data_builders.validate import validate
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
@@ -80,6 +81,25 @@ def test_the_command_prints_the_cascade(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["build", "conversations", "--limit", "8", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "Verifier: where candidates fail first" in result.output
+
+
+def test_a_folder_of_texts(tmp_path: Path) -> None:
+    """The same pairs as from a table with the same texts, up to their ids; a bad text is one sentence."""
+    texts = {f"{number}.txt": document.context for number, document in enumerate(read_documents(None, 3))}
+    (tmp_path / "texts").mkdir()
+    for name, text in texts.items():
+        (tmp_path / "texts" / name).write_text(text, encoding="utf-8")
+    found = list(read_documents(tmp_path / "texts", None))
+    assert {document.source: document.context for document in found} == texts
+    assert len({document.document_id for document in found}) == 3
+    (tmp_path / "texts" / "4.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(JudgeError, match=r"4\.txt cannot be read: it is not in UTF-8"):
+        list(read_documents(tmp_path / "texts", None))
+    (tmp_path / "texts" / "4.txt").write_text(" ")
+    with pytest.raises(JudgeError, match=r"4\.txt is empty"):
+        list(read_documents(tmp_path / "texts", None))
+    (tmp_path / "texts" / "table.jsonl").write_text('{"id": "1", "context": "From the table."}\n')
+    assert [document.context for document in read_documents(tmp_path / "texts", None)] == ["From the table."]
 
 
 def test_a_build_without_a_pair_says_why(tmp_path: Path) -> None:

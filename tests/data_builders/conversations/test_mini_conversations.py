@@ -1,5 +1,6 @@
 """`mini-conversations`: the flaw shows in its round and nowhere else, and the writers' traces find it."""
 
+import re
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -79,7 +80,7 @@ def _traces(data: PairSet, writer: str) -> list[tuple[int, bool]]:
         assert trajectory.reward is not None
         assert trajectory.reward["r"] == 1.0
         text = tokenizer.decode(trajectory.token_ids)
-        found.append((trajectory.searches, " differs" in text))
+        found.append((trajectory.searches, re.search(r" no [AB] worse", text) is not None))
     return found
 
 
@@ -92,9 +93,9 @@ def test_careful_traces_find_the_flaw_and_undirected_ones_often_miss_it(data: Pa
 
 def test_what_is_checked_does_not_depend_on_the_flaw(data: PairSet) -> None:
     pair = data.pairs[0]
-    turns = [(side, number) for side in "AB" for number in (1, 2, 3)]
+    turns = [(side, number) for side in "AB" for number in (1, 2)]
     other = pair.model_copy(update={"failure": "evasion", "flawed_round": 1})
-    assert undirected(pair, turns, 6) == undirected(other, turns, 6)
+    assert undirected(pair, turns, 4) == undirected(other, turns, 4)
 
 
 def test_a_writer_gives_up_without_searches(data: PairSet) -> None:

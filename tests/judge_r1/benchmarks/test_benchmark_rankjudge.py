@@ -26,7 +26,10 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, PairwiseVerdict, Verdict, reorder
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.request import CustomPrompt
+from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
+from judge_r1.judges.panel import make_judge
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.models.base import Sampling
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +180,31 @@ def test_results_survive_the_disk(folder: Path) -> None:
     loaded = BENCHMARKS.get("rankjudge").load(folder, None)
     for result in loaded.baselines(loaded.items)["check: all"][:5]:
         assert ItemResult.model_validate_json(result.model_dump_json(by_alias=True)) == result
+
+
+def test_constrained_answers_are_complete(folder: Path) -> None:
+    """An untrained model names a round that exists, a type and a side."""
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "none")
+    judge = make_judge(
+        "direct:decoding=constrained,budget.response_tokens=32@bundled:haystack", JudgeBuild("", sampling=Sampling(1.5))
+    )
+    items = sorted(loaded.items, key=lambda item: len(str(item.candidates)))[:4]
+    requests = [JudgeRequest(item, (0, 1), 0, loaded.task(item, (0, 1))) for item in items]
+    for output in run_all(judge, requests):
+        verdict = output.verdict
+        assert isinstance(verdict, LocatedVerdict)
+        assert verdict.failure
+        assert verdict.round
+        assert 1 <= verdict.round <= len(output.request.item.candidates[0]) // 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("direct:decoding=maybe@x", "decoding is free or constrained, not 'maybe'"),
+        ("direct:decoding=constrained@http://127.0.0.1:9/v1#m", "needs a model that is loaded here, not http"),
+    ],
+)
+def test_decoding_of_the_direct_judge(spec: str, message: str) -> None:
+    with pytest.raises(BadJudge, match=message):
+        make_judge(spec, JudgeBuild(""))

@@ -1,12 +1,14 @@
 """`judge-r1 rate` from votes to files."""
 
 import json
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 from rating_factories import simulated
 from typer.testing import CliRunner
 
+from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
@@ -45,10 +47,12 @@ def test_slices_and_files(votes: Votes, tmp_path: Path) -> None:
     assert titles[:2] == ["Rating: informative items", "Rating: without the hardest"]
     assert {"Rating: group even", "Rating: group odd", "Difficulty by group", "Stability"} <= set(titles)
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"rating.json", "items.jsonl", "rating.html", "leaderboard.md"} <= files
+    assert {"rating.json", "items.jsonl", "rating.html", "leaderboard.md", "rating.svg"} == files
     page = (tmp_path / "out" / "rating.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert page.count("<svg") == 2
+    chart = ElementTree.fromstring((tmp_path / "out" / "rating.svg").read_text(encoding="utf-8"))
+    assert len(chart.findall("{*}circle")) == len(votes.answers)
     again = run_rating(votes, RatingOptions(repeats=2), tmp_path / "again")
     assert again == tables
     for name in ("rating.json", "items.jsonl", "rating.html"):
@@ -136,7 +140,7 @@ def test_published_matches(
     ("row", "message"),
     [
         ({"judge": "a", "item": "i", "score": "high"}, "line 1: column 'score' must hold a number from 0 to 1"),
-        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must be from 0 to 1, not 2"),
+        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must hold a number from 0 to 1, not 2"),
         ({"judge": "a", "item": "i"}, "column 'score' is missing"),
         ({"judge": "", "item": "i", "score": 1}, "column 'judge' must not be empty"),
     ],
@@ -149,8 +153,12 @@ def test_bad_votes(tmp_path: Path, row: dict[str, object], message: str) -> None
 def test_the_same_judge_in_two_files(tmp_path: Path) -> None:
     row: dict[str, object] = {"judge": "a", "item": "i", "score": 1}
     one, two = (write_votes(tmp_path / name, [row]) for name in ("1.jsonl", "2.jsonl"))
-    with pytest.raises(JudgeError, match=r"2\.jsonl holds votes of judge 'a' on item 'i', as .*1\.jsonl does"):
-        read_votes([one, two])
+    other = write_votes(tmp_path / "3.jsonl", [{**row, "score": 0}])
+    same = read_votes([one, two])
+    assert same.votes == [("a", "i", 1.0)]
+    assert same.answers == {"a": 1}
+    with pytest.raises(JudgeError, match=r"3\.jsonl holds another vote of judge 'a' on item 'i' than .*1\.jsonl"):
+        read_votes([one, other])
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -182,3 +190,14 @@ def test_the_chart_shows_the_end_of_a_long_name() -> None:
     chart = elo_chart(rated)
     assert ">agentic@run…po/model-step-10<" in chart
     assert ">agentic@run…po/model-step-20<" in chart
+
+
+def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:
+    """A folder of two evaluations: each baseline counts once per item."""
+    build("mini-conversations", tmp_path / "data", variants=2, limit=4)
+    for name in ("one", "two"):
+        out = str(tmp_path / "e" / name)
+        words = ["eval", "--benchmark", "rankjudge", "--path", str(tmp_path / "data"), "--out", out]
+        assert CliRunner().invoke(app, words).exit_code == 0
+    found = read_votes([tmp_path / "e"])
+    assert set(found.answers.values()) == {8}

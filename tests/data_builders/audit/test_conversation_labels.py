@@ -1,0 +1,134 @@
+"""People check the labels of conversation pairs: the sample, the pages, the report, and what `rate` leaves out."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_annotation_pages import HOST, Page, get, post
+from typer.testing import CliRunner
+
+from data_builders.audit.annotation.local_site import Request
+from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.conversation_labels.labels import read_folder, report_labels, write_sample
+from data_builders.audit.conversation_labels.pages import LabelSite, open_labels
+from data_builders.build import build
+from judge_r1.cli import app
+from judge_r1.core.conversation_types import failure_type
+from judge_r1.core.errors import JudgeError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("labels") / "data"
+    build("mini-conversations", out, variants=2, limit=10)
+    return out
+
+
+@pytest.fixture
+def sample(folder: Path, tmp_path: Path) -> Path:
+    assert write_sample(folder, tmp_path / "sample", 6, seed=0) == 6
+    return tmp_path / "sample"
+
+
+@pytest.fixture
+def site(sample: Path) -> Iterator[LabelSite]:
+    site = open_labels(sample, sample / "answers.jsonl")
+    site.token = "token"
+    with site.log:
+        yield site
+
+
+def test_a_sample_depends_on_the_seed_alone(folder: Path, sample: Path, tmp_path: Path) -> None:
+    drawn = {pair.pair_id for pair in read_folder(sample)[0]}
+    write_sample(folder, tmp_path / "again", 6, seed=0)
+    write_sample(folder, tmp_path / "other", 6, seed=1)
+    assert {pair.pair_id for pair in read_folder(tmp_path / "again")[0]} == drawn
+    assert {pair.pair_id for pair in read_folder(tmp_path / "other")[0]} != drawn
+    assert write_sample(folder, tmp_path / "whole", 1000, seed=0) == 20
+    with pytest.raises(JudgeError, match="write to another folder"):
+        write_sample(folder, sample, 6, seed=0)
+
+
+def test_a_page_shows_the_labels_and_marks_the_flawed_turn(site: LabelSite) -> None:
+    for at, pair in enumerate(site.pairs, 1):
+        response = get(site, f"pair?annotator=Ana&at={at}")
+        page, html = Page(response), response.body.decode()
+        failure = failure_type(pair.failure)
+        assert failure is not None
+        assert f"Round {pair.flawed_round}, {failure.letter} {failure.key}" in page.text
+        assert site.documents[pair.document_id].context in page.ids["context"]
+        assert html.count("<mark>") == 1
+        assert f"<mark>{pair.worse[2 * pair.flawed_round - 1].content}</mark>" in html
+        assert all(message.content in page.ids["reference"] for message in pair.better)
+
+
+def test_answers_are_saved_reported_and_refused(site: LabelSite, sample: Path, tmp_path: Path) -> None:
+    first, second, third = (pair.pair_id for pair in site.pairs[:3])
+    saved = post(site, annotator="Ana", pair=first, label="noise", note="two\r\nflaws")
+    assert (saved.status, saved.headers["Location"]) == (303, "/token/pair?annotator=Ana")
+    assert "Pair 2 of 6" in Page(get(site, "pair?annotator=Ana")).text
+    for annotator, pair, label in (
+        ("Ana", second, "clean"), ("Ben", second, "clean"), ("Ana", third, "noise"), ("Ana", third, "clean"),
+        ("Ben", third, "ambiguous"),
+    ):  # fmt: skip
+        post(site, annotator=annotator, pair=pair, label=label)
+    report = report_labels(sample, [sample / "answers.jsonl"], tmp_path)
+    rows = {row["group"]: row for row in report["rows"]}
+    assert [rows["all"][key] for key in ("answers", "clean", "ambiguous", "noise")] == [5, 3, 1, 1]
+    assert rows["by Ben"]["problematic"] == 0.5
+    assert report["agreement"]["n"] == 2
+    assert report["agreement"]["share"] == 0.5
+    assert set(report["refused"]) == {first, third}
+    assert set((tmp_path / "refused.txt").read_text().split()) == {first, third}
+    assert json.loads((tmp_path / "labels.json").read_text())["notes"][0]["note"] == "two\nflaws"
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "sentence"),
+    [
+        ({"label": "maybe"}, 400, "Choose one of the three labels first."),
+        ({"label": []}, 400, "Choose one of the three labels first."),
+        ({"pair": "other"}, 409, "not in the set"),
+        ({"annotator": " "}, 400, "A name must have 1 to 40 characters"),
+        ({"note": "x" * 2001}, 400, "The answer was not saved: field note"),
+    ],
+)
+def test_invalid_answers_are_rejected(site: LabelSite, fields: dict[str, object], status: int, sentence: str) -> None:
+    pair_id = site.pairs[0].pair_id
+    response = post(site, **{"annotator": "Ana", "pair": pair_id, "label": "clean", **fields})
+    assert response.status == status
+    assert sentence in Page(response).text
+    assert not site.log.answers
+    assert site.respond(Request("GET", "/token/pair?annotator=Ana&at=7", HOST)).status == 404
+
+
+def test_answers_about_other_pairs_are_refused(sample: Path) -> None:
+    line = {"schema": 1, "annotator": "Ana", "pair_id": "other", "label": "clean", "at": "now"}
+    (sample / "answers.jsonl").write_text(json.dumps(line) + "\n")
+    with pytest.raises(AnswerFileError, match="pair other, which is not in the set"):
+        open_labels(sample, sample / "answers.jsonl")
+
+
+def test_the_commands(folder: Path, tmp_path: Path) -> None:
+    def run(*words: object) -> str:
+        found = CliRunner().invoke(app, [str(word) for word in words])
+        return found.output + str(found.exception or "")
+
+    out = tmp_path / "sample"
+    assert "3 pairs" in run("audit", "sample", folder, "--pairs", 3, "--out", out)
+    assert "from one folder, not from 2" in run("audit", "sample", folder, folder, "--out", tmp_path / "two")
+    assert "no answer yet" in run("audit", "report", out)
+    assert "read answers.jsonl" in run("audit", "export", out, "--out", tmp_path / "a.csv")
+    pairs = [pair.pair_id for pair in read_folder(out)[0]]
+    labels = ("clean", "noise", "clean")
+    lines = [
+        {"schema": 1, "annotator": "Ana", "pair_id": pair, "label": label, "at": "now"}
+        for pair, label in zip(pairs, labels, strict=True)
+    ]
+    (out / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "1 of 3 labelled pairs refused" in run("audit", "report", out)
+    run("eval", "--benchmark", "rankjudge", "--path", folder, "--out", tmp_path / "eval")
+    run("rate", tmp_path / "eval", "--refused", out / "refused.txt", "--out", tmp_path / "rating")
+    rated = [json.loads(line) for line in (tmp_path / "rating" / "items.jsonl").read_text().splitlines()]
+    assert [row["item"] for row in rated if row["status"] == "refused"] in ([pairs[1]], [])

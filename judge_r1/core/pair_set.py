@@ -134,9 +134,10 @@ def load_pairs(folder: Path) -> PairSet:
     """Reads both files of a folder into memory.
 
     Raises:
-        JudgeError: An id repeats, or a pair has no case or another reference or domain than its case.
+        JudgeError: The folder holds other data, an id repeats, or a pair has no case or another reference or domain
+        than its case.
     """
-    cases = {case.case_id: case for case in read_jsonl(folder / CASES_FILE, Case, unique="case_id")}
+    cases = {case.case_id: case for case in read_jsonl(_cases_file(folder), Case, unique="case_id")}
     return PairSet(cases, [pair for _, pair, _ in stored_pairs(folder, cases)])
 
 
@@ -175,8 +176,20 @@ def find_pair(folder: Path, pair_id: str) -> tuple[ReasoningPair, PairSet]:
 
 def open_cases(folder: Path) -> StoredCases:
     """The cases of a folder, which stay on disk. All of them are validated now."""
-    path = folder / CASES_FILE
+    path = _cases_file(folder)
     return StoredCases(path, {case.case_id: offset for offset, case in read_with_offsets(path, Case, unique="case_id")})
+
+
+def _cases_file(folder: Path) -> Path:
+    """The file of cases. Raises: JudgeError where the folder holds another type of data set."""
+    path = folder / CASES_FILE
+    known = path.exists() or (folder / PAIRS_FILE).exists()
+    if not known and (others := sorted(file.name for file in folder.glob("*.jsonl"))):
+        raise JudgeError(
+            f"{folder} holds {', '.join(others)} and no {CASES_FILE}: give a folder of cases and pairs of reasonings "
+            "(`judge-r1 validate` and `export` read every type of data set)"
+        )
+    return path
 
 
 def stored_pairs(folder: Path, cases: Mapping[str, Case]) -> Iterator[tuple[int, ReasoningPair, Case]]:

@@ -43,7 +43,7 @@ Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]
 class _Test(_Shape):
     """A paired test; all None with one difference."""
 
-    n: int = Field(ge=1)
+    n: int = Field(ge=0)
     ci95: Bounds | None
     t: float | None
     df: int | None
@@ -59,12 +59,12 @@ class _Task(_Test):
     manipulation: str
     length: str
     metric: str
-    mean: float
+    mean: float | None
     missing: int
     p_less: Share | None
     p_holm: Share | None
-    detection: Share
-    detection_ci95: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    detection: Share | None
+    detection_ci95: Annotated[list[Share], Field(min_length=2, max_length=2)] | None
     leakage: dict[str, _Leak]
 
 
@@ -74,6 +74,7 @@ class _LengthTest(_Test):
     loss_of_detection: float
     p_holm: Share | None
     p_equivalent: Share
+    p_equivalent_holm: Share | None = None
 
 
 class _Deltas(_Shape):

@@ -175,6 +175,7 @@ def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, Re
         verdict=output.verdict,
         trajectory=trajectory,
         usage=None if output.usage is None else dict(output.usage),
+        memory=() if trajectory.judgment else output.memory,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judge_r1.core.errors import JudgeError, explain, write_error
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Verdict
@@ -22,7 +23,8 @@ class EvaluationError(JudgeError):
 
 class Trace(Record):
     """One line of `traces.jsonl`: a vote with its trajectory. `row` is the name of the panel, `member` the index of
-    the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds)."""
+    the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds). `memory` holds the notes behind an
+    invalid verdict; a judgment holds its own."""
 
     row: NonEmpty
     item_id: NonEmpty
@@ -32,6 +34,7 @@ class Trace(Record):
     verdict: Verdict
     trajectory: Trajectory
     usage: dict[str, float] | None = None
+    memory: tuple[DocumentMemory, ...] = ()
 
     @property
     def key(self) -> tuple[int, str, tuple[int, ...], int]:

@@ -1,6 +1,6 @@
 """The interface of judges, one way of judging per file: requests in, one output for each."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -50,6 +50,17 @@ class JudgeOutput(NamedTuple):
     usage: Mapping[str, float] | None = None
     overflow: PromptOverflow | None = None
     memory: tuple[DocumentMemory, ...] = ()
+
+
+def usage_of(outputs: Iterable[JudgeOutput]) -> dict[str, float]:
+    """The usage of several calls together. A local model's is counted from its token ids."""
+    total: dict[str, float] = {}
+    for output in outputs:
+        shown = output.trajectory
+        own = {"calls": 1, "input_tokens": len(shown.prompt_ids), "output_tokens": len(shown.token_ids)}
+        for name, value in (own if output.usage is None else output.usage).items():
+            total[name] = total.get(name, 0) + value
+    return total
 
 
 class Judge(Protocol):

@@ -19,8 +19,18 @@ from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, S
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
-from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, whole_number
-from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash, usage_of
+from judge_r1.judges.base import (
+    JUDGES,
+    BadJudge,
+    Closable,
+    Judge,
+    JudgeBuild,
+    JudgeKind,
+    JudgeOutput,
+    usage_of,
+    whole_number,
+)
+from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash
 from judge_r1.judges.checklist_task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.direct import direct_config

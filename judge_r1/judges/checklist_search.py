@@ -7,7 +7,7 @@ model's context. A text is searched alone, never together with others.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.thoughts import without_thoughts
-from judge_r1.judges.base import Judge, JudgeOutput
+from judge_r1.judges.base import Judge, JudgeOutput, usage_of
 from judge_r1.judges.checklist_form import write_answer, write_queries
 from judge_r1.judges.checklist_task import ChecklistTask, read_score
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
@@ -156,17 +156,6 @@ def _output(request: JudgeRequest, cells: Sequence[_Cell]) -> JudgeOutput:
         )
     turns = [turn for cell in cells for turn in cell.turns]
     return JudgeOutput(request, Trajectory.without_ids(ended, turns), verdict, usage=usage)
-
-
-def usage_of(outputs: Iterable[JudgeOutput]) -> dict[str, float]:
-    """The usage of several calls together. A local model's is counted from its token ids."""
-    total: dict[str, float] = {}
-    for output in outputs:
-        shown = output.trajectory
-        own = {"calls": 1, "input_tokens": len(shown.prompt_ids), "output_tokens": len(shown.token_ids)}
-        for name, value in (own if output.usage is None else output.usage).items():
-            total[name] = total.get(name, 0) + value
-    return total
 
 
 def _queries(output: JudgeOutput, most: int) -> list[str]:

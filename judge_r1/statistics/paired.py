@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judge_r1.statistics.intervals import binomial_p, binomial_tail
+from judge_r1.statistics.intervals import binomial_p
 
 
 class PairedT(NamedTuple):
@@ -27,7 +27,8 @@ class PairedT(NamedTuple):
 
 
 class Equivalence(NamedTuple):
-    """Two one-sided t-tests: `p` is the larger one, for the claim that the mean lies within ±`margin`."""
+    """Two one-sided t-tests: `p` is the larger one, for the claim that the mean lies within ±`margin`. If all
+    differences are equal, `p` is that of the sign test."""
 
     p: float
     margin: float
@@ -40,8 +41,7 @@ def paired_t(differences: Sequence[float]) -> PairedT:
     values = _checked(differences)
     n, mean, sd = len(values), float(values.mean()), float(values.std(ddof=1))
     if _constant(values):
-        p_less = binomial_tail(int((values >= 0).sum()), n, 0.5) if (values < 0).any() else 1.0
-        return PairedT(n, mean, 0.0, None, n - 1, sign_test(differences), p_less, (mean, mean))
+        return PairedT(n, mean, 0.0, None, n - 1, sign_test(differences), 0.5**n if mean < 0 else 1.0, (mean, mean))
     t = mean / (sd / math.sqrt(n))
     reach = float(stdtrit(n - 1, 0.975)) * sd / math.sqrt(n)
     p_less = float(stdtr(n - 1, t))
@@ -56,7 +56,7 @@ def sign_test(differences: Sequence[float]) -> float:
 
 def wilcoxon(differences: Sequence[float]) -> float:
     """The two-sided p of Wilcoxon's signed-rank test; zeros are left out, and ties get mean ranks. 1 without any
-    difference."""
+    difference. Raises: ValueError below two values."""
     from scipy.stats import wilcoxon as signed_rank
 
     values = _checked(differences)
@@ -68,8 +68,11 @@ def wilcoxon(differences: Sequence[float]) -> float:
 
 
 def equivalence(differences: Sequence[float], margin: float) -> Equivalence:
-    """TOST (Schuirmann, 1987): a p below .05 says that the mean lies within ±margin. Equal differences have p 0 inside
-    of the margin and 1 outside."""
+    """TOST (Schuirmann, 1987): a p below .05 says that the mean lies within ±margin. Equal differences inside of the
+    margin have the p of the sign test, ½ⁿ, because they have no standard deviation.
+
+    Raises: ValueError below two values, or for a margin that is not above 0.
+    """
     from scipy.special import stdtr
 
     values = _checked(differences)
@@ -77,7 +80,7 @@ def equivalence(differences: Sequence[float], margin: float) -> Equivalence:
         raise ValueError(f"a margin must be above 0, not {margin}")
     n, mean = len(values), float(values.mean())
     if _constant(values):
-        return Equivalence(float(abs(mean) >= margin), margin)
+        return Equivalence(0.5**n if abs(mean) < margin else 1.0, margin)
     error = float(values.std(ddof=1)) / math.sqrt(n)
     return Equivalence(
         float(max(stdtr(n - 1, -(mean + margin) / error), stdtr(n - 1, (mean - margin) / error))), margin

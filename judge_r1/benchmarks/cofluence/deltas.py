@@ -1,7 +1,7 @@
 """Measures a judge on degraded copies: Δ per manipulation and length, its tests, leakage, and the effect of length.
 
 Δ is the score of a copy minus that of its original, on one metric. A judge that notices the manipulation has Δ < 0.
-Scores are keyed by metric and copies by name, never by position.
+Scores are keyed by the name of the metric, never by position. Copies are candidates in the order of the gold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,11 +36,16 @@ def ratings(votes: Sequence[Vote]) -> Ratings:
 
 
 def deltas(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, dict[str, float]]:
-    """Copy -> metric -> Δ, for the metrics that both the copy and the original have."""
+    """Copy -> metric -> Δ, for the metrics that both the copy and the original have. A Δ below `SAME` is 0: weights by
+    characters alone must not make a test significant."""
     found = ratings(votes)
     original = found.get(0, {})
     return {
-        name: {metric: score - original[metric] for metric, score in found.get(place, {}).items() if metric in original}
+        name: {
+            metric: 0.0 if abs(delta := score - original[metric]) < SAME else delta
+            for metric, score in found.get(place, {}).items()
+            if metric in original
+        }
         for place, name in enumerate(targets, 1)
     }
 
@@ -48,7 +53,10 @@ def deltas(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, dict[
 def detected(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, float | None]:
     """Copy -> 1, ½ or 0 by the sign of Δ on its target metric; None without Δ."""
     found = deltas(targets, votes)
-    return {name: _detected(found[name].get(metric)) for name, metric in targets.items()}
+    return {
+        name: None if (delta := found[name].get(metric)) is None else _detected(delta)
+        for name, metric in targets.items()
+    }
 
 
 def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
@@ -56,7 +64,7 @@ def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
     tables (`task_rows`, `length_rows`) and the counts of scores that are missing."""
     tasks, lengths = task_rows(results), length_rows(results)
     losses = [row["loss_of_detection"] for row in lengths]
-    means = [row["detection"] for row in tasks]
+    means = [row["detection"] for row in tasks if row["detection"] is not None]
     votes = [vote for result in results for vote in result.votes]
     valid = [vote.verdict for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
     metrics = {metric for verdict in valid for metric in verdict.scores}
@@ -76,7 +84,7 @@ def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
 def task_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
     """One row per manipulation and length: Δ on the target metric with the t-test for Δ < 0, Wilcoxon's and the sign
     test, detection accuracy, and Δ on the other metrics (`leakage`). `p_holm` is the t-test's p_less, adjusted over all
-    rows. A document without Δ is left out and counted as missing."""
+    rows. A document without Δ is left out and counted as missing; a row may be of no document."""
     rows = []
     for length in _lengths(results):
         part = [result for result in results if result.group == length]
@@ -85,11 +93,9 @@ def task_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
                 result.cluster_id: deltas(result.gold, result.votes)[name] for result in part if name in result.gold
             }
             own = {cluster: by_metric[metric] for cluster, by_metric in found.items() if metric in by_metric}
-            if not own:
-                continue
             others = sorted({other for by_metric in found.values() for other in by_metric} - {metric})
             leakage = {other: [one[other] for one in found.values() if other in one] for other in others}
-            shares = [share for value in own.values() if (share := _detected(value)) is not None]
+            shares = [_detected(value) for value in own.values()]
             rows.append(
                 {
                     "manipulation": name,
@@ -97,8 +103,8 @@ def task_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
                     "metric": metric,
                     **_tested(list(own.values())),
                     "missing": len(found) - len(own),
-                    "detection": fmean(shares),
-                    "detection_ci95": list(clustered_mean_ci(shares, list(own))),
+                    "detection": fmean(shares) if own else None,
+                    "detection_ci95": list(clustered_mean_ci(shares, list(own))) if own else None,
                     "leakage": {other: _tested(values) for other, values in leakage.items()},
                 }
             )
@@ -109,7 +115,9 @@ def length_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
     """One row per manipulation and short length: loss of detection = Δ(full) - Δ(short) on the same documents.
 
     It is positive if the manipulation is noticed less in the full text, and its t-test is two-sided. A p above .05 is
-    no evidence of equality; `p_equivalent` below .05 is (TOST within ±0.25 points).
+    no evidence of equality; `p_equivalent` below .05 is (TOST within ±`MARGIN` points). `p_holm` and
+    `p_equivalent_holm` are adjusted over all rows. A manipulation with a Δ at both lengths in fewer than two documents
+    has no row.
     """
     rows = []
     for length in _lengths(results):
@@ -133,7 +141,7 @@ def length_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
                     "margin": equal.margin,
                 }
             )
-    return _with_holm(rows, "p")
+    return _with_holm(_with_holm(rows, "p"), "p_equivalent", "p_equivalent_holm")
 
 
 def _target_deltas(results: Sequence[ItemResult], length: str) -> dict[str, dict[str, float]]:
@@ -148,25 +156,22 @@ def _target_deltas(results: Sequence[ItemResult], length: str) -> dict[str, dict
 
 
 def _tested(values: Sequence[float]) -> dict[str, Any]:
-    """The mean of differences with its tests; without tests below two values."""
+    """The mean of differences with its tests; without tests below two values, and without a mean below one."""
     if len(values) < TESTABLE:
-        return {"n": len(values), "mean": values[0], "sd": None, "t": None, "df": None, "ci95": None} | dict.fromkeys(
-            ("p", "p_less", "p_wilcoxon", "p_sign")
-        )
+        untested = ("sd", "t", "df", "ci95", "p", "p_less", "p_wilcoxon", "p_sign")
+        return {"n": len(values), "mean": values[0] if values else None, **dict.fromkeys(untested)}
     test = paired_t(values)
     return {**test._asdict(), "ci95": list(test.ci95), "p_wilcoxon": wilcoxon(values), "p_sign": sign_test(values)}
 
 
-def _with_holm(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """Adds `p_holm`: `key` adjusted over the rows that have it."""
+def _with_holm(rows: list[dict[str, Any]], key: str, name: str = "p_holm") -> list[dict[str, Any]]:
+    """Adds `name`: `key` adjusted over the rows that have it."""
     adjusted = holm({place: row[key] for place, row in enumerate(rows) if row[key] is not None})
-    return [{**row, "p_holm": adjusted.get(place)} for place, row in enumerate(rows)]
+    return [{**row, name: adjusted.get(place)} for place, row in enumerate(rows)]
 
 
-def _detected(delta: float | None) -> float | None:
-    if delta is None or abs(delta) < SAME:
-        return None if delta is None else 0.5
-    return 1.0 if delta < 0 else 0.0
+def _detected(delta: float) -> float:
+    return 0.5 if delta == 0 else float(delta < 0)
 
 
 def _lengths(results: Sequence[ItemResult]) -> list[str]:

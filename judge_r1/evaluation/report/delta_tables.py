@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judge_r1.benchmarks.cofluence.deltas import MARGIN
 from judge_r1.evaluation.report.charts import Figure, colors_of, ticks, whisker_chart
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
 
@@ -30,11 +31,12 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
         parts: dict[str, dict[str, Estimate]] = {}
         for row in measured:
             for task in _of(row)["tasks"]:
-                if task["length"] == length:
+                if task["length"] == length and task["detection"] is not None:
                     low, high = task["detection_ci95"]
                     parts.setdefault(task["manipulation"], {})[row["name"]] = Estimate(task["detection"], low, high)
         title = f"Detection accuracy, length {length}"
-        figures.append(Figure(title, whisker_chart(title, parts, colors), colors))
+        if parts:
+            figures.append(Figure(title, whisker_chart(title, parts, colors), colors))
     for short in dict.fromkeys(test["short"] for row in measured for test in _of(row)["lengths"]):
         losses = {row["name"]: _losses(row, short) for row in measured}
         manipulations = dict.fromkeys(name for own in losses.values() for name in own)
@@ -53,6 +55,7 @@ def _tasks(rows: Sequence[Row]) -> Grid:
     for row in rows:
         for task in _of(row)["tasks"]:
             leaks = ", ".join(f"{metric} {test['mean']:+.2f}" for metric, test in task["leakage"].items())
+            found = task["detection"]
             cells.append(
                 (
                     row["name"],
@@ -60,13 +63,13 @@ def _tasks(rows: Sequence[Row]) -> Grid:
                     task["length"],
                     task["metric"],
                     str(task["n"]) + (f" ({task['missing']} missing)" if task["missing"] else ""),
-                    f"{task['mean']:+.2f}",
+                    NONE if task["mean"] is None else f"{task['mean']:+.2f}",
                     _interval(task["ci95"]),
                     _t(task),
                     _p(task["p_less"]),
                     _p(task["p_holm"]),
                     _p(task["p_wilcoxon"]),
-                    Estimate(task["detection"], *task["detection_ci95"]),
+                    NONE if found is None else Estimate(found, *task["detection_ci95"]),
                     leaks or NONE,
                 )
             )
@@ -96,18 +99,20 @@ def _lengths(rows: Sequence[Row]) -> Grid:
             _p(test["p_holm"]),
             _p(test["p_wilcoxon"]),
             _p(test["p_equivalent"]),
+            _p(test.get("p_equivalent_holm")),
         )
         for row in rows
         for test in _of(row)["lengths"]
     ]
     note = (
         "Loss of detection: Δ(full) - Δ(short) of the same document; above 0 if the full text's copy is noticed less. "
-        "p: two-sided t-test, then Holm, then Wilcoxon. Equivalent: TOST; below .05 the loss lies within ±0.25 points. "
+        f"p: two-sided t-test, then Holm, then Wilcoxon. Equivalent: TOST, then Holm; below .05 the loss lies within "
+        f"±{MARGIN} points. "
         "A large p of the t-test alone is no evidence that length does not matter."
     )
     columns = (
         "judge", "manipulation", "short", "n", "loss of detection", "95 %", "t (df)", "p", "Holm", "Wilcoxon",
-        "equivalent",
+        "equivalent", "Holm (equivalent)",
     )  # fmt: skip
     return Grid("The effect of length", note, columns, tuple(cells))
 

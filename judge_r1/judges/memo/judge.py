@@ -7,7 +7,6 @@ A single candidate gets a checklist of scores by metric. Two candidates are comp
 with `aggregate=final_judge` by a last call that reads both reports. The judgment holds the memory of each candidate.
 """
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -22,7 +21,6 @@ from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     Judgment,
-    PairwiseVerdict,
     ScoresVerdict,
     Verdict,
     preference,
@@ -32,7 +30,7 @@ from judge_r1.episode.tags import escape_tags
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.memo.aggregate import FINAL, SAME
 from judge_r1.judges.memo.config import MemoConfig
-from judge_r1.judges.memo.parser import visible
+from judge_r1.judges.memo.parser import parse_comparison
 from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
 from judge_r1.judges.memo.prompts import pair_prompt
 from judge_r1.judges.memo.store import MemoryStore
@@ -43,8 +41,8 @@ from judge_r1.judges.runners.concurrency import as_finished
 NO_SCORE = "no_score"
 """The reason of an invalid verdict: some candidate has no score at all."""
 NO_VERDICT = "no_verdict"
-_BETTER = re.compile(r"FINAL\s+Better\W*\b(A|B|tie)\b", re.IGNORECASE)
-_WORSE_IN = re.compile(r"FINAL\s+Worse\s+In\W*([^\n]*)", re.IGNORECASE)
+_CAUSES = {CONTEXT_OVERFLOW: PROMPT_TOO_LONG, "length": "turn_budget"}
+"""Finish reason of the answers that lack a score or a verdict -> reason of the invalid verdict."""
 
 
 class MemoJudge:
@@ -59,7 +57,12 @@ class MemoJudge:
         sampling = {"temperature": build.sampling.temperature, "seed": build.sampling.seed}
         options = config.model_dump(mode="json", exclude={"memory", "timeout"})
         self.settings: dict[str, Any] = {**sampling, **options, "unit": self._source.counter.unit}
-        identity = {"model": self._source.identity, **sampling, **self.pipeline.settings}
+        identity = {
+            "model": self._source.identity,
+            "temperature": build.sampling.temperature,
+            "tokenizer": config.tokenizer,
+            **self.pipeline.settings,
+        }
         self.store = MemoryStore(config.memory, identity)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
@@ -86,12 +89,12 @@ class MemoJudge:
         task = _task_of(request)
 
         async def one(text: str) -> DocumentMemory:
-            return await self.store.get(text, task, lambda: self.pipeline.remember(model, text, task, work))
+            return await self.store.get(text, task, model.seed, lambda: self.pipeline.remember(model, text, task, work))
 
         return [await one(request.item.texts[index]) for index in request.order]
 
     async def _one(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
-        work = Work()
+        work, model = Work(), model.of_sample(request.sample)
         try:
             memories = await self.memories(model, request, work)
             trajectory, memories = await self._verdict(model, request, memories, work)
@@ -127,7 +130,8 @@ class MemoJudge:
                 ]
             verdict = scores_verdict([memory.aggregates[config.aggregate] for memory in memories])
         if isinstance(verdict, InvalidVerdict):
-            return Trajectory.without_ids(_why_invalid(verdict, memories), _turns(work)), memories
+            reason = self._why_invalid(verdict, memories, work)
+            return Trajectory.without_ids(reason, _turns(work)), memories
         judgment = Judgment(
             verdict=verdict,
             violated_principles=self._violated(verdict, memories, worse_in),
@@ -144,14 +148,15 @@ class MemoJudge:
         prompt = pair_prompt(first, second, self.pipeline.metrics, self.pipeline.form, task=task)
         [answer] = await model.complete([prompt], self.config.max_tokens)
         work.add([answer])
-        text = visible(answer.text)
-        if not (match := _BETTER.search(text)):
-            return InvalidVerdict(reason=NO_VERDICT), None
-        winner = match[1].lower()
-        named = _WORSE_IN.search(text)
-        listed = named[1].lower() if named else ""
-        worse_in = [metric.name for metric in self.pipeline.metrics if metric.name.lower() in listed]
-        return PairwiseVerdict(winner="tie" if winner == "tie" else "A" if winner == "a" else "B"), worse_in
+        verdict, worse_in = parse_comparison(answer.text, self.pipeline.metrics)
+        return (verdict, worse_in) if verdict else (InvalidVerdict(reason=NO_VERDICT), None)
+
+    def _why_invalid(self, verdict: InvalidVerdict, memories: Sequence[DocumentMemory], work: Work) -> str:
+        """What all answers that lack a score have in common, such as a prompt that does not fit."""
+        ended = {section.ended for memory in memories for section in memory.sections}
+        if self.config.aggregate == FINAL:
+            ended = {work.ended}
+        return _CAUSES.get(ended.pop(), verdict.reason) if len(ended) == 1 else verdict.reason
 
     def _violated(
         self, verdict: Verdict, memories: Sequence[DocumentMemory], worse_in: Sequence[str] | None
@@ -195,21 +200,8 @@ def _task_of(request: JudgeRequest) -> str:
     return request.item.instruction if isinstance(request.task, CustomPrompt) else request.task.decision
 
 
-def _why_invalid(verdict: InvalidVerdict, memories: Sequence[DocumentMemory]) -> str:
-    """A document that the model could not read, or answers without a score."""
-    ended = {section.ended for memory in memories for section in memory.sections}
-    if verdict.reason == NO_SCORE and ended == {CONTEXT_OVERFLOW}:
-        return PROMPT_TOO_LONG
-    return "turn_budget" if verdict.reason == NO_SCORE and ended == {"length"} else verdict.reason
-
-
 def _turns(work: Work) -> list[Turn]:
     return [Turn(text=escape_tags(answer)) for answer in work.answers]
-
-
-def memo_config(build: JudgeBuild) -> MemoConfig:
-    """The options of the SPEC. Raises: ConfigError."""
-    return validated(MemoConfig, {}, build.options, "options of memo")
 
 
 _WHOLE = (
@@ -219,7 +211,7 @@ _WHOLE = (
 
 
 def _make_memo(build: JudgeBuild) -> Judge:
-    return MemoJudge(build, memo_config(build))
+    return MemoJudge(build, validated(MemoConfig, {}, build.options, "options of memo"))
 
 
 def _make_document(build: JudgeBuild) -> Judge:

@@ -1,4 +1,4 @@
-"""Parses an evaluation: scores and tagged issues by the name of the metric, never by their position."""
+"""Parses answers: scores, tagged issues and comparisons by the name of the metric, never by their position."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from judge_r1.core.memory import Issues, Scores
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.memo.metrics import Metric
 
@@ -29,6 +30,9 @@ _BLOCK_END = re.compile(r"^\W*(?:\d+\)|\**FINAL\b)", re.MULTILINE | re.IGNORECAS
 LAYOUT_TAG = "[TAG]"
 """The tag of the layout in the prompt: an answer that repeats it names no problem."""
 LOWEST, HIGHEST = 1.0, 5.0
+_BETTER = re.compile(r"FINAL\s+Better\W*\b(?:(A)|(B)|tie)\b(?!\s*\|)", re.IGNORECASE)
+"""An answer that repeats the alternatives of the prompt, `A | B | tie`, chooses none."""
+_WORSE_IN = re.compile(r"FINAL\s+Worse\s+In\W*([^\n]*)", re.IGNORECASE)
 
 
 class Evaluation(NamedTuple):
@@ -46,6 +50,21 @@ def parse_evaluation(answer: str, metrics: Sequence[Metric]) -> Evaluation:
         {metric.name: _score(_own(text, metric.title, titles), metric.title) for metric in metrics},
         {metric.name: _issues(text, metric.title, titles) for metric in metrics},
     )
+
+
+def parse_comparison(answer: str, metrics: Sequence[Metric]) -> tuple[PairwiseVerdict | None, list[str]]:
+    """The verdict on two documents, None where there is none, and the metrics in which the other one is worse."""
+    text = visible(answer)
+    if not (match := _BETTER.search(text)):
+        return None, []
+    listed = named[1] if (named := _WORSE_IN.search(text)) else ""
+    titles = [metric.title for metric in metrics]
+    worse_in = [
+        metric.name
+        for metric in metrics
+        if re.search(_flexible(metric.title), _own(listed, metric.title, titles), re.IGNORECASE)
+    ]
+    return PairwiseVerdict(winner="A" if match[1] else "B" if match[2] else "tie"), worse_in
 
 
 def visible(answer: str) -> str:

@@ -26,16 +26,18 @@ class CallFailed(Exception):
 
 @dataclass
 class Work:
-    """The calls of one request: the answers in order, and what they cost."""
+    """The calls of one request: the answers in order, what they cost, and the finish reason of the last one."""
 
     answers: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    ended: str = ""
 
     def add(self, generations: Sequence[Generation]) -> None:
         """Raises: CallFailed if one failed."""
         for generation in generations:
             self.usage.add(generation.usage)
             self.answers.append(generation.text)
+            self.ended = generation.finish_reason
         if failed := next((found.failure for found in generations if found.failure is not None), None):
             raise CallFailed(failed)
 

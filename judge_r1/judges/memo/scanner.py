@@ -1,14 +1,12 @@
 """The scanner: splits a document into sections of whole sentences."""
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from retrieval.prose import prose_sentences
 
 FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"
 """The context of the first of several sections in stride mode."""
-Split = Callable[[str], Sequence[tuple[int, int]]]
 _IDEOGRAPH = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
 
@@ -42,10 +40,9 @@ class WordCounter:
 
 def scan(
     text: str,
-    counter: "WordCounter",
+    counter: WordCounter,
     limit: int | None,
     overlap: float = 0.0,
-    split: Split = prose_sentences,
 ) -> list[Section]:
     """Sections of at most `limit` tokens; a longer sentence is a section of its own. None is one section.
 
@@ -54,13 +51,14 @@ def scan(
     end of the one before it, in addition to its own tokens: 0 is hard mode, more is stride mode.
 
     The greedy packing gives at least ⌈tokens / limit⌉ sections.
+
+    Raises: ValueError for a limit below 1, or an overlap outside of [0, 1).
     """
     if not 0 <= overlap < 1 or (limit is not None and limit < 1):
         raise ValueError(f"limit {limit} must be at least 1, and overlap {overlap} at least 0 and below 1")
-    spans = [(start, end) for start, end in split(text) if text[start:end].strip()]
     packed: list[tuple[int, int]] = []
     used = 0
-    for start, end in spans:
+    for start, end in prose_sentences(text):
         tokens = counter.count(text[start:end])
         if packed and (limit is None or used + tokens <= limit):
             packed[-1] = (packed[-1][0], end)

@@ -6,7 +6,8 @@ agentic judge searches it instead of reading the candidates. `index=document` ma
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
@@ -27,20 +28,23 @@ from judge_r1.judges.base import (
     JudgeKind,
     JudgeOutput,
     pairs_only_message,
+    usage_of,
 )
 from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.judge import MemoJudge
 from judge_r1.judges.memo.notes import Index, searchable_text, stand_in
 from judge_r1.judges.memo.pipeline import CallFailed, Work
 from judge_r1.judges.memo.scanner import scan
+from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.runners.concurrency import MAX_CONSECUTIVE_FAILURES, as_finished
 
 BUDGET = ("budget.max_searches=5", "budget.top_k=5")
 """The default options of the episode: a document has many places to look at."""
 NAMES = ("A", "B")
 
 
-class CaseTexts(dict[str, str]):
+class SearchableTexts(dict[str, str]):
     """The texts to search, which are added while the judge runs. It counts as filled, so that the retriever of the
     configuration is used from the start."""
 
@@ -48,20 +52,10 @@ class CaseTexts(dict[str, str]):
         return True
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """A request as the agentic judge gets it, with the memories behind it and what they cost."""
-
-    request: JudgeRequest
-    shown: JudgeRequest
-    memories: tuple[DocumentMemory, ...]
-    work: Work
-
-
 class MemoSearchJudge:
     """Wraps an agentic judge on the same model."""
 
-    def __init__(self, memo: MemoJudge, agent: Judge, texts: CaseTexts, index: Index, batch_size: int) -> None:
+    def __init__(self, memo: MemoJudge, agent: Judge, texts: SearchableTexts, index: Index, batch_size: int) -> None:
         self._memo, self._agent, self._texts, self._index, self._batch = memo, agent, texts, index, batch_size
         self.name = f"memo-search@{agent.name.partition('@')[2]}"
         self.settings: dict[str, Any] = {**agent.settings, "index": index, "memo": memo.settings}
@@ -74,58 +68,70 @@ class MemoSearchJudge:
                 raise BadJudge(pairs_only_message(self.name, request))
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        """Takes the requests in batches: first the notes, then the episodes."""
+        """Takes the requests in batches: first the notes, then the episodes. A batch is large enough to notice that the
+        server is down. Raises: EndpointError then."""
         waiting = iter(requests)
-        while batch := list(islice(waiting, self._batch)):
-            ready: dict[Any, _Prepared] = {}
+        while batch := list(islice(waiting, max(self._batch, MAX_CONSECUTIVE_FAILURES))):
+            noted: dict[Any, JudgeOutput] = {}
             async with self._memo.open_model() as model:
-                for request in batch:
-                    work = Work()
-                    try:
-                        memories = await self._memo.memories(model, request, work) if self._index != "document" else []
-                    except CallFailed as failure:
-                        ended = f"{INFRASTRUCTURE}{failure}"
-                        trajectory, verdict = Trajectory.without_ids(ended), InvalidVerdict(reason=ended)
-                        yield JudgeOutput(request, trajectory, verdict, usage=work.usage.as_dict())
-                        continue
-                    ready[request.key] = self._prepared(request, memories, work)
-            if not ready:
-                continue
-            self._agent.check([one.shown for one in ready.values()])
-            async with aclosing(self._agent.judge([one.shown for one in ready.values()])) as outputs:  # type: ignore[type-var]
-                async for output in outputs:
-                    one = ready[output.request.key]
-                    yield _combined(output, one)
-                    self._texts.pop(one.shown.case_id or "", None)
+                notes = as_finished(self.name, batch, partial(self._notes, model), self._batch)
+                async with aclosing(notes) as outputs:  # type: ignore[type-var]
+                    async for output in outputs:
+                        if output.trajectory.infrastructure_failed:
+                            yield output
+                        else:
+                            noted[output.request.key] = output
+            shown = [self._shown(output) for output in noted.values()]
+            try:
+                self._agent.check(shown)
+                async with aclosing(self._agent.judge(shown)) as outputs:  # type: ignore[type-var]
+                    async for output in outputs:
+                        yield _combined(output, noted[output.request.key])
+            finally:
+                for request in shown:
+                    del self._texts[request.case_id or ""]
 
     def close(self) -> None:
         self._memo.close()
         if isinstance(self._agent, Closable):
             self._agent.close()
 
-    def _prepared(self, request: JudgeRequest, memories: Sequence[DocumentMemory], work: Work) -> _Prepared:
+    async def _notes(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
+        """The memories of the candidates and their cost, as an output without a verdict."""
+        work, memories, ended = Work(), list[DocumentMemory](), "notes"
+        try:
+            if self._index != "document":
+                memories = await self._memo.memories(model.of_sample(request.sample), request, work)
+        except CallFailed as failure:
+            ended = f"{INFRASTRUCTURE}{failure}"
+        return JudgeOutput(
+            request, Trajectory.without_ids(ended), InvalidVerdict(reason=ended), usage=work.usage.as_dict(),
+            memory=tuple(memories),
+        )  # fmt: skip
+
+    def _shown(self, noted: JudgeOutput) -> JudgeRequest:
+        """The request as the agentic judge gets it. Its case is the text to search."""
+        request = noted.request
         texts = [request.item.texts[index] for index in request.order]
         pipeline = self._memo.pipeline
         sections = [scan(text, pipeline.counter, self._memo.config.scan) for text in texts]
-        text = searchable_text(self._index, NAMES, memories or (None, None), sections)
+        text = searchable_text(self._index, NAMES, noted.memory or (None, None), sections)
         case_id = content_hash(request.item.item_id, list(request.order), request.sample, text)
         self._texts[case_id] = text
         first, second = (stand_in(name, own, self._index) for name, own in zip(NAMES, sections, strict=True))
         assert not isinstance(request.task, CustomPrompt)
         task = replace(request.task, reasoning_a=first, reasoning_b=second, case_id=case_id, context="")
-        return _Prepared(request, replace(request, task=task), tuple(memories), work)
+        return replace(request, task=task)
 
 
-def _combined(output: JudgeOutput, one: _Prepared) -> JudgeOutput:
+def _combined(output: JudgeOutput, noted: JudgeOutput) -> JudgeOutput:
     """The output with the memories and the cost of both parts. The model reads the notes, not the candidates."""
-    usage = one.work.usage.as_dict()
-    for name, value in (output.usage or {}).items():
-        usage[name] = usage.get(name, 0) + value
     trajectory = output.trajectory
     if trajectory.judgment is not None:
-        judgment = trajectory.judgment.model_copy(update={"memory": one.memories})
+        judgment = trajectory.judgment.model_copy(update={"memory": noted.memory})
         trajectory = trajectory.model_copy(update={"judgment": judgment})
-    return output._replace(request=one.request, trajectory=trajectory, usage=usage, memory=one.memories)
+    usage = usage_of([noted, output])
+    return output._replace(request=noted.request, trajectory=trajectory, usage=usage, memory=noted.memory)
 
 
 def _make(build: JudgeBuild) -> Judge:
@@ -134,7 +140,7 @@ def _make(build: JudgeBuild) -> Judge:
     if index not in get_args(Index):
         raise BadJudge(f"memo-search: index is {', '.join(get_args(Index))}, not {index!r}")
     config = validated(MemoConfig, {}, [f"{name}={value}" for name, value in own.items()], "options of memo-search")
-    texts = CaseTexts()
+    texts = SearchableTexts()
     memo = MemoJudge(build, config)
     shared = tuple(f"{name}={own[name]}" for name in ("timeout", "tokenizer") if name in own and "://" in build.backend)
     if "thinking" in own:

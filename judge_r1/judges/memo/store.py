@@ -22,7 +22,8 @@ class BadMemory(JudgeError):
 
 
 class MemoryStore:
-    """`identity` is the model and everything else that notes depend on: other settings never share a memory.
+    """`identity` is the model and everything else that notes depend on, besides document, task and seed: other settings
+    never share a memory.
 
     Raises: BadMemory if `folder` cannot be made.
     """
@@ -38,12 +39,14 @@ class MemoryStore:
         self._making: dict[str, asyncio.Lock] = {}
         self.reused = 0
 
-    async def get(self, text: str, task: str, make: Callable[[], Awaitable[DocumentMemory]]) -> DocumentMemory:
+    async def get(
+        self, text: str, task: str, seed: int, make: Callable[[], Awaitable[DocumentMemory]]
+    ) -> DocumentMemory:
         """The memory of a document, made once even if several requests ask for it at the same time.
 
         Raises: what `make` raises, and nothing is kept then; BadMemory for a damaged file.
         """
-        key = content_hash(text_hash(text), task, self._identity, length=32)
+        key = content_hash(text_hash(text), task, seed, self._identity, length=32)
         lock = self._making.setdefault(key, asyncio.Lock())
         try:
             async with lock:

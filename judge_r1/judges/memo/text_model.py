@@ -60,6 +60,12 @@ class TextModel:
     thinking: bool | None = None
     switch: str = ""
 
+    def of_sample(self, sample: int) -> "TextModel":
+        """The model with the seed of a repeated request. At temperature 0 all samples are the same request."""
+        if not sample or not self.temperature:
+            return self
+        return replace(self, seed=int(content_hash(self.seed, sample), 16))
+
     async def complete(self, prompts: Sequence[Prompt], max_tokens: int) -> list[Generation]:
         """One generation for each prompt, in one batch. Answers that were cut off are asked for again with twice the
         tokens, because at temperature 0 the same request is cut off again. `usage` covers all attempts."""

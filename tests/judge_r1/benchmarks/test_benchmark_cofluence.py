@@ -12,12 +12,17 @@ from data_builders.build import build_by_rules
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
+from judge_r1.benchmarks.cofluence.benchmark import detection
 from judge_r1.benchmarks.cofluence.deltas import delta_metrics, length_rows, task_rows
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import ItemResult, Vote, item_result
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
+from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
+from judge_r1.evaluation.report.tables import NONE
 from judge_r1.evaluation.rescore import rescore_evaluation
+from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 from scripts.known_errors_judge import answer
@@ -116,9 +121,6 @@ def scored(**scores: float) -> ChecklistVerdict:
 
 def results(make: Callable[[int, str], tuple[Verdict, Verdict]], *lengths: str, n: int = 5) -> list[ItemResult]:
     """One copy with typos of each document at each length; `make` returns the verdicts on original and copy."""
-    from judge_r1.benchmarks.cofluence.benchmark import detection
-    from judge_r1.core.items import Item
-
     found = []
     for number in range(n):
         for length in lengths:
@@ -161,6 +163,45 @@ def test_a_difference_of_weights_is_a_tie() -> None:
     for drop, share in ((0.004, 0.5), (-0.004, 0.5), (0.05, 1.0), (-0.05, 0.0)):
         found = results(lambda n, _, drop=drop: (scored(fluency=4.2), scored(fluency=4.2 - drop)), "full")  # type: ignore[misc]
         assert [result.score for result in found] == [share] * 5
+        [row] = task_rows(found)
+        assert (row["mean"] == 0, row["p_sign"] == 1) == (share == 0.5, share == 0.5), "no test sees weights alone"
+
+
+def test_a_manipulation_without_any_score_keeps_its_row() -> None:
+    found = results(lambda n, _: (scored(fluency=5, coherence=4), scored(coherence=3)), "full", "2000")
+    rows = task_rows(found)
+    assert [
+        (row["length"], row["n"], row["missing"], row["mean"], row["detection"], row["p_holm"]) for row in rows
+    ] == [
+        ("2000", 0, 5, None, None, None),
+        ("full", 0, 5, None, None, None),
+    ]
+    assert rows[0]["leakage"]["coherence"]["mean"] == -1
+    metrics = delta_metrics(found)
+    assert (metrics["detection"], metrics["deltas"]["lengths"]) == (None, [])
+    [grid, missing] = delta_grids([{"name": "j", "extra": metrics}])
+    assert grid.rows[0][3:7] == ("fluency", "0 (5 missing)", NONE, NONE)
+    assert (grid.rows[0][-2], missing.rows[0][3]) == (NONE, "10")
+    assert not delta_figures([{"name": "j", "extra": metrics}]), "there is nothing to draw"
+
+
+def test_claims_of_equivalence_are_adjusted_for_their_number() -> None:
+    drops = {"typos": 1.0, "terms": 2.0}
+    found = []
+    for number in range(6):
+        for length in ("2000", "full"):
+            item = Item(
+                item_id=f"{number}/{length}", cluster_id=str(number), group=length, instruction="",
+                candidates=("x", "y", "z"), gold={"typos": "fluency", "terms": "coherence"},
+            )  # fmt: skip
+            noise = 0.1 * (number % 3) if length == "full" else 0.0
+            copies = [scored(fluency=5 - drop + noise, coherence=5 - drop - noise) for drop in drops.values()]
+            votes = [vote(place, verdict) for place, verdict in enumerate([scored(fluency=5, coherence=5), *copies])]
+            found.append(item_result("j", item, votes, detection(item, votes)))
+    rows = length_rows(found)
+    assert [row["loss_of_detection"] for row in rows] == pytest.approx([0.1, -0.1])
+    assert [row["p_equivalent_holm"] for row in rows] == pytest.approx([2 * rows[0]["p_equivalent"]] * 2)
+    assert rows[0]["p_equivalent"] < 0.01
 
 
 def test_loss_of_detection_is_positive_if_the_full_text_is_judged_worse() -> None:
@@ -188,6 +229,22 @@ def test_replay_keeps_verdicts_that_combine_several_answers(tmp_path: Path) -> N
     assert [row["extra"] for row in after["rows"]] == [row["extra"] for row in before["rows"]]
     _, document, direct = (row["extra"] for row in before["rows"])
     assert document == direct, "the benchmark's own prompt is that of the judge document"
+
+
+def test_a_trace_of_an_invalid_verdict_holds_the_notes(tmp_path: Path) -> None:
+    build(tmp_path / "data", "story_tokens=300", "lengths=full", "types=typos", limit=1)
+    with (
+        FakeLLMServer(lambda *prompt: "- [LOGIC] I cannot say.") as server,
+        Evaluation(load(tmp_path / "data"), tmp_path / "eval", resume=False, name="cofluence") as evaluation,
+    ):
+        spec = f"memo=memo:final=false@{server.url}/v1#m"
+        evaluation.run(lambda: make_panel(spec, JudgeBuild("")))
+        [row] = evaluation.finish([])["rows"]
+    traces = list(read_traces(tmp_path / "eval"))
+    assert len(traces) == 2
+    assert all(isinstance(trace.verdict, InvalidVerdict) and len(trace.memory) == 1 for trace in traces)
+    assert row["extra"]["deltas"]["without_scores"] == 2
+    read_summary(tmp_path / "eval")
 
 
 def test_the_subset_of_pairs_hides_the_original(data: Path) -> None:

@@ -69,6 +69,14 @@ def test_repeated_ids_and_empty_files_raise(tmp_path: Path) -> None:
         load_pairs(folder(tmp_path, [case], []))
 
 
+def test_another_type_of_data_set_is_named(tmp_path: Path) -> None:
+    for name in ("manipulations.jsonl", "documents.jsonl"):
+        (tmp_path / name).write_text("{}\n")
+    for read in (load_pairs, open_pairs):
+        with pytest.raises(JudgeError, match=r"holds documents.jsonl, manipulations.jsonl and no cases.jsonl: give"):
+            read(tmp_path)
+
+
 @pytest.mark.parametrize("missing", [CASES_FILE, PAIRS_FILE])
 def test_a_missing_file_raises(tmp_path: Path, missing: str) -> None:
     case = make_case()

@@ -72,7 +72,8 @@ def test_equivalence_has_its_error_rate_at_the_margin() -> None:
     draw = random.Random(0)
     claims = sum(equivalence([draw.gauss(0.25, 1) for _ in range(30)], 0.25).p < 0.05 for _ in range(2000))
     assert claims / 2000 < 0.06, "at the border of the margin it is claimed in 5 % of the cases at most"
-    assert equivalence([0.1] * 4, 0.25).p == 0.0
-    assert equivalence([0.25] * 4, 0.25).p == 1.0
+    assert equivalence([0.25] * 4, 0.25).p == equivalence([-0.3] * 4, 0.25).p == 1.0
+    assert equivalence([0.1] * 2, 0.25).p == 0.25, "two documents with equal differences prove nothing"
+    assert equivalence([-0.1] * 5, 0.25).p == 0.5**5
     with pytest.raises(ValueError, match="margin"):
         equivalence([0.1, 0.2], 0)

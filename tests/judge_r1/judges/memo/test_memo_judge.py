@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from judge_r1.judges.memo.store import BadMemory
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.models.base import Sampling
 from judge_r1.models.hub import load_tokenizer
 
 TEXT = "One two three. Four five six. Seven eight nine."
@@ -332,6 +334,48 @@ def test_an_invalid_verdict_returns_the_memory(tmp_path: Path) -> None:
     assert (found.valid, found.ended) == (False, "no_score")
     assert [memory.aggregates["char_mean"]["fluency"] for memory in found.memory] == [None, 3.0]
     assert found.memory[1].aggregates["final_judge"] == {"fluency": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "request_", "reason"),
+    [
+        ("aggregate=final_judge", pair("One two.", "Three four."), "prompt_too_long"),
+        ("aggregate=final_judge", single("One two."), "prompt_too_long"),
+        ("aggregate=min", single("One two."), None),
+    ],
+)
+def test_a_report_that_does_not_fit_is_named(options: str, request_: JudgeRequest, reason: str | None) -> None:
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        if "Report" in body["messages"][1]["content"]:
+            return 400, {"error": {"message": "This model's maximum context length is 9 tokens.", "code": 400}}
+        text = "FINAL Fluency Score: 3"
+        return 200, {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+
+    with JudgeServer(reply) as server:
+        spec = f"memo:metrics=fluency,{options}@{server.url}#m"
+        [output] = run_all(make_judge(spec, JudgeBuild("")), [request_])
+    assert (output.verdict.reason if isinstance(output.verdict, InvalidVerdict) else None) == reason
+
+
+def test_samples_differ_in_their_seed_and_at_temperature_0_they_share_a_memory() -> None:
+    requests = [replace(single(TEXT), sample=sample) for sample in range(3)]
+    for temperature, calls in ((0.0, 1), (1.0, 3)):
+        model = Model()
+        with FakeLLMServer(model) as server:
+            build = JudgeBuild("", sampling=Sampling(temperature=temperature))
+            run_all(make_judge(f"memo:final=false@{server.url}/v1#m", build), requests)
+        assert len(model.prompts) == calls
+    plain = TextModel(Any, temperature=1.0)  # type: ignore[arg-type]
+    assert plain.of_sample(0) == plain
+    assert len({plain.of_sample(sample).seed for sample in range(5)}) == 5
+
+
+def test_another_tokenizer_cuts_other_sections_and_has_another_memory(tmp_path: Path) -> None:
+    with FakeLLMServer(Model()) as server:
+        for tokenizer in ("", "tokenizer=bundled:tiny,", "tokenizer=bundled:smollm2-135m,"):
+            spec = f"memo:scan=8,final=false,{tokenizer}memory={tmp_path}@{server.url}/v1#m"
+            run_all(make_judge(spec, JudgeBuild("")), [single(TEXT)])
+    assert len(list(tmp_path.glob("*.json"))) == 3
 
 
 def test_thinking_is_switched_by_the_server_or_by_a_line() -> None:

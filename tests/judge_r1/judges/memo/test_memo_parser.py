@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.judges.memo.metrics import COHERENCE, FLUENCY, Metric, parse_metrics
-from judge_r1.judges.memo.parser import parse_evaluation
+from judge_r1.judges.memo.parser import parse_comparison, parse_evaluation
 
 METRICS = (COHERENCE, FLUENCY)
 
@@ -135,3 +135,22 @@ def test_a_title_inside_of_another_one_is_no_title() -> None:
     found = parse_evaluation(f"Quality Issues:\n- [BAD] worse\n{answer}\nFINAL Quality Score: 4", metrics)
     assert found.scores == {"quality": 4.0, "style quality": 2.0}
     assert found.issues["quality"] == {"[BAD]": ("worse",)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "winner", "worse_in"),
+    [
+        ("FINAL Better: A\nFINAL Worse In: Quality", "A", ["Quality"]),
+        ("**FINAL better:** b\n**Final Worse in:** style  quality", "B", ["Style quality"]),
+        ("FINAL Better: tie\nFINAL Worse In: none", "tie", []),
+        ("<think>FINAL Better: A</think>FINAL Better: B", "B", []),
+        ("FINAL Better: B\nFINAL Worse In: Style quality, Quality", "B", ["Quality", "Style quality"]),
+        ("FINAL Better: A | B | tie\nFINAL Worse In: Quality | Style quality", None, []),
+        ("FINAL Better: Apples", None, []),
+        ("Document A is better.", None, []),
+    ],
+)
+def test_a_comparison_names_document_and_metrics(answer: str, winner: str | None, worse_in: list[str]) -> None:
+    metrics = [Metric(name=name, definition="d") for name in ("Quality", "Style quality")]
+    verdict, named = parse_comparison(answer, metrics)
+    assert (verdict and verdict.winner, named) == (winner, worse_in)

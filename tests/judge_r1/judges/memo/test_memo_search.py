@@ -1,5 +1,6 @@
 """Notes as a searchable memory: what is indexed, what the agent is shown, and what it costs."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from fake_judge_endpoint import JudgeServer, chat_completion
 
 from judge_r1.benchmarks.base import pairwise_request
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.items import Item
 from judge_r1.core.memory import DocumentMemory, SectionNote
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
@@ -16,6 +18,7 @@ from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.notes import document_lines, note_lines, searchable_text, stand_in
 from judge_r1.judges.memo.prompts import rating_prompt
 from judge_r1.judges.memo.scanner import WordCounter, scan
+from judge_r1.judges.memo.search_judge import MemoSearchJudge
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
@@ -93,6 +96,37 @@ def test_plain_search_makes_no_notes() -> None:
     information = server.bodies[-1]["messages"][-1]["content"]
     assert "[B 1] The ship sialed at dawn." in information
     assert "note]" not in information
+
+
+def request_of(number: int) -> JudgeRequest:
+    item = Item(item_id=str(number), cluster_id="c", instruction="", candidates=(GOOD, f"{BAD} {number}"), gold="A")
+    return JudgeRequest(item, (0, 1), 0, pairwise_request(item, (0, 1)))
+
+
+def test_the_run_stops_if_the_server_is_down() -> None:
+    found = make_judge("memo-search:timeout=1@http://127.0.0.1:9/v1#m", JudgeBuild("", batch_size=8))
+    outputs: list[JudgeOutput] = []
+
+    async def run() -> None:
+        async for output in found.judge([request_of(number) for number in range(20)]):
+            outputs.append(output)
+
+    with pytest.raises(EndpointError, match="8 consecutive requests failed"):
+        asyncio.run(run())
+    assert len(outputs) == 8
+    assert all(output.trajectory.infrastructure_failed for output in outputs)
+
+
+def test_no_text_stays_after_a_run() -> None:
+    server = JudgeServer(lambda path, body: chat_completion(model(body)))
+    with server:
+        found = make_judge(f"memo-search:metrics=fluency,final=false@{server.url}#m", JudgeBuild("", batch_size=4))
+        outputs = run_all(found, [request_of(number) for number in range(10)])
+    assert {output.request.item.item_id: output.verdict for output in outputs} == {
+        str(number): PairwiseVerdict(winner="A") for number in range(10)
+    }
+    assert isinstance(found, MemoSearchJudge)
+    assert len(found._texts) == 0
 
 
 def test_prompts_of_a_benchmark_and_unknown_indexes_are_refused() -> None:

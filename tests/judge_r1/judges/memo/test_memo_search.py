@@ -99,7 +99,13 @@ def test_plain_search_makes_no_notes() -> None:
 
 
 def request_of(number: int) -> JudgeRequest:
-    item = Item(item_id=str(number), cluster_id="c", instruction="", candidates=(GOOD, f"{BAD} {number}"), gold="A")
+    item = Item(
+        item_id=str(number),
+        cluster_id="c",
+        instruction="",
+        candidates=(f"{GOOD} {number}", f"{BAD} {number}"),
+        gold="A",
+    )
     return JudgeRequest(item, (0, 1), 0, pairwise_request(item, (0, 1)))
 
 

@@ -70,6 +70,38 @@ def test_the_numbers_are_those_of_the_published_code() -> None:
     assert [MANIPULATIONS.get(name).number for name in SELECTED] == [17, 24, 32, 41, 42, 43]
 
 
+PUBLISHED = {
+    "exchange_content": ("coherence", 1.0, 2.0),
+    "temporal": ("coherence", 1.0, 1.0),
+    "terms": ("coherence", 35.0, 0.0),
+    "typos": ("fluency", 2.0, 0.0),
+    "verb_tense": ("fluency", 5.0, 0.0),
+    "word_order": ("fluency", 5.0, 0.0),
+}
+"""Metric, intensity and additive bias of the selected manipulations in the released data."""
+
+
+def test_the_counts_are_those_of_the_published_formulas() -> None:
+    found = {name: MANIPULATIONS.get(name) for name in SELECTED}
+    assert {name: (one.metric, one.intensity, one.legacy_bias) for name, one in found.items()} == PUBLISHED
+    text = " ".join(["She walked home."] * 500)
+    material = Material(text, TAGGER)
+    counts = {name: one.count(material, one.intensity, legacy=True) for name, one in found.items()}
+    assert counts == {
+        "exchange_content": round(1.5 + 2),
+        "temporal": round(1.5 + 1),
+        "terms": 1,
+        "typos": 30,
+        "verb_tense": 25,
+        "word_order": 25,
+    }, "1,500 tokens, 500 verbs and sentences, no name of a place"
+
+
+def test_short_paragraphs_stay() -> None:
+    short, long = "x" * 49, "y" * 50
+    assert [one.text for one in Material(f"{short}\n\n{long}\n\n{CHAPTER}{long}", TAGGER).eligible] == [long]
+
+
 def test_other_seeds_give_other_texts() -> None:
     original = document(0)
     for name in NAMES:
@@ -172,6 +204,11 @@ def test_word_order_keeps_the_words_the_ends_and_the_punctuation() -> None:
         assert sorted(inner) == sorted(shuffled)
         assert inner != shuffled
         assert [c for c in before if not c.isalnum()] == [c for c in after if not c.isalnum()]
+    original = full_document("t", "One two three four five six seven.", source="t", license="t")
+    orders = {made("word_order", original, count=1, seed=seed).text for seed in range(30)}
+    ends = {(text[: len("One two ")], text[-len(" six seven.") :]) for text in orders}
+    assert ends == {("One two ", " six seven.")}
+    assert len(orders) == 5, "every other order of the three inner words"
 
 
 def test_names_become_terms_pronouns_and_other_names() -> None:
@@ -192,11 +229,14 @@ def test_names_become_terms_pronouns_and_other_names() -> None:
 
 
 def test_the_article_and_the_capital_of_a_term() -> None:
-    text = "At noon we sailed to Dunmere. Dunmere was cold. A road to Dunmere was in the Dunmere guide."
+    text = (
+        "At noon we sailed to Dunmere. Dunmere was cold. "
+        "A road to Dunmere was in the Dunmere guide, and near Dunmere the old Dunmere."
+    )
     original = full_document("t", text, source="t", license="t")
-    found = [after for _, after in changes(original, made("terms", original, count=4))]
+    found = [after for _, after in changes(original, made("terms", original, count=6))]
     assert found[1].split()[0] in ("The", "A")
-    assert found[3] in ("thing", "stuff")
+    assert {found[3], found[5]} <= {"thing", "stuff"}, "one of the two words before is an article"
     assert all(term in ("the stuff", "the thing", "a thing") for term in (found[0], found[2]))
 
 
@@ -257,6 +297,16 @@ def test_the_prefix_has_the_edits_of_the_full_text() -> None:
     assert whole.text.startswith(record.text), "a typo changes no length"
     assert record.length == "400"
     assert record.params["short"] == "prefix"
+
+
+def test_an_edit_across_the_end_of_a_prefix_is_left_out() -> None:
+    original = document(0, 1500)
+    whole = made("exchange_content", original, count=3)
+    first, second, _ = whole.spans
+    cut = original.model_copy(update={"text": original.text[: second.start + 10], "length": "400"})
+    assert manipulated_prefix(cut, whole).operations == 1
+    with pytest.raises(CannotManipulate, match="no edit of the full document"):
+        manipulated_prefix(cut.model_copy(update={"text": original.text[: first.end - 1]}), whole)
 
 
 @given(text=st.text(alphabet="ab .,", min_size=1, max_size=80), seed=st.integers(0, 99))

@@ -24,7 +24,9 @@ def _sft(pair: ChecklistPair, index: int, split: str) -> dict[str, Any]:
 
 
 def _trl_sft(pair: ChecklistPair, index: int, split: str) -> dict[str, Any]:
-    return {"messages": [*pair.prompt().chat(), {"role": "assistant", "content": pair.answer}], "pair_id": pair.pair_id}
+    """TRL trains on the whole of `messages`, and on the completion alone of these two columns."""
+    completion = [{"role": "assistant", "content": pair.answer}]
+    return {"prompt": pair.prompt().chat(), "completion": completion, "pair_id": pair.pair_id}
 
 
 def _trl_grpo(pair: ChecklistPair, index: int, split: str) -> dict[str, Any]:
@@ -62,6 +64,8 @@ class ChecklistPairDataset(DatasetType[ChecklistPair]):
             "jsonl": AS_RECORDS,
             "sft": Format("instruction, input, output, for LLaMA-Factory", _tables(sft=_sft), _notes, llama),
             "trl": Format(
-                "messages for SFT, prompts with gold columns for GRPO", _tables(sft=_trl_sft, grpo=_trl_grpo), _notes
+                "prompts with completions for SFTTrainer, prompts with labels for GRPOTrainer",
+                _tables(sft=_trl_sft, grpo=_trl_grpo),
+                _notes,
             ),
         }

@@ -51,7 +51,7 @@ class _ChecklistPairs(Generator[Instructed]):
     part: ClassVar[str]
 
     def items(self) -> Iterator[Instructed]:
-        """The instructions of this part. Reads the judgements once per call."""
+        """The instructions of this part."""
         found, weights, skipped = self._scored
         self.skipped.update(skipped)
         chosen = [one for one in found if part_of(one, self.plan.seed) == self.part]
@@ -62,14 +62,14 @@ class _ChecklistPairs(Generator[Instructed]):
 
     def generate(self, item: Instructed) -> RecordGroup | None:
         """At most `plan.variants` pairs of an instruction, chosen by hash, so that no instruction dominates."""
-        made: list[ChecklistPair] = []
+        found: dict[str, ChecklistPair] = {}
         for first, second in combinations(item.responses, 2):
             pair = self._pair(item, first, second)
             if isinstance(pair, str):
                 self.abstained[pair] += 1
-            else:
-                made.append(pair)
-        made.sort(key=lambda pair: content_hash("choice", pair.pair_id, self.plan.seed))
+            elif found.setdefault(pair.pair_id, pair) is not pair:
+                self.abstained["equal responses"] += 1
+        made = sorted(found.values(), key=lambda pair: content_hash("choice", pair.pair_id, self.plan.seed))
         if over := made[self.plan.variants :]:
             self.abstained["over the pairs of one instruction"] += len(over)
         return RecordGroup(made[: self.plan.variants]) if made else None

@@ -277,6 +277,7 @@ class Episode:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise
 
     def _finish(self, reason: str, judgment: Judgment | None = None) -> None:
-        if written := self._scanner.text + self._stream.flush():
+        written = self._scanner.text + self._stream.flush()
+        if written or reason == "answer" or reason.startswith("rejected_"):  # an answer may be empty: EOS came first
             self.turns.append(Turn(text=written))
         self._state = Finished(reason, judgment)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hellobench_factories import make_checkout, write_responses
+from hellobench_factories import BEST_AND_MID, make_judged_checkout, write_responses
 
 from data_builders.build import build
 from data_builders.checklist_pairs import ChecklistPairDataset
@@ -24,15 +24,12 @@ EACH = 20
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Three systems: `best`, `mid` (lower on the last question of each checklist), and `close` (a small step below)."""
-    made = make_checkout(tmp_path / "HelloBench", each=EACH)
-    folder = made / "results" / "judgements" / "main_exp"
-    for system, travel, rewrite in (
-        ("best", [1, 1], [1, 1, 1]),
-        ("mid", [1, 0.25], [1, 1, 0.25]),
-        ("close", [1, 0.75], [0.75, 1, 1]),
-    ):
-        write_responses(folder / system, f"By {system}", each=EACH, scores={"travel": travel, "rewrite": rewrite})
-    return made
+    systems = {
+        "best": {"travel": [1, 1], "rewrite": [1, 1, 1]},
+        "mid": {"travel": [1, 0.25], "rewrite": [1, 1, 0.25]},
+        "close": {"travel": [1, 0.75], "rewrite": [0.75, 1, 1]},
+    }
+    return make_judged_checkout(tmp_path / "HelloBench", EACH, systems)
 
 
 def pairs_of(folder: Path) -> list[ChecklistPair]:
@@ -91,6 +88,30 @@ def test_whole_categories_are_held_out(root: Path, tmp_path: Path) -> None:
         build(source, tmp_path / name, path=root, seed=seed)
         found[name] = {pair.category for pair in pairs_of(tmp_path / name)}
     assert found == {OTHER: {"travel"}, TRAIN: {"rewrite"}}
+
+
+def test_systems_with_the_same_text_give_one_pair(tmp_path: Path) -> None:
+    """A copy of a text makes no second pair with the same id."""
+    root = make_judged_checkout(tmp_path / "HelloBench", 3, BEST_AND_MID)
+    copy = root / "results" / "judgements" / "main_exp" / "copy"
+    write_responses(copy, "By best", each=3, scores=BEST_AND_MID["best"])
+    report = build("checklist-pairs", tmp_path / "train", path=root)
+    instructions = [pair.instruction_id for pair in pairs_of(tmp_path / "train")]
+    assert len(instructions) == len(set(instructions)) > 0
+    assert report["abstained"]["equal responses"] == 2 * len(instructions)
+    assert validate(tmp_path / "train").good
+
+
+@pytest.mark.real_data
+def test_pairs_of_the_release(real_data: Path, tmp_path: Path) -> None:
+    parts = {}
+    for name in ("", "-test", "-other"):
+        build(f"checklist-pairs{name}", tmp_path / f"data{name}", path=real_data / "hellobench")
+        pairs = pairs_of(tmp_path / f"data{name}")
+        assert [comparison_score(pair.answer, pair.comparison, pair.lower) for pair in pairs] == [1.0] * len(pairs)
+        parts[name] = {pair.instruction_id for pair in pairs}
+    assert all(parts.values())
+    assert len(set.union(*parts.values())) == sum(map(len, parts.values()))
 
 
 @pytest.mark.parametrize(

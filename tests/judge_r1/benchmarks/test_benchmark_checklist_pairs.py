@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from fake_llm_server import FakeLLMServer
-from hellobench_factories import make_checkout, write_responses
+from hellobench_factories import BEST_AND_MID, make_judged_checkout
 
 from data_builders.build import build
 from judge_r1.benchmarks.base import BadBenchmark
@@ -18,10 +18,7 @@ from judge_r1.judges.panel import make_panel
 
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
-    root = make_checkout(tmp_path / "HelloBench", each=20)
-    folder = root / "results" / "judgements" / "main_exp"
-    for system, scores in (("best", [1, 1, 1]), ("mid", [1, 0.5, 0])):
-        write_responses(folder / system, f"By {system}", each=20, scores={"travel": scores[:2], "rewrite": scores})
+    root = make_judged_checkout(tmp_path / "HelloBench", 20, BEST_AND_MID)
     build("checklist-pairs-test", tmp_path / "test", path=root)
     return tmp_path / "test"
 

@@ -1,16 +1,22 @@
 """The state machine of an episode: actions, ends and budgets. tests/promises tests the ids."""
 
 import pytest
-from factories import ByteTokenizer, evidence
+from factories import ByteTokenizer, evidence, make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge_r1.benchmarks.pointwise import rating_question
+from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
-from judge_r1.core.verdicts import Evidence
+from judge_r1.core.verdicts import Evidence, InvalidVerdict
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.observation import no_action_notice
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
+from judge_r1.episode.reward import with_reward
+from judge_r1.episode.single_turn import SingleTurnEpisode
+from judge_r1.evaluation.label_results import trajectory_labels
+from judge_r1.judges.request import JudgeRequest
 
 TOKENIZER = ByteTokenizer()
 GOLD = '{"comparison": "A>B", "violated_principles": [3]}'
@@ -52,6 +58,21 @@ def run_turns(*turns: str, budget: Budget = LARGE, passages: list[Evidence] | No
         if isinstance(episode.state, Search):
             episode.observe(passages or [])
     return episode.trajectory()
+
+
+def test_an_answer_that_is_only_eos_is_an_empty_text() -> None:
+    """Parsers and reports read the text of the last turn."""
+    plain = SingleTurnEpisode([1, 2], LARGE, TOKENIZER, eos_ids=[EOS])
+    bare = Episode([1, 2], LARGE, TOKENIZER, eos_ids=[EOS], parse_bare=parse_tolerant)
+    for episode, ended in ((plain, "answer"), (bare, "rejected_no_json")):
+        episode.feed([EOS], [0.0])
+        trajectory = episode.trajectory()
+        assert (trajectory.ended, [turn.text for turn in trajectory.turns]) == (ended, [""])
+    pair = make_pair(make_case())
+    assert not trajectory_labels("j", pair, with_reward(bare.trajectory(), pair)).valid_tolerant
+    item = Item(item_id="i", cluster_id="c", instruction="", candidates=("x",), gold=0)
+    request = JudgeRequest(item, (0,), 0, rating_question("", "x"))
+    assert isinstance(request.read(plain.trajectory()), InvalidVerdict)
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,10 @@ def _pooled(rows: Sequence[Annotation], others: Iterable[Sequence[Annotation]]) 
 
 def annotator_agreement(annotations: Sequence[Annotation]) -> dict[str, dict[str, float | int | None]]:
     """Pearson's r of the overall scores of each two annotators on the responses that both scored (Table 19)."""
-    scores: dict[str, dict[tuple[str, str], float]] = {}
+    scores: dict[str, dict[tuple[str, str, str], float]] = {}
     for one in annotations:
         if one.annotator:
-            scores.setdefault(one.annotator, {})[one.id, one.system] = one.overall
+            scores.setdefault(one.annotator, {})[one.category, one.id, one.system] = one.overall
     found: dict[str, dict[str, float | int | None]] = {}
     for first, second in combinations(sorted(scores), 2):
         shared = sorted(scores[first].keys() & scores[second].keys())
@@ -127,8 +127,10 @@ def weights_grid(fits: Mapping[str, WeightFit]) -> Grid:
     """One row per category: the weights with their intervals, the fit, and what is wrong with it."""
     rows = []
     for category, fit in fits.items():
-        low, high = fit.low or fit.weights, fit.high or fit.weights
-        cells = [f"{w:.1f} [{a:.1f}, {b:.1f}]" for w, a, b in zip(fit.weights, low, high, strict=True)]
+        cells = [f"{weight:.1f}" for weight in fit.weights]
+        if fit.low and fit.high:
+            intervals = zip(cells, fit.low, fit.high, strict=True)
+            cells = [f"{cell} [{low:.1f}, {high:.1f}]" for cell, low, high in intervals]
         numbers = (str(fit.n), f"{fit.rank}/{len(fit.weights)}", share(fit.r2), f"{fit.mse:.2f}")
         rows.append((category, *numbers, ", ".join(cells), "; ".join(fit.warnings) or "-"))
     note = (

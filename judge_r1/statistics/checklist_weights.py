@@ -26,7 +26,8 @@ class WeightFit:
     """Fitted weights with their diagnostics.
 
     `weights` sum to 100; `raw` are on the scale of the overall score. `low` and `high` are 95 % percentile bootstrap
-    intervals of `weights` over clusters, None without a bootstrap. `r2` = 1 - Σ(y-ŷ)²/Σ(y-ȳ)² with the raw weights; it
+    intervals of `weights` over clusters. They are None without a bootstrap, for one cluster, whose resamples are all
+    equal, and for weights that neither the scores nor a ridge determine. `r2` = 1 - Σ(y-ŷ)²/Σ(y-ȳ)² with the raw weights; it
     can be negative, since there is no intercept, and is None if all y are equal. `at_bound` lists the questions whose
     raw weight is the lower bound.
     """
@@ -52,9 +53,11 @@ class WeightFit:
         """What makes the weights unreliable, in words."""
         k, found = len(self.weights), []
         if not self.identified:
-            found.append(f"rank {self.rank} of {k}: several weights fit equally well, and one of them is reported")
+            found.append(f"rank {self.rank} of {k}: the scores alone do not determine the weights")
         if self.n < ROWS_PER_WEIGHT * k:
             found.append(f"{self.n} rows for {k} weights, fewer than {ROWS_PER_WEIGHT} for each")
+        if self.clusters < 2:
+            found.append("one instruction, so no intervals")
         return tuple(found)
 
 
@@ -91,7 +94,9 @@ def fit_weights(
     if len(names) != len(y):
         raise ValueError(f"{len(names)} clusters for {len(y)} rows")
     raw = _bounded(x, y, ridge, solver)
-    low, high = _intervals(x, y, names, ridge, solver, resamples, seed) if resamples else (None, None)
+    rank, count = int(np.linalg.matrix_rank(x)), len(set(names))
+    has_intervals = resamples > 0 and count > 1 and (rank == x.shape[1] or ridge > 0)
+    low, high = _intervals(x, y, names, ridge, solver, resamples, seed) if has_intervals else (None, None)
     residuals, spread = y - x @ raw, float(((y - y.mean()) ** 2).sum())
     return WeightFit(
         weights=_to_100(raw),
@@ -101,8 +106,8 @@ def fit_weights(
         r2=1 - float((residuals**2).sum()) / spread if spread else None,
         mse=float((residuals**2).mean()),
         n=len(y),
-        clusters=len(set(names)),
-        rank=int(np.linalg.matrix_rank(x)),
+        clusters=count,
+        rank=rank,
         at_bound=tuple(int(j) for j in np.flatnonzero(raw <= LOWER_BOUND + 1e-9)),
     )
 

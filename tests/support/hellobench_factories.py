@@ -63,9 +63,7 @@ def make_judged_checkout(root: Path, each: int, systems: Mapping[str, Mapping[st
     """A checkout with the judgements of `systems`, whose item scores are given by category."""
     made = make_checkout(root, each=each)
     for system, scores in systems.items():
-        write_responses(
-            made / "results" / "judgements" / "main_exp" / system, f"By {system}", each=each, scores=scores
-        )
+        write_responses(made / "results" / "judgements" / "main_exp" / system, f"By {system}", each=each, scores=scores)
     return made
 
 

@@ -12,7 +12,7 @@ from hellobench_factories import WEIGHTS, make_checkout, scripted_answer, write_
 
 from judge_r1.benchmarks.hellobench.benchmark import generation_tasks
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.fit_weights import fit_file
+from judge_r1.evaluation.fit_weights import fit_file, weights_grid
 from judge_r1.evaluation.generation import LOG, generate, make_generator, tasks_of
 from judge_r1.judges.base import JudgeBuild
 
@@ -76,6 +76,7 @@ def test_a_csv_table_and_annotators(tmp_path: Path) -> None:
     fits = fit_file([file], tmp_path / "w.json", resamples=0)
     report = json.loads((tmp_path / "w.json").read_text())
     assert (fits["travel"].n, fits["travel"].low) == (4, None)
+    assert "[" not in weights_grid(fits).rows[0][5]  # no bootstrap, no interval
     assert report["annotator_pearson"] == {"ana - ben": {"pearson": pytest.approx(1.0), "n": 4}}
     assert any("4 rows for 2 weights" in warning for warning in fits["travel"].warnings)
 

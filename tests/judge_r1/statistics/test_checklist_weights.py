@@ -47,6 +47,18 @@ def test_equal_columns_are_named_as_rank_deficient() -> None:
     assert found.warnings[1] == "3 rows for 2 weights, fewer than 10 for each"
 
 
+def test_weights_without_a_spread_have_no_intervals() -> None:
+    """A resample of one cluster is the same fit, and of a fit without full rank an arbitrary one."""
+    equal = [[a, a] for a in (0.0, 0.5, 1.0)]
+    undetermined = fit_weights(equal, [0, 4, 8], resamples=20)
+    assert (undetermined.low, undetermined.high) == (None, None)
+    assert fit_weights(equal, [0, 4, 8], resamples=20, ridge=0.1).low is not None  # the ridge determines them
+    y = [a + b + c for a, b, c in GRID]
+    one = fit_weights(GRID, y, ["same"] * len(GRID), resamples=20)
+    assert (one.low, one.warnings[-1]) == (None, "one instruction, so no intervals")
+    assert fit_weights(GRID, y, resamples=20).low is not None
+
+
 def test_the_other_solver_agrees_on_a_well_conditioned_fit() -> None:
     rng = np.random.default_rng(0)
     x = rng.random((60, 3))

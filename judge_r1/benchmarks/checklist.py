@@ -5,19 +5,16 @@ people's scores: `overall` from 0 to 10. `--subset` is the rubric file (`judge_r
 list of criteria for each category.
 """
 
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Tables
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark, valid_results
-from judge_r1.benchmarks.hellobench.annotations import bounded_number
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
+from judge_r1.benchmarks.checklist_agreement import human_correlation
+from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
-from judge_r1.core.items import ItemResult
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.tabular import Row, rows
-from judge_r1.statistics.correlation import correlation_table
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
@@ -34,16 +31,6 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         entries[entry.item_id] = entry
     name = f"{Path(subset).name} {sha256(Path(subset).read_bytes()).hexdigest()[:16]}"
     return checklist_benchmark(list(entries.values()), name, human_correlation)
-
-
-def human_correlation(results: Sequence[ItemResult]) -> Tables:
-    """Spearman's rho with people's overall scores, where at least three texts have one."""
-    rated = [result for result in valid_results(results) if result.gold["overall"] is not None]
-    if len(rated) < 3:
-        return {}
-    human = [float(result.gold["overall"]) for result in rated]
-    values = {"judge": [result.score for result in rated]}
-    return {"Spearman correlation with human scores": correlation_table(values, human, [r.cluster_id for r in rated])}
 
 
 def _entry(row: Row, rubric: dict[str, Checklist]) -> ChecklistEntry:
@@ -67,9 +54,7 @@ def _entry(row: Row, rubric: dict[str, Checklist]) -> ChecklistEntry:
 
 def _overall(row: Row) -> float | None:
     value = row.values.get("overall")
-    if value in (None, ""):
-        return None
-    return bounded_number(row, "overall", value, OVERALL_BEST)
+    return None if value in (None, "") else row.bounded("overall", value, OVERALL_BEST)
 
 
 BENCHMARKS.register("checklist")(

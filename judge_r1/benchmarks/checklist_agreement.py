@@ -1,16 +1,24 @@
-"""The agreement of checklist answers with gold item scores: of people, or of another judge."""
+"""The agreement of checklist scores with gold: of people, or of another judge."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from judge_r1.benchmarks.base import Table
+from judge_r1.benchmarks.base import Table, Tables
 from judge_r1.core.items import ItemResult
-from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.statistics.correlation import correlation_table, kendall
 
-CORRELATION = "Spearman correlation with gold scores"
+GOLD_CORRELATION = "Spearman correlation with gold scores"
+HUMAN_CORRELATION = "Spearman correlation with human scores"
+LEAST = 3
+"""Texts that a correlation needs."""
 Pairs = Sequence[tuple[float, float]]
+
+
+def valid_results(results: Sequence[ItemResult]) -> list[ItemResult]:
+    """The results with scores; HelloBench leaves the others out of S."""
+    return [result for result in results if not isinstance(result.verdict, InvalidVerdict)]
 
 
 def item_scores(result: ItemResult) -> list[float] | None:
@@ -63,7 +71,7 @@ def gold_correlation(
     """Spearman's rho of the weighted scores with those of the gold, with its interval over clusters, and Kendall's tau
     of the systems' mean scores. Empty for fewer than three texts. `weighted` scores the answers to an item."""
     rated = [(result, gold) for result in results if item_scores(result) and (gold := gold_scores(result))]
-    if len(rated) < 3:
+    if len(rated) < LEAST:
         return {}
     own = [result.score for result, _ in rated]
     other = [weighted(result.item_id, gold) for result, gold in rated]
@@ -74,6 +82,20 @@ def gold_correlation(
     sides = [[fmean(pair[side] for pair in pairs) for pairs in systems.values()] for side in (0, 1)]
     keep = {name: table["judge"][name] for name in ("rho", "low", "high", "n")}
     return {"judge": {**keep, "systems": len(systems), "tau of systems": kendall(*sides)}}
+
+
+def human_correlation(
+    results: Sequence[ItemResult],
+    metrics: Callable[[Sequence[ItemResult]], Mapping[str, Sequence[float]]] = lambda rated: {},
+) -> Tables:
+    """Spearman's rho of the judge's scores, and of further `metrics` of the same texts, with people's overall scores.
+    Empty if fewer than three texts with a valid verdict have one."""
+    rated = [result for result in valid_results(results) if result.gold["overall"] is not None]
+    if len(rated) < LEAST:
+        return {}
+    values = {"judge": [result.score for result in rated], **metrics(rated)}
+    human = [float(result.gold["overall"]) for result in rated]
+    return {HUMAN_CORRELATION: correlation_table(values, human, [result.cluster_id for result in rated])}
 
 
 def quadratic_kappa(pairs: Pairs) -> float | None:

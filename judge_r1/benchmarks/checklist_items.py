@@ -11,7 +11,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
-from judge_r1.benchmarks.checklist_agreement import CORRELATION, agreement, gold_correlation
+from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, gold_correlation
 from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
@@ -74,7 +74,7 @@ def checklist_benchmark(
             lambda item_id, scores: weighted_score(by_id[item_id].checklist.weights, scores),
             lambda item_id: by_id[item_id].system,
         )
-        return {**tables(results), **({CORRELATION: found} if found else {})}
+        return {**tables(results), **({GOLD_CORRELATION: found} if found else {})}
 
     def published(results: Sequence[ItemResult]) -> dict[str, list[dict[str, Any]]]:
         files: dict[str, list[dict[str, Any]]] = {}
@@ -135,8 +135,3 @@ def aggregate_checklists(checklist: Checklist, votes: Sequence[Vote]) -> Aggrega
     score = weighted_score(checklist.weights, list(means.values()))
     verdict = found[0] if len(found) == 1 else ChecklistVerdict(scores=means)
     return AggregatedVerdict(verdict=verdict, score=score)
-
-
-def valid_results(results: Sequence[ItemResult]) -> list[ItemResult]:
-    """The results with scores; HelloBench leaves the others out of S."""
-    return [result for result in results if not isinstance(result.verdict, InvalidVerdict)]

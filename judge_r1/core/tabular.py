@@ -71,6 +71,16 @@ class Row:
             raise self.error(column, "must hold a whole number, not true or false")
         return int(value)
 
+    def bounded(self, column: str, value: Any, most: float) -> float:
+        """A value of a column as a number in [0, most]; it may be text. Raises: BadTable."""
+        try:
+            number = -1.0 if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        if not 0 <= number <= most:
+            raise self.error(column, f"holds {str(value)[:40]!r}, and must hold numbers from 0 to {most:g}")
+        return number
+
     def texts(self, column: str) -> list[str]:
         values = self._typed(column, list, "a list of texts")
         if not all(isinstance(value, str) for value in values):

@@ -27,9 +27,9 @@ class WeightFit:
 
     `weights` sum to 100; `raw` are on the scale of the overall score. `low` and `high` are 95 % percentile bootstrap
     intervals of `weights` over clusters. They are None without a bootstrap, for one cluster, whose resamples are all
-    equal, and for weights that neither the scores nor a ridge determine. `r2` = 1 - Σ(y-ŷ)²/Σ(y-ȳ)² with the raw weights; it
-    can be negative, since there is no intercept, and is None if all y are equal. `at_bound` lists the questions whose
-    raw weight is the lower bound.
+    equal, and for weights that neither the scores nor a ridge determine. `r2` = 1 - Σ(y-ŷ)²/Σ(y-ȳ)² with the raw
+    weights; it can be negative, since there is no intercept, and is None if all y are equal. `at_bound` lists the
+    questions whose raw weight is the lower bound.
     """
 
     weights: tuple[float, ...]

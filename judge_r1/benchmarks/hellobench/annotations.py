@@ -101,20 +101,20 @@ def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
 
 def _page(row: Row) -> tuple[tuple[float, ...], float]:
     *items, overall = _list(row, "evaluation_results")
-    scores = [bounded_number(row, "evaluation_results", item, PAGE_SCALE) / PAGE_SCALE for item in items]
-    return tuple(scores), bounded_number(row, "evaluation_results", overall, OVERALL_BEST)
+    scores = [row.bounded("evaluation_results", item, PAGE_SCALE) / PAGE_SCALE for item in items]
+    return tuple(scores), row.bounded("evaluation_results", overall, OVERALL_BEST)
 
 
 def _plain(row: Row) -> tuple[tuple[float, ...], float]:
     if "scores" in row.values:
-        scores = [bounded_number(row, "scores", item, 1) for item in _list(row, "scores")]
+        scores = [row.bounded("scores", item, 1) for item in _list(row, "scores")]
     else:
         columns = [f"item_{number}" for number in range(sum(map(bool, map(_ITEM.fullmatch, row.values))))]
         given = [column for column in columns if row.value(column) not in ("", None)]
         if given != columns[: len(given)]:
             raise row.error(given[-1], "has a value, but an item before it has none")
-        scores = [bounded_number(row, column, row.value(column), 1) for column in given]
-    return tuple(scores), bounded_number(row, "overall", row.value("overall"), OVERALL_BEST)
+        scores = [row.bounded(column, row.value(column), 1) for column in given]
+    return tuple(scores), row.bounded("overall", row.value("overall"), OVERALL_BEST)
 
 
 def _list(row: Row, column: str) -> list[Any]:
@@ -122,17 +122,6 @@ def _list(row: Row, column: str) -> list[Any]:
     if not isinstance(value, list):
         raise row.wrong_type(column, "a list of numbers")
     return value
-
-
-def bounded_number(row: Row, column: str, value: Any, most: float) -> float:
-    """A number in [0, most], or as text in a CSV table. Raises: BadTable."""
-    try:
-        number = -1.0 if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0 <= number <= most:
-        raise row.error(column, f"holds {str(value)[:40]!r}, and must hold numbers from 0 to {most:g}")
-    return number
 
 
 def _optional(row: Row, column: str) -> str:

@@ -12,9 +12,10 @@ SEGMENT = 512
 """Tokens of a segment in the paper."""
 
 
-def perplexity_metric(name: str, texts: Mapping[str, str]) -> Callable[[str], float]:
+def perplexity_metric(name: str, texts: Mapping[str, str]) -> Callable[[str], float | None]:
     """The perplexity of the text of an item id: the mean over segments of exp(mean negative log-likelihood). A last
-    segment of one token has no likelihood and is left out. `name` is a folder, a hub name or `bundled:NAME`.
+    segment of one token has no likelihood and is left out, so a text of one token has no perplexity. `name` is a folder,
+    a hub name or `bundled:NAME`.
 
     Raises:
         ModelUnavailable: The model cannot be loaded.
@@ -22,10 +23,11 @@ def perplexity_metric(name: str, texts: Mapping[str, str]) -> Callable[[str], fl
     tokenizer, model = load_tokenizer(name), load_model(name).eval()
 
     @cache
-    def measure(item_id: str) -> float:
+    def measure(item_id: str) -> float | None:
         ids = tokenizer(texts[item_id], add_special_tokens=False)["input_ids"]
         parts = [ids[start : start + SEGMENT] for start in range(0, len(ids), SEGMENT)]
-        return fmean([math.exp(_loss(model, part)) for part in parts if len(part) > 1] or [math.nan])
+        found = [math.exp(_loss(model, part)) for part in parts if len(part) > 1]
+        return fmean(found) if found else None
 
     return measure
 

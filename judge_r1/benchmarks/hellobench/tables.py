@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from statistics import fmean
 
-from judge_r1.benchmarks.base import Table, Tables
-from judge_r1.benchmarks.checklist_agreement import item_scores
-from judge_r1.benchmarks.checklist_items import valid_results
+from judge_r1.benchmarks.base import Tables
+from judge_r1.benchmarks.checklist_agreement import human_correlation, item_scores, valid_results
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, STEMS, TASKS
 from judge_r1.benchmarks.hellobench.scoring import average, task_score
 from judge_r1.benchmarks.hellobench.text_measures import (
@@ -19,18 +18,17 @@ from judge_r1.benchmarks.hellobench.text_measures import (
     words,
 )
 from judge_r1.core.items import ItemResult
-from judge_r1.statistics.correlation import correlation_table, spearman
+from judge_r1.statistics.correlation import spearman
 
 SYSTEMS, SHARED = "Systems", "Systems on the instructions that all answered"
-CORRELATION = "Spearman correlation with human scores"
 AVG_C = "AVG-C"
-Metric = Callable[[str], float]
+Metric = Callable[[str], float | None]
 
 
 class TextTables:
-    """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further
-    measures, such as BLEU, which are called with the item id; None for one that cannot be computed here. Win rates are
-    against the system `against`."""
+    """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further measures, such as BLEU,
+    which are called with the item id and give None for a text that has no such value; a metric that cannot be computed
+    here is None. Win rates are against the system `against`."""
 
     def __init__(
         self,
@@ -57,9 +55,7 @@ class TextTables:
         shared = set.intersection(*(set(own) for own in valid.values())) if valid else set()
         if shared and any(set(own) != shared for own in valid.values()):
             found[SHARED] = {name: self._row([own[key] for key in sorted(shared)]) for name, own in valid.items()}
-        if correlation := self._correlation(valid_results(results)):
-            found[CORRELATION] = correlation
-        return found
+        return found | human_correlation(results, self._metrics_of)
 
     def _row(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
         """S and WC of each task over its valid results, their averages, and the measures of the texts."""
@@ -89,10 +85,12 @@ class TextTables:
         }
         if self._refusals:
             row["refusals"] = fmean(is_refusal(self._texts[item_id], self._refusals) for item_id in ids)
-        return row | {
-            name: fmean(metric(item_id) for item_id in ids) if metric else None
-            for name, metric in self._metrics.items()
-        }
+        return row | {name: fmean(values) if (values := self._values(name, ids)) else None for name in self._metrics}
+
+    def _values(self, name: str, ids: Sequence[str]) -> list[float]:
+        """A metric of the texts that have a value."""
+        metric = self._metrics[name]
+        return [value for item_id in ids if (value := metric(item_id)) is not None] if metric else []
 
     def _length_errors(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
         """The mean absolute error of the length, for tasks with a required length."""
@@ -103,23 +101,17 @@ class TextTables:
                 errors.setdefault(name, []).append(length_error(len(self._words(result.item_id)), required))
         return {f"length MAE {name}": round(fmean(values), 1) for name, values in errors.items()}
 
-    def _correlation(self, results: Sequence[ItemResult]) -> Table:
-        """All metrics on the same items: those that people scored."""
-        rated = [result for result in results if result.gold.get("overall") is not None]
-        if len(rated) < 3:
-            return {}
-        values = {"judge": [result.score for result in rated]}
-        if len(plain := _plain_scores(rated)) == len(rated):
-            values[AVG_C] = plain
-        tokens = [self._words(result.item_id) for result in rated]
-        values |= {
-            "words": [float(len(found)) for found in tokens],
-            "Rep-4": [repetition_4(found) for found in tokens],
-            "Dist-4": [distinct_4(found) for found in tokens],
-            **{name: [metric(result.item_id) for result in rated] for name, metric in self._metrics.items() if metric},
+    def _metrics_of(self, results: Sequence[ItemResult]) -> dict[str, list[float]]:
+        """The metrics that all these texts have."""
+        tokens, ids = [self._words(result.item_id) for result in results], [result.item_id for result in results]
+        found = {
+            AVG_C: _plain_scores(results),
+            "words": [float(len(own)) for own in tokens],
+            "Rep-4": [repetition_4(own) for own in tokens],
+            "Dist-4": [distinct_4(own) for own in tokens],
+            **{name: self._values(name, ids) for name in self._metrics},
         }
-        human = [float(result.gold["overall"]) for result in rated]
-        return correlation_table(values, human, [result.cluster_id for result in rated])
+        return {name: values for name, values in found.items() if len(values) == len(results)}
 
 
 def win_rate(own: Mapping[tuple[str, str], ItemResult], other: Mapping[tuple[str, str], ItemResult]) -> float | None:

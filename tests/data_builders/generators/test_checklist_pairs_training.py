@@ -1,5 +1,5 @@
-"""The commands of docs/hellobench.md for training on checklist pairs: TRL's SFT and GRPO on the export, and an evaluation
-on held-out pairs."""
+"""The commands of docs/hellobench.md for training on checklist pairs: TRL's SFT and GRPO on the export, and an
+evaluation on held-out pairs."""
 
 import importlib
 import json
@@ -61,9 +61,9 @@ def test_trl_trains_on_the_export_and_held_out_pairs_are_judged(
         "--learning_rate", 1e-3)  # fmt: skip
     first, *_, last = logged(sft, 6, "loss")
     assert last < first
-    trl("grpo", "--model_name_or_path", sft, "--dataset_name", data, "--dataset_config", "grpo", "--reward_funcs", REWARD,
-        "--output_dir", grpo, "--max_completion_length", 4, "--max_steps", 1, "--per_device_train_batch_size", 2,
-        "--num_generations", 2)  # fmt: skip
+    trl("grpo", "--model_name_or_path", sft, "--dataset_name", data, "--dataset_config", "grpo",
+        "--reward_funcs", REWARD, "--output_dir", grpo, "--max_completion_length", 4, "--max_steps", 1,
+        "--per_device_train_batch_size", 2, "--num_generations", 2)  # fmt: skip
     assert (rewards, logged(grpo, 1, "reward")) == ([0.0, 1.0], [0.5])  # gold scores 1
     weights = [list(load_model(str(folder)).parameters()) for folder in (sft, grpo)]
     assert not all(torch.equal(old, new) for old, new in zip(*weights, strict=True))

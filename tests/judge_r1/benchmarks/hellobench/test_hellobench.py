@@ -328,6 +328,7 @@ def test_metrics_that_need_references_or_a_model(checkout: Path, tmp_path: Path)
     assert table["poor"]["ROUGE-L"] == pytest.approx(75)  # three of four words
     assert table["poor"]["BLEU"] < 50
     assert table["poor"]["perplexity"] > 1
+    assert perplexity_metric("bundled:tiny", {"1": "a"})("1") is None  # one token has no likelihood
     with pytest.raises(JudgeError, match=r"references\.jsonl has no reference for open_ended_qa_000"):
         load(checkout, f"responses={tmp_path / 'responses'},references={references}")
 

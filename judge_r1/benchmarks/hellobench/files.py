@@ -156,8 +156,10 @@ def released_scores(row: Row, questions: int) -> list[float] | None:
     given = row.value("checklist_wise_evaluation")
     if not isinstance(given, list) or not all(isinstance(answer, dict) for answer in given):
         raise row.wrong_type("checklist_wise_evaluation", "a list of answers")
-    by_id = {str(answer.get("checklist_id")): answer.get("evaluation_score") for answer in given}
-    scores = [by_id.get(str(number)) for number in range(questions)]
+    ids = [answer.get("checklist_id") for answer in given]
+    known = [(name, answer) for name, answer in zip(ids, given, strict=True) if name in range(questions)]
+    by_id = {name: answer.get("evaluation_score") for name, answer in known}
+    scores = [by_id.get(number) for number in range(questions)]
     if len(given) != questions or not all(isinstance(score, int | float) and 0 <= score <= 1 for score in scores):
         return None
     return [float(score) for score in scores if score is not None]

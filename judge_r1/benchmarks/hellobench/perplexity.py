@@ -14,8 +14,8 @@ SEGMENT = 512
 
 def perplexity_metric(name: str, texts: Mapping[str, str]) -> Callable[[str], float | None]:
     """The perplexity of the text of an item id: the mean over segments of exp(mean negative log-likelihood). A last
-    segment of one token has no likelihood and is left out, so a text of one token has no perplexity. `name` is a folder,
-    a hub name or `bundled:NAME`.
+    segment of one token has no likelihood and is left out, so a text of one token has no perplexity. `name` is a
+    folder, a hub name or `bundled:NAME`.
 
     Raises:
         ModelUnavailable: The model cannot be loaded.

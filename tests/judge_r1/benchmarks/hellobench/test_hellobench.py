@@ -159,6 +159,9 @@ def test_published_judgements_follow_the_release(checkout: Path, tmp_path: Path)
     subset = f"responses={tmp_path / 'r'}"
     table = load(checkout, subset).tables(predictions(checkout, folder, subset))["Systems"]["fine"]
     assert (table["S OEQA"], table["S Chat"], table["n"], table["invalid"]) == (50.0, 100.0, 3, 1)
+    lines[1]["checklist_wise_evaluation"][0]["checklist_id"] = [0]  # and an unknown id
+    write_lines(folder / "chat_results.jsonl", lines)
+    assert [r.verdict.kind for r in predictions(checkout, folder, subset)].count("invalid") == 2
     evaluate_predictions("hellobench", checkout, [folder], subset, tmp_path / "out")
     assert read_summary(tmp_path / "out")["pinned"]["judges"]["fine"]["judge"] == "published"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hellobench_factories import BEST_AND_MID, make_judged_checkout, write_responses
+from pydantic import ValidationError
 
 from data_builders.build import build
 from data_builders.checklist_pairs import ChecklistPairDataset
@@ -15,6 +16,7 @@ from data_builders.validate import validate
 from judge_r1.benchmarks.hellobench.files import read_instructions
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.record_base import content_hash
 from judge_r1.episode.checklist_pair import ChecklistPair
 from judge_r1.episode.checklist_reward import checklist_reward, comparison_score
 
@@ -124,10 +126,35 @@ def test_pairs_of_the_release(real_data: Path, tmp_path: Path) -> None:
         ('{"comparison": "A=B", "lower_items": [1]}', 0.0),
         ('{"comparison": "A>B", "lower_items": ["1"]}', 0.0),
         ("A is better", 0.0),
+        ('<think>{"comparison": "A>B", "lower_items": [1]}</think>A is better', 0.0),
+        ('{"comparison": "A<B", "lower_items": [0]}, no: {"comparison": "A>B", "lower_items": [1]}', 1.0),
+        ('{"comparison": "?", "lower_items": [0]}, then {"comparison": "A>B", "lower_items": [1]}', 1.0),
     ],
 )
 def test_the_reward_is_that_of_the_paper_with_questions(text: str, reward: float) -> None:
     assert comparison_score(text, "A>B", [1]) == pytest.approx(reward)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"preferred": "B"}, "preferred is 'B', but the scores are 90.0 and 50.0"),
+        ({"scores": (50.0, 50.0)}, "but the scores are 50.0 and 50.0"),
+        ({"lower": (2,)}, "must be sorted numbers of the 2 questions"),
+        ({"lower": (1, 0)}, "must be sorted numbers"),
+        ({"response_a": "Other."}, "does not match its content: build the file again"),
+    ],
+)
+def test_a_pair_whose_fields_contradict_each_other_is_refused(change: dict[str, object], message: str) -> None:
+    fields: dict[str, object] = {
+        "schema": 1, "pair_id": content_hash("chat_001", ["Bad.", "Good."]), "instruction_id": "chat_001",
+        "task": "chat", "category": "rewrite", "instruction": "Write.", "questions": ("Is it?", "Is it so?"),
+        "response_a": "Good.", "response_b": "Bad.", "systems": ("x", "y"), "preferred": "A", "lower": (1,),
+        "scores": (90.0, 50.0), "weights": "average",
+    }  # fmt: skip
+    assert ChecklistPair.model_validate(fields).comparison == "A>B"
+    with pytest.raises(ValidationError, match=message):
+        ChecklistPair.model_validate({**fields, **change})
 
 
 def test_a_build_without_a_checkout_says_what_to_give(tmp_path: Path) -> None:

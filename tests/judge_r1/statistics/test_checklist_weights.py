@@ -91,6 +91,12 @@ def test_intervals_cover_the_weights_and_draw_clusters() -> None:
     assert alone.low is not None
     assert alone.high is not None
     assert all(a <= w <= b for a, w, b in zip(alone.low, alone.weights, alone.high, strict=True))
+    draws = np.random.default_rng(0)
+    drawn = []
+    for rows in (draws.integers(120, size=120) for _ in range(200)):
+        raw = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0]  # the bound is far
+        drawn.append(100 * raw / raw.sum())
+    assert (alone.low, alone.high) == tuple(pytest.approx(end) for end in np.percentile(drawn, [2.5, 97.5], axis=0))
     copied = fit_weights(
         [*x.tolist(), *x.tolist()], [*y.tolist(), *y.tolist()], [str(n) for n in [*range(120), *range(120)]],
         resamples=200,

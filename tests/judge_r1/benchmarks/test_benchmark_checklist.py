@@ -29,6 +29,7 @@ def rubric(tmp_path: Path) -> Path:
 
 def test_weighted_positive_and_negative_criteria(rubric: Path, tmp_path: Path) -> None:
     loaded = load(write_lines(tmp_path / "texts.jsonl", ROWS), str(rubric))
+    assert len({item.cluster_id for item in loaded.items}) == 2  # instructions
     with FakeLLMServer(scripted_answer) as server, Evaluation(loaded, tmp_path / "out", resume=False) as evaluation:
         evaluation.run(lambda: make_panel(f"j=checklist@{server.url}/v1#m", JudgeBuild("")))
         (row,) = evaluation.finish([])["rows"]

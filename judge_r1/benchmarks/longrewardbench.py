@@ -40,7 +40,7 @@ def item_of(row: Row) -> Item:
         candidates, gold = place_by_hash(item_id, row.text("chosen"), row.text("rejected"))
         return pair_item(item_id, question, candidates, gold, row.split)
     texts, scores = row.texts("candidates"), row.value("candidates_score")
-    numeric = isinstance(scores, list) and all(isinstance(score, int | float) for score in scores)
+    numeric = isinstance(scores, list) and all(type(score) in (int, float) for score in scores)
     if not numeric or len(scores) != len(texts) or len(set(scores)) < 2:
         raise row.error(
             "candidates_score", "must hold one number for each of 'candidates', at least two different ones"
@@ -60,7 +60,7 @@ def orders(item: Item) -> Sequence[Order]:
     if isinstance(item.gold, str):
         return [(0, 1)]
     pairs = combinations(range(len(item.candidates)), 2)
-    return [(b, a) if int(content_hash("game", item.item_id, a, b), 16) % 2 else (a, b) for a, b in pairs]
+    return [(b, a) if int(content_hash("order", item.item_id, a, b), 16) % 2 else (a, b) for a, b in pairs]
 
 
 def metrics(results: Sequence[ItemResult]) -> dict[str, Any]:

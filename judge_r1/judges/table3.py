@@ -12,19 +12,27 @@ from judge_r1.judges.panel import parse_spec
 
 SAMPLES, TEMPERATURE = 5, 0.7
 """Votes of self-consistency, and their temperature (Wang et al., 2023, section 3.1)."""
+SET_BY_TABLE_11 = ("context", "prompt", "search")
+"""Options that the prompt of Table 11 decides."""
 RETRIEVED = 9
 """Passages of retrieve-once: as many as three searches of the agent return."""
 
 
 def with_table11(specs: Sequence[str]) -> list[str]:
     """The SPECs, and after each agentic judge the same model with the prompt of the paper's evaluation (Table 11): the
-    whole case, no search, one JSON answer."""
+    whole case, no search, one JSON answer. Its other options, such as token limits and a timeout, are kept.
+
+    Raises:
+        BadJudge: No judge is agentic, or a SPEC cannot be read.
+    """
     rows = []
     for spec in specs:
-        name, kind, _, backend = parse_spec(spec)
+        name, kind, options, backend = parse_spec(spec)
         rows.append(spec)
         if kind == "agentic":
-            rows.append(f"{f'{name} Table 11=' if name else ''}direct:context=full@{backend}")
+            kept = [option for option in options if option.partition("=")[0] not in SET_BY_TABLE_11]
+            row = f"{name} Table 11=" if name else ""
+            rows.append(f"{row}direct:{','.join(['context=full', *kept])}@{backend}")
     if len(rows) == len(specs):
         raise BadJudge("--table11 adds a row to each agentic judge: none is given")
     return rows

@@ -8,7 +8,8 @@ from paths import REPO
 
 from judge_r1.training.launch.cluster import Cluster, load_cluster
 from judge_r1.training.launch.job import Job, plan
-from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
+from judge_r1.training.recipe import DataConfig, Recipe
+from judge_r1.training.stage_config import GrpoConfig
 
 REPOSITORY = REPO
 KINDS = ("ray", "slurm", "kuberay", "skypilot")

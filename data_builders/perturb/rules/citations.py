@@ -118,7 +118,7 @@ def _chosen(
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
         total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
-        if corpus is not None and corpus.detail_kind is not None:
+        if corpus is not None and corpus.has_details:
             penalty += 0.0 if corpus.is_detail(case.domain, fact) else NOT_DETAIL
         else:
             penalty += 0.0 if can_move(fact.text) else NOT_MOVABLE

@@ -6,6 +6,7 @@ of place in another case.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from math import ceil, log
 
 from data_builders.perturb.rules.facts import Fact, facts
@@ -26,22 +27,32 @@ class CorpusFacts:
     """
 
     def __init__(self, cases: Iterable[Case], detail_kind: DetailKind | None = None) -> None:
-        self.detail_kind = detail_kind
+        self._detail_kind = detail_kind
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
-        self.similar = SimilarCases(dict(contexts))
+        self._contexts = dict(contexts)
         self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._counts = {
             domain: Counter(stem for text in texts for stem in set(content_words(text)))
             for domain, texts in contexts.items()
         }
         self._rarity: dict[tuple[str, str], float] = {}
-        self._details: dict[str, defaultdict[int, list[Fact]]] = {}
+        self._details: dict[str, dict[int, list[Fact]]] = {}
         self._facts = {
             domain: list({fact.text: fact for text in texts for fact in self._citable(domain, text)}.values())
             for domain, texts in contexts.items()
         }
+
+    @cached_property
+    def similar(self) -> SimilarCases:
+        """The nearest cases of each case. Details need none."""
+        return SimilarCases(self._contexts)
+
+    @property
+    def has_details(self) -> bool:
+        """Whether the cases are generated ones, with details."""
+        return self._detail_kind is not None
 
     def of_domain(self, domain: str) -> Sequence[Fact]:
         """Return the citable facts of all cases of a domain, each text once."""
@@ -50,11 +61,10 @@ class CorpusFacts:
     def details(self, domain: str) -> Mapping[int, Sequence[Fact]]:
         """Return the details of all cases of a domain, by kind."""
         if domain not in self._details:
-            found = self._details[domain] = defaultdict[int, list[Fact]](list)
+            found = self._details[domain] = {}
             for fact in self.of_domain(domain):
-                kind = self.detail_kind(domain, fact.text) if self.detail_kind else None
-                if kind is not None:
-                    found[kind].append(fact)
+                if (kind := self._kind(domain, fact)) is not None:
+                    found.setdefault(kind, []).append(fact)
         return self._details[domain]
 
     def of_case(self, case: Case) -> Sequence[Fact]:
@@ -63,7 +73,7 @@ class CorpusFacts:
 
     def is_detail(self, domain: str, fact: Fact) -> bool:
         """Whether a fact is a detail of a generated case."""
-        return self.detail_kind is not None and self.detail_kind(domain, fact.text) is not None
+        return self._kind(domain, fact) is not None
 
     def rarity(self, domain: str, stem: str) -> float:
         """Return how rare a stem is: the log of the inverse share of the cases that have it."""
@@ -72,6 +82,9 @@ class CorpusFacts:
             found = log((1 + self._sizes.get(domain, 0)) / (1 + self._count(domain, stem)))
             self._rarity[domain, stem] = found
         return found
+
+    def _kind(self, domain: str, fact: Fact) -> int | None:
+        return self._detail_kind(domain, fact.text) if self._detail_kind else None
 
     def _count(self, domain: str, stem: str) -> int:
         """The number of cases of a domain that have a stem."""

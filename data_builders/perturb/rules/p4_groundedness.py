@@ -23,7 +23,7 @@ OF_A_KIND = 3
 """How many details of each kind of the corpus a case considers."""
 
 
-class _Known(NamedTuple):
+class _Unstated(NamedTuple):
     """A fact that a case does not state, the share of its words that the case knows, and its kind."""
 
     fact: Fact
@@ -36,7 +36,7 @@ class ForeignFacts:
 
     def __init__(self, corpus: CorpusFacts) -> None:
         self.corpus = corpus
-        self._last: tuple[str, list[_Known]] = "", []
+        self._last: tuple[str, list[_Unstated]] = "", []
         self._weights: dict[tuple[str, str], tuple[dict[str, float], float]] = {}
 
     def draw(self, case: Case, replaced: Fact, start: int, rng: Random) -> Fact | None:
@@ -48,9 +48,9 @@ class ForeignFacts:
         around = case.reference[max(0, start - AROUND) : start] + case.reference[end : end + AROUND]
         near = set(words(around))
         drawn = {
-            known.kind: known
-            for known in self._unstated(case)
-            if LENGTHS[0] < len(known.fact.text) / len(replaced.text) < LENGTHS[1] and rng.random() < DRAWN
+            other.kind: other
+            for other in self._unstated(case)
+            if LENGTHS[0] < len(other.fact.text) / len(replaced.text) < LENGTHS[1] and rng.random() < DRAWN
         }
         fits = sorted(drawn.values(), key=lambda fit: -fit.share - self._share(case, fit.fact.text, near))
         if not fits:
@@ -68,16 +68,14 @@ class ForeignFacts:
         weights, total = found
         return sum([weights[word] for word in weights if word in known]) / total
 
-    def _unstated(self, case: Case) -> list[_Known]:
+    def _unstated(self, case: Case) -> list[_Unstated]:
         """Return the facts that a case does not state, with names of the case. Those of the last case are kept, as P4
         draws many from it."""
         if self._last[0] != case.case_id:
             known = words_of(case.context, case.reference)
-            facts = self._details(case) if self.corpus.detail_kind else self._movable(case)
-            self._last = (
-                case.case_id,
-                [_Known(fact, self._share(case, fact.text, known), kind) for kind, fact in facts],
-            )
+            facts = self._details(case) if self.corpus.has_details else self._movable(case)
+            found = [_Unstated(fact, self._share(case, fact.text, known), kind) for kind, fact in facts]
+            self._last = case.case_id, found
         return self._last[1]
 
     def _movable(self, case: Case) -> Iterator[tuple[int, Fact]]:
@@ -106,12 +104,12 @@ class ForeignFacts:
 
 
 def _cite_foreign_fact(pool: ForeignFacts, case: Case, step: Step, rng: Random) -> Edit | None:
-    details_only = pool.corpus.detail_kind is not None
+    corpus = pool.corpus
     found = [
         citation
         for citation in step.citations
         if not IDENTITY.search(citation.fact.text)
-        and (not details_only or pool.corpus.is_detail(case.domain, citation.fact))
+        and (not corpus.has_details or corpus.is_detail(case.domain, citation.fact))
     ]
     if not found:
         return None

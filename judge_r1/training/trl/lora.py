@@ -7,7 +7,8 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import read_json
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.training.recipe import LoraConfig, Recipe
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.stage_config import LoraConfig
 
 
 def adapter_config(config: LoraConfig | None) -> Any:

@@ -49,7 +49,7 @@ def test_subsets_of_long_reward_bench(tmp_path: Path) -> None:
         longrewardbench.load(folder, "Cit")
 
 
-@pytest.mark.parametrize("scores", [[1, 2, 3], [1, 1, 1, 1], None, ["a", 1, 2, 3], [1, 2, 3, True, 5]])
+@pytest.mark.parametrize("scores", [[1, 2, 3], [1, 1, 1, 1], None, ["a", 1, 2, 3], [1, 2, 3, True], [1, 2, 3, 4, 5]])
 def test_wrong_scores_are_reported(tmp_path: Path, scores: Any) -> None:
     write(tmp_path / "Cite.jsonl", [ranked(1, candidates_score=scores)])
     with pytest.raises(BadTable, match="candidates_score"):

@@ -283,13 +283,14 @@ def test_the_command_checks_its_inputs_before_the_first_row(home: Path, tmp_path
 
 
 def test_table_11_rows_follow_their_agentic_judges() -> None:
-    given = ["SFT 21K=agentic:search=false@runs/sft/model", "longer", "agentic@https://host/v1#model"]
+    options = "search=false,prompt=table6,context=none,prompt_tokens=30000,timeout=600"
+    given = ["SFT 21K=agentic:search=false@runs/sft/model", "longer", f"agentic:{options}@https://host/v1#model"]
     assert with_table11(given) == [
         "SFT 21K=agentic:search=false@runs/sft/model",
         "SFT 21K Table 11=direct:context=full@runs/sft/model",
         "longer",
-        "agentic@https://host/v1#model",
-        "direct:context=full@https://host/v1#model",
+        f"agentic:{options}@https://host/v1#model",
+        "direct:context=full,prompt_tokens=30000,timeout=600@https://host/v1#model",
     ]
     with pytest.raises(BadJudge, match="none is given"):
         with_table11(["longer"])

@@ -15,6 +15,7 @@ from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.prompts import judge_prompt
 from judge_r1.evaluation.metrics import label_scores
 from judge_r1.training.data.targets import answer, question, violations
 from judge_r1.training.recipe import Recipe, load_recipe
@@ -96,10 +97,22 @@ def table_7() -> None:
     prompt, chosen, rejected = violations(pair, case, EpisodeConfig(), 0)
     assert chosen == "The reasoning violates principles [3]."
     assert re.fullmatch(r"The reasoning violates principles \[[12456]\]\.", rejected)
-    shown = "".join(message["content"] for message in prompt.chat())
-    assert case.context in shown
-    assert pair.flawed in shown
-    assert pair.reference not in shown
+    system, user = (message["content"] for message in prompt.chat())
+    assert by_number(3).definition in system
+    assert case.context in user
+    assert pair.flawed in user
+    assert pair.reference not in system + user
+
+
+def table_8() -> None:
+    case, config = make_case(), paper("judge-r1-fc-search").episode
+    searches = config.effective_budget.max_searches
+    prompt = judge_prompt(make_pair(case), case, context="full", searches=searches, style=config.prompt)
+    assert "You have 3 searches." in prompt.chat()[0]["content"]
+    episode = Episode([1], config.budget, TOKENIZER)
+    write(episode, "<search>q</search>")
+    episode.observe(evidence("x"))
+    assert "2 searches left" in bytes(episode.trajectory().token_ids).decode()
 
 
 def response_limit() -> None:
@@ -171,6 +184,7 @@ CHECKS: dict[str, Callable[[], None]] = {
     "principles of a rule flaw": principles_of_a_rule_flaw,
     "Table 6": table_6,
     "Table 7": table_7,
+    "Table 8": table_8,
     "response limit": response_limit,
     "observations": observations,
     "prompts": prompts,

@@ -6,7 +6,8 @@ from paths import RECIPES
 from judge_r1.training.cost_estimate.memory import GIB, cache, memory
 from judge_r1.training.cost_estimate.shape import shape_of
 from judge_r1.training.cost_estimate.tokens import tokens_of
-from judge_r1.training.recipe import LoraConfig, load_recipe
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.stage_config import LoraConfig
 
 PAPER = RECIPES / "paper"
 P = shape_of("Qwen/Qwen3-8B").parameters

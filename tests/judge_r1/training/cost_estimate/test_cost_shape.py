@@ -50,7 +50,7 @@ def test_the_adapter_count_equals_that_of_peft() -> None:
     from peft import get_peft_model
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from judge_r1.training.recipe import LoraConfig
+    from judge_r1.training.stage_config import LoraConfig
     from judge_r1.training.trl.lora import adapter_config
 
     shape = shape_of("bundled:tiny")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.training.data.data_order import by_length, shuffled
-from judge_r1.training.recipe import Recipe, SftConfig
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.stage_config import SftConfig
 from judge_r1.training.trl.common import ordered
 
 SIZES = st.integers(1, 30)

@@ -8,7 +8,8 @@ import torch
 from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, policy_loss
 
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.training.recipe import DataConfig, GrpoConfig, LoraConfig, Recipe
+from judge_r1.training.recipe import DataConfig, Recipe
+from judge_r1.training.stage_config import GrpoConfig, LoraConfig
 from judge_r1.training.trl.objective import trl_objective
 
 

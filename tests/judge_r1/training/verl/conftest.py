@@ -12,7 +12,8 @@ from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
+from judge_r1.training.recipe import DataConfig, Recipe
+from judge_r1.training.stage_config import GrpoConfig
 
 os.environ |= {  # verl reads them when it is imported
     "VERL_PLATFORM": "cpu",

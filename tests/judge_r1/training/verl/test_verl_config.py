@@ -5,7 +5,8 @@ from pydantic import ValidationError
 from verl_factories import compose, keys_of
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.recipe import GrpoConfig, Recipe
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.stage_config import GrpoConfig
 from judge_r1.training.verl.sampling_params import stop_params
 
 

@@ -9,7 +9,8 @@ import torch
 from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, advantages, policy_loss
 from verl_factories import compose, keys_of
 
-from judge_r1.training.recipe import LoraConfig, Recipe
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.stage_config import LoraConfig
 
 
 def with_options(recipe: Recipe, **grpo: Any) -> Recipe:

@@ -1,0 +1,149 @@
+"""What a recipe says on each stage of training: SFT, DPO and GRPO, and on low-rank adapters."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from judge_r1.core.located_verdicts import JOINT, Shaping
+from judge_r1.core.yaml_config import ConfigModel
+from judge_r1.training.verl.extra_keys import LOSS_MODE, flatten
+
+MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
+"""Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
+
+
+class SftConfig(ConfigModel):
+    """Supervised fine-tuning: on rationale traces (the warm-up of the paper's section 3.3) or on gold judgments."""
+
+    form: Literal["traces", "json", "table6"] = Field(
+        "traces",
+        description="traces: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
+    )
+    epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
+    max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
+    batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    learning_rate: float = Field(1e-5, gt=0, le=1)
+    warmup_ratio: float = Field(0.05, ge=0, lt=1)
+    packing: bool = Field(False, description="several examples per row, each attending only to itself")
+    by_length: bool = Field(
+        True,
+        description="batches of examples of similar length: less padding. Each token of the run has the same weight. "
+        "false: random batches, each with the mean over its own tokens",
+    )
+    traces: int | None = Field(None, ge=1, description="number of traces; default: all")
+    rationales: str | None = Field(None, description="writer of the traces; default: the one for the cases' source")
+    traces_file: Path | None = Field(None, description="traces of a teacher instead (see `judge-r1 rationales`)")
+
+    @model_validator(mode="after")
+    def _one_writer(self) -> "SftConfig":
+        if self.rationales is not None and self.traces_file is not None:
+            raise ValueError("rationales and traces_file exclude each other: set one of them")
+        if self.form != "traces" and (self.rationales or self.traces_file):
+            raise ValueError(f"sft.form {self.form} trains on gold judgments: remove rationales and traces_file")
+        return self
+
+
+class DpoConfig(ConfigModel):
+    """Direct preference optimisation on the turn of the paper's Table 7, on two judgments of a pair, or on its two
+    reasonings (the paper's appendix D)."""
+
+    form: Literal["table7", "judgment", "reasoning"] = "judgment"
+    epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
+    max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
+    batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(4, ge=1, le=MAX_BATCH)
+    learning_rate: float = Field(5e-6, gt=0, le=1)
+    warmup_ratio: float = Field(0.1, ge=0, lt=1)
+    beta: float = Field(0.1, gt=0, le=100)
+
+
+class LoraConfig(ConfigModel):
+    """Low-rank adapters on all linear layers instead of full fine-tuning. The saved model has them merged."""
+
+    rank: int = Field(64, ge=1, le=MAX_BATCH)
+    alpha: int = Field(128, ge=1, le=MAX_BATCH)
+
+
+class GrpoConfig(ConfigModel):
+    """GRPO with search in the loop (Eq. 4). Defaults follow the paper's public scripts where those set a value."""
+
+    engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all GPUs")
+    steps: int = Field(800, ge=1, le=MAX_STEPS)
+    group_size: int = Field(5, ge=2, le=MAX_BATCH)
+    pairs_per_step: int = Field(64, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(32, ge=1, le=MAX_BATCH, description="episodes in one forward and backward pass")
+    rollout_batch_size: int = Field(
+        64, ge=1, le=MAX_BATCH, description="episodes that the engine trl samples in one batch"
+    )
+    updates_per_step: int = Field(2, ge=1, le=MAX_BATCH, description="optimiser steps per batch of episodes")
+    learning_rate: float = Field(1e-6, gt=0, le=1)
+    warmup_ratio: float = Field(0.285, ge=0, lt=1)
+    clip: float = Field(0.2, gt=0, le=100)
+    clip_high: float | None = Field(None, gt=0, le=100, description="upper clip if different (DAPO's clip-higher)")
+    ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios as in GSPO")
+    loss: Literal["token-mean", "sequence-mean", "constant"] = Field(
+        "token-mean",
+        description="mean over all tokens; mean over episodes of their means; sum divided by a constant (Dr.GRPO)",
+    )
+    advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
+    dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
+    kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
+    temperature: float = Field(1.0, gt=0, le=100)
+    shaping: Shaping = Field(
+        JOINT,
+        description="reward of conversations: weights of the better side, of side and round, and of all three parts; "
+        "they add up to 1. Default: all three",
+    )
+    async_mode: Literal["colocate", "separate"] | None = Field(
+        None,
+        description="verl: sample while training. colocate: on the same GPUs, unfinished episodes continue after the "
+        "update; separate: on `rollout_gpus`",
+    )
+    rollout_gpus: int = Field(0, ge=0, le=MAX_BATCH, description="GPUs of each node that only sample (separate)")
+    traced_pairs: int = Field(
+        1,
+        ge=0,
+        description="pairs per step whose episodes are written to traces.jsonl (on verl: per rollout worker)",
+    )
+
+    verl: dict[str, Any] = Field(
+        default_factory=dict, description="verl's own keys, nested or dotted, over those that the recipe gives it"
+    )
+
+    @field_validator("shaping")
+    @classmethod
+    def _adds_up(cls, shaping: Shaping) -> Shaping:
+        shaping.check()
+        return shaping
+
+    @field_validator("verl", mode="before")
+    @classmethod
+    def _verls_keys(cls, keys: Any) -> Any:
+        return flatten(keys) if isinstance(keys, dict) else keys
+
+    @model_validator(mode="after")
+    def _keys_of_the_engine(self) -> "GrpoConfig":
+        if self.verl and self.engine != "verl":
+            raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
+        if self.ratio == "sequence" and LOSS_MODE in self.verl:
+            raise ValueError(f"ratio: sequence and verl's {LOSS_MODE} exclude each other: set one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _asynchronous(self) -> "GrpoConfig":
+        if self.async_mode and self.engine != "verl":
+            raise ValueError("async_mode needs the engine verl: set grpo.engine=verl")
+        if self.async_mode and self.dynamic_sampling:
+            raise ValueError(
+                "dynamic_sampling has no bound on redraws in verl's asynchronous modes: use one of the two"
+            )
+        if (self.async_mode == "separate") != (self.rollout_gpus > 0):
+            raise ValueError("async_mode separate and rollout_gpus belong together: set both, or none")
+        return self
+
+    @property
+    def warmup_steps(self) -> int:
+        """Steps of learning-rate warmup. Given the ratio, TRL would round up and verl down."""
+        return round(self.warmup_ratio * self.steps)

@@ -31,7 +31,7 @@ class CorpusFacts:
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
-        self._contexts = dict(contexts)
+        self._contexts = contexts
         self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._counts = {
             domain: Counter(stem for text in texts for stem in set(content_words(text)))

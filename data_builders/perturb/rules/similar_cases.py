@@ -1,7 +1,7 @@
 """Finds the cases of a corpus that are most like a case, by the words that they share."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import ceil, log, sqrt
 
@@ -18,7 +18,7 @@ class SimilarCases:
     The similarity is the cosine of the sets of stems, weighted by the log of the inverse share of cases that have them.
     """
 
-    def __init__(self, contexts: dict[str, Sequence[str]]) -> None:
+    def __init__(self, contexts: Mapping[str, Sequence[str]]) -> None:
         self._cases = {domain: [_stems(text) for text in texts] for domain, texts in contexts.items()}
         self._having: dict[str, dict[str, list[int]]] = {}
         for domain, cases in self._cases.items():

@@ -41,6 +41,12 @@ def test_pairs_and_best_of_n(tmp_path: Path) -> None:
     assert benchmark.metrics(results) == {"pairs": 1, "best_of_n": 0.5}
 
 
+def test_a_best_candidate_that_shares_its_place_is_not_found(tmp_path: Path) -> None:
+    write(tmp_path / "Cite.jsonl", [ranked(1, candidates=["one two", "one", "six ten"], candidates_score=[3, 1, 2])])
+    benchmark = longrewardbench.load(tmp_path, None)
+    assert benchmark.metrics(run_baseline("longer", benchmark)) == {"pairs": None, "best_of_n": 0}
+
+
 def test_subsets_of_long_reward_bench(tmp_path: Path) -> None:
     folder = long_folder(tmp_path)
     assert len(longrewardbench.load(folder, "Cite").items) == 3

@@ -30,8 +30,8 @@ from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
 FOREIGN_CASES, FOREIGN_GENERATED = 500, 150
-"""Cases of a corpus, and generated cases of each domain, whose facts P4 may cite in others. So many generated cases have
-every kind of detail several times."""
+"""Cases of a corpus, and generated cases of each domain, whose facts P4 may cite in others. So many
+generated cases have every citable kind of detail several times."""
 
 
 class _Pairs(Generator[T]):

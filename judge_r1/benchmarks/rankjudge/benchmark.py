@@ -23,7 +23,7 @@ from judge_r1.benchmarks.rankjudge.prompt import (
 from judge_r1.benchmarks.rankjudge.reader import read_pairs
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
 from judge_r1.core.conversations import ConversationPair
-from judge_r1.core.items import Conversation, Item, ItemResult
+from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.transcripts import QUESTION, transcript
 from judge_r1.episode.task import PairwiseTask
@@ -45,7 +45,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         aggregate=aggregate,
         texts=texts if options.context == "search" else {},
         metrics=metrics,
-        baselines=(lambda items: {}) if options.pointwise else partial(_baselines, texts, aggregate is aggregate_side),
+        baselines=(lambda items: {}) if options.pointwise else partial(baseline_results, texts=texts, aggregate=compared),
     )
 
 
@@ -87,10 +87,6 @@ def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order
         return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
     prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered)
     return CustomPrompt(prompt, read_pairwise, form=partial(write_pairwise, rounds=len(max(shown, key=len)) // 2))
-
-
-def _baselines(texts: Mapping[str, str], side_only: bool, items: Sequence[Item]) -> Mapping[str, Sequence[ItemResult]]:
-    return baseline_results(items, texts, aggregate_side if side_only else aggregate_joint)
 
 
 BENCHMARKS.register("rankjudge")(

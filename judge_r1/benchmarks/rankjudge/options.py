@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 
-SETTINGS = ("inline", "search", "none", "joint", "both", "pointwise", "unnumbered")
 CONTEXTS = ("inline", "search", "none")
+SETTINGS = (*CONTEXTS, "joint", "both", "pointwise", "unnumbered")
 
 
 @dataclass(frozen=True)

@@ -55,41 +55,54 @@ def aggregate_pointwise(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 
 
 def metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
-    """`side`: the better conversation is right. `side+round`: the round, too. `bias A` … `bias G`: the share of a type
-    among the predictions minus its share in the gold, in percentage points; None without predictions."""
-    parts = [parts_correct(result.verdict, _gold(result.gold)) for result in results]
-    gaps = [
-        scores[side] - scores[1 - side]
-        for result in results
-        if isinstance(result.verdict, ScoresVerdict)
-        for scores, side in [(result.verdict.scores, "AB".index(result.gold["better"]))]
-    ]
-    if gaps:
-        return {"side": mean_or_none(part[0] for part in parts), "score gap": mean_or_none(gaps)}
+    """Means over all votes, so that both orders count alike. `side`: the better conversation is right. `side+round`:
+    the round, too. `bias A` … `bias G`: see `class_bias`. Of votes on one conversation each, only `score gap`: the mean
+    score of the better conversations minus that of the worse ones, from 1 to 10."""
+    if any(len(vote.order) == 1 for result in results for vote in result.votes):
+        return {"score gap": mean_or_none(_score_gaps(results))}
+    parts = [parts_correct(_own(vote), _gold(result.gold)) for result in results for vote in result.votes]
     bias = class_bias(results)
     return {
-        "side": mean_or_none(part[0] for part in parts),
-        "side+round": mean_or_none(part[0] and part[1] for part in parts),
+        "side": mean_or_none(part.side for part in parts),
+        "side+round": mean_or_none(part.side and part.round for part in parts),
         **{f"bias {failure.letter}": bias.get(failure.key) for failure in FAILURES if bias},
     }
 
 
 def class_bias(results: Sequence[ItemResult]) -> dict[str, float]:
-    """Share of predictions minus share of gold by failure type, in percentage points, over the items with a predicted
+    """Share of predictions minus share of gold by failure type, in percentage points, over the votes with a predicted
     type; empty without one."""
-    named = [(result.verdict.failure, result.gold["failure"]) for result in results
-             if isinstance(result.verdict, LocatedVerdict) and result.verdict.failure]  # fmt: skip
-    predicted, gold = Counter(pair[0] for pair in named), Counter(pair[1] for pair in named)
+    named = _named_types(results)
+    gold, predicted = (Counter(pair[side] for pair in named) for side in (0, 1))
     return {f.key: 100 * (predicted[f.key] - gold[f.key]) / len(named) for f in FAILURES} if named else {}
 
 
 def confusion(results: Sequence[ItemResult]) -> dict[str, dict[str, float]]:
-    """Share of each predicted type by gold type, over the items with a predicted type; rows add up to 1."""
+    """Share of each predicted type by gold type, over the votes with a predicted type; rows add up to 1."""
     counts: dict[str, Counter[str]] = {}
-    for result in results:
-        if isinstance(result.verdict, LocatedVerdict) and result.verdict.failure:
-            counts.setdefault(result.gold["failure"], Counter())[result.verdict.failure] += 1
+    for gold, predicted in _named_types(results):
+        counts.setdefault(gold, Counter())[predicted] += 1
     return {gold: {f.key: row[f.key] / row.total() for f in FAILURES} for gold, row in sorted(counts.items())}
+
+
+def _named_types(results: Sequence[ItemResult]) -> list[tuple[str, str]]:
+    """The gold type and the predicted one of each vote that names a type."""
+    return [
+        (result.gold["failure"], vote.verdict.failure)
+        for result in results
+        for vote in result.votes
+        if isinstance(vote.verdict, LocatedVerdict) and vote.verdict.failure
+    ]
+
+
+def _score_gaps(results: Sequence[ItemResult]) -> list[float]:
+    """The score of the better conversation minus that of the worse one, where both have one."""
+    return [
+        result.verdict.scores[better] - result.verdict.scores[1 - better]
+        for result in results
+        if isinstance(result.verdict, ScoresVerdict)
+        for better in ["AB".index(result.gold["better"])]
+    ]
 
 
 def _own(vote: Vote) -> Verdict:

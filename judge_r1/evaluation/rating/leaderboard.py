@@ -21,12 +21,14 @@ from judge_r1.statistics.correlation import kendall, spearman
 from judge_r1.statistics.rating.bradley_terry import Fit, fit
 from judge_r1.statistics.rating.curate import drop_hardest, informative
 from judge_r1.statistics.rating.eip import eip
-from judge_r1.statistics.rating.errors import Z95, rating_errors
+from judge_r1.statistics.rating.errors import Z95, RatingUncertainty, rating_errors
 from judge_r1.statistics.rating.separation import Separation, separate
 from judge_r1.statistics.rating.stability import stability
 from judge_r1.statistics.rating.votes import VoteTable
 
 ALL, CURATED = "informative items", "without the hardest"
+MOST_VALUES = 50
+"""A label with more values, such as a text of each item, gets no breakdown."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class RatingOptions:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A slice with its fit and the votes that were given to it."""
+    """A slice with its fit, the errors of the fit, and the players without a finite rating."""
 
     slice: RatedSlice
-    table: VoteTable
     fit: Fit
+    errors: RatingUncertainty
     separation: Separation
 
 
@@ -74,16 +76,16 @@ def _rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating
     cut = drop_hardest(base.kept, options.top, compat=options.compat, prior=options.prior)
     second = _fitted(CURATED, cut.kept, options, {**base.dropped, **cut.dropped})
     dropped = {**base.dropped, **cut.dropped}
-    groups = [_group(votes, group, dropped, options) for group in votes.values(GROUP)]
+    groups = [_group(group, cut.kept.subset(items=items), options) for group, items in votes.by_label(GROUP).items()]
     tokens = {judge: mean(found) for judge, found in sorted(votes.tokens.items())}
     rating = Rating(
         options={name: value for name, value in asdict(options).items() if name != "refused"},
         slices=(first.slice, second.slice, *(groups if len(groups) > 1 else ())),
         slices_agree=agreement(first.slice.judges, second.slice.judges),
-        breakdowns=tuple(_breakdowns(first.fit, votes.labels)),
+        breakdowns=tuple(_breakdowns(first.fit, options.anchor, votes.labels)),
         stability=tuple(
             StabilityRow(**part._asdict())
-            for part in stability(second.table, repeats=options.repeats, seed=options.seed)
+            for part in stability(cut.kept, repeats=options.repeats, seed=options.seed, prior=options.prior)
         ),
         invalid={judge: votes.invalid[judge] / count for judge, count in sorted(votes.answers.items())},
         tokens=tokens,
@@ -100,15 +102,14 @@ def agreement(one: Sequence[JudgeRating], other: Sequence[JudgeRating]) -> tuple
     return (spearman(first, second), kendall(first, second)) if len(shared) > 1 else (None, None)
 
 
-def _group(votes: Votes, group: str, dropped: Mapping[str, str], options: RatingOptions) -> RatedSlice:
+def _group(group: str, table: VoteTable, options: RatingOptions) -> RatedSlice:
     """A refit on one group: the scale has its own zero, the mean judge unless the anchor is a judge's name."""
     label = f"{GROUP} {group}"
     try:
-        kept = votes.select(GROUP, group).subset(items=set(votes.labels) - set(dropped))
-        alone = informative(kept, complete=not options.partial, expected=None)
+        alone = informative(table, complete=not options.partial)
         anchor = options.anchor if options.compat or options.anchor != "all" else "judges"
         return _fitted(label, alone.kept, options, alone.dropped, anchor).slice
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         return RatedSlice(name=label, items=0, judges=(), dropped={}, converged=False, connected=False, note=str(error))
 
 
@@ -155,8 +156,8 @@ def _fitted(
             connected=errors.connected,
             bt_eip=(spearman(bt, cross), kendall(bt, cross)) if len(both) > 1 else None,
         ),
-        table,
         found,
+        errors,
         separation,
     )
 
@@ -167,9 +168,9 @@ def _height(judge: JudgeRating) -> float:
     return {"above": float("inf"), "below": float("-inf")}.get(judge.status, -1e9)
 
 
-def _breakdowns(found: Fit, labels: Mapping[str, Mapping[str, str]]) -> list[Breakdown]:
-    """Mean and median difficulty for each value of each label with at least two values."""
-    elo = dict(zip(found.table.items, found.elo()[1].tolist(), strict=True))
+def _breakdowns(found: Fit, anchor: str, labels: Mapping[str, Mapping[str, str]]) -> list[Breakdown]:
+    """Mean and median difficulty for each value of each label with 2 to `MOST_VALUES` values."""
+    elo = dict(zip(found.table.items, found.elo(anchor)[1].tolist(), strict=True))
     parts: dict[str, dict[str, list[float]]] = {}
     for item, value in elo.items():
         for label, name in labels.get(item, {}).items():
@@ -177,7 +178,7 @@ def _breakdowns(found: Fit, labels: Mapping[str, Mapping[str, str]]) -> list[Bre
     return [
         Breakdown(label=label, value=name, items=len(found), mean_elo=mean(found), median_elo=median(found))
         for label, values in sorted(parts.items())
-        if 1 < len(values) <= 50
+        if 1 < len(values) <= MOST_VALUES
         for name, found in sorted(values.items())
     ]
 
@@ -186,8 +187,7 @@ def _items(
     table: VoteTable, votes: Votes, first: _Fitted, dropped: Mapping[str, str], options: RatingOptions
 ) -> list[ItemRating]:
     elo = dict(zip(first.fit.table.items, first.fit.elo(options.anchor)[1].tolist(), strict=True))
-    errors = rating_errors(first.fit, options.anchor)
-    se = dict(zip(first.fit.table.items, errors.items_model.tolist(), strict=True))
+    se = dict(zip(first.fit.table.items, first.errors.items_model.tolist(), strict=True))
     points, count = table.item_points
     rows = []
     for index, item in enumerate(table.items):
@@ -198,7 +198,7 @@ def _items(
                 cluster=votes.clusters[item],
                 status=status,
                 elo=elo.get(item),
-                se=se.get(item) if errors.connected else None,
+                se=se.get(item) if first.errors.connected else None,
                 points=float(points[index]),
                 votes=float(count[index]),
                 labels=votes.labels.get(item, {}),

@@ -47,12 +47,10 @@ class Votes:
     def table(self) -> VoteTable:
         return vote_table(self.votes, self.clusters)
 
-    def select(self, label: str, value: str) -> VoteTable:
-        """The votes on items with this label."""
-        return self.table().subset(items=[item for item, found in self.labels.items() if found.get(label) == value])
-
-    def values(self, label: str) -> list[str]:
-        return sorted({found[label] for found in self.labels.values() if label in found})
+    def by_label(self, label: str) -> dict[str, list[str]]:
+        """The items with each value of a label, in the order of the values."""
+        values = sorted({found[label] for found in self.labels.values() if label in found})
+        return {value: [item for item, found in self.labels.items() if found.get(label) == value] for value in values}
 
 
 def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", compat: bool = False) -> Votes:

@@ -26,21 +26,35 @@ class Stability(NamedTuple):
 
 
 def stability(
-    table: VoteTable, fractions: Sequence[float] = FRACTIONS, *, repeats: int = 10, seed: int = 0
+    table: VoteTable,
+    fractions: Sequence[float] = FRACTIONS,
+    *,
+    repeats: int = 10,
+    seed: int = 0,
+    prior: float = 0.0,
 ) -> list[Stability]:
-    """Keeps each vote with probability f, refits and compares with the full fit, `repeats` times for each f."""
-    whole = fit(separate(table).rated)
-    full = dict(zip(whole.table.judges, whole.judges.tolist(), strict=True))
-    return [_repeated(table, full, fraction, repeats, seed) for fraction in fractions]
+    """Keeps each vote with probability f, refits and compares with the full fit, `repeats` times for each f. `prior` is
+    that of `bradley_terry.fit`.
+
+    Raises:
+        ValueError: No rating of the full fit is finite.
+    """
+    full = _ratings(table, prior)
+    return [_repeated(table, full, fraction, repeats, seed, prior) for fraction in fractions]
 
 
-def _repeated(table: VoteTable, full: dict[str, float], fraction: float, repeats: int, seed: int) -> Stability:
+def _repeated(
+    table: VoteTable, full: dict[str, float], fraction: float, repeats: int, seed: int, prior: float
+) -> Stability:
     random = np.random.default_rng([seed, int(fraction * 1e6)])
     found: list[tuple[float, float]] = []
     rated, failed = [], 0
     for _ in range(repeats):
         mask = random.random(len(table.judge)) < fraction
-        part = _ratings(table, mask) if mask.any() else {}
+        try:
+            part = _ratings(table.select(mask), prior) if mask.any() else {}
+        except ValueError:  # too few votes for any finite rating
+            part = {}
         shared = sorted(part.keys() & full.keys())
         rho, tau = (
             compare([full[name] for name in shared], [part[name] for name in shared]) for compare in (spearman, kendall)
@@ -58,10 +72,6 @@ def _repeated(table: VoteTable, full: dict[str, float], fraction: float, repeats
     )
 
 
-def _ratings(table: VoteTable, mask: "np.typing.NDArray[np.bool_]") -> dict[str, float]:
-    try:
-        rated = separate(table.select(mask)).rated
-    except ValueError:  # too few votes for any finite rating
-        return {}
-    found = fit(rated)
-    return dict(zip(rated.judges, found.judges.tolist(), strict=True))
+def _ratings(table: VoteTable, prior: float) -> dict[str, float]:
+    rated = table if prior else separate(table).rated
+    return dict(zip(rated.judges, fit(rated, prior=prior).judges.tolist(), strict=True))

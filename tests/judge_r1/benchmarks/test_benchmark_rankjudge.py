@@ -20,6 +20,7 @@ from judge_r1.benchmarks.rankjudge.scoring import (
     class_bias,
     confusion,
     gold_of,
+    metrics,
     parts_correct,
 )
 from judge_r1.core.errors import JudgeError
@@ -75,6 +76,9 @@ def test_both_orders_are_averaged(folder: Path) -> None:
     gold = gold_of(item)
     votes = [vote_of((0, 1), gold), vote_of((1, 0), gold)]  # always the same letter: right in one order
     assert aggregate_joint(item, votes).score == 0.5
+    found = metrics([item_result("j", item, votes, aggregate_joint(item, votes))])
+    assert (found["side"], found["side+round"]) == (0.5, 0.5)
+    assert found["bias A"] == 0
 
 
 @pytest.mark.parametrize(
@@ -107,9 +111,11 @@ def test_pointwise(folder: Path) -> None:
     for good, bad, expected in ((8, 3, 1.0), (3, 8, 0.0), (5, 5, 0.5)):
         votes = [vote_of((index,), read_pointwise(score.format(good if index == better else bad))) for index in (0, 1)]
         assert aggregate_pointwise(item, votes).score == expected
-        assert loaded.metrics([item_result("j", item, votes, loaded.aggregate(item, votes))])["score gap"] == good - bad
+        result = item_result("j", item, votes, loaded.aggregate(item, votes))
+        assert loaded.metrics([result]) == {"score gap": good - bad}
     votes = [vote_of((0,), read_pointwise("nothing")), vote_of((1,), read_pointwise(score.format(4)))]
     assert aggregate_pointwise(item, votes).score == 0
+    assert loaded.metrics([item_result("j", item, votes, loaded.aggregate(item, votes))]) == {"score gap": None}
 
 
 def test_context_is_inline_missing_or_searched(folder: Path) -> None:

@@ -91,6 +91,28 @@ def test_perfect_and_hopeless_judges_have_no_number(tmp_path: Path) -> None:
     assert all(judge.elo is not None for judge in with_prior)
 
 
+def test_a_prior_rates_judges_that_nothing_else_can_rate(tmp_path: Path) -> None:
+    rows = [
+        {"judge": judge, "item": f"i{item}", "score": score}
+        for item in range(4)
+        for judge, score in (("right", 1), ("half", item % 2), ("wrong", 0))
+    ]
+    path = write_votes(tmp_path / "v.jsonl", rows)
+    with pytest.raises(JudgeError, match="no rating is finite"):
+        rate(read_votes([path]), RatingOptions(repeats=1))
+    rating, _ = rate(read_votes([path]), RatingOptions(prior=1, repeats=1))
+    assert [judge.judge for judge in rating.slices[0].judges] == ["right", "half", "wrong"]
+    assert rating.stability[-1].rated == 3
+
+
+def test_the_difficulty_by_label_is_on_the_scale_of_the_items(votes: Votes) -> None:
+    rating, items = rate(votes, RatingOptions(anchor="J03", repeats=1))
+    for part in rating.breakdowns:
+        elo = [row.elo for row in items if row.labels[part.label] == part.value and row.elo is not None]
+        assert part.items == len(elo)
+        assert part.mean_elo == pytest.approx(sum(elo) / len(elo))
+
+
 def _same(rows: list[dict[str, object]], item: str) -> dict[str, object]:
     found = next(row for row in rows if row["item"] == item)
     return {"cluster": found["cluster"], "group": found["group"]}

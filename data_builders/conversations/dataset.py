@@ -18,6 +18,7 @@ from judge_r1.core.conversations import (
     ConversationPair,
     Document,
     Verification,
+    read_conversations,
 )
 from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.training.recipe import Recipe
@@ -109,8 +110,8 @@ class ConversationDataset(DatasetType[ConversationExample]):
     tags = ("llm-as-a-judge", "preference", "multi-turn")
 
     def examples(self, folder: Path) -> Iterator[ConversationExample]:
-        documents = {document.document_id: document for document in DOCUMENT_FILE.read(folder)}
-        return (ConversationExample(pair, documents[pair.document_id]) for pair in PAIR_FILE.read(folder))
+        pairs, documents = read_conversations(folder)
+        return (ConversationExample(pair, documents[pair.document_id]) for pair in pairs)
 
     def example_id(self, example: ConversationExample) -> str:
         return example.pair.pair_id

@@ -1,18 +1,20 @@
 """Reads the documents of conversations: a table or a folder of texts, the cases of a built data set, or the builtin
 cases."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES
 from judge_r1.core.conversations import Document
-from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import CASES_FILE
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 from judge_r1.core.tabular import SUFFIXES, Row, rows
+from judge_r1.core.text_file import read_text
 
 TEXT = ".txt"
 
@@ -35,8 +37,6 @@ def read_documents(path: Path | None, limit: int | None) -> Iterator[Document]:
 
 def _documents(path: Path | None) -> Iterator[Document]:
     if path is None:
-        from collections import Counter
-
         yield from map(_of_case, SOURCES.get("builtin").read(None, None, 0, Counter()))
     elif (path / CASES_FILE).is_file():
         yield from map(_of_case, read_jsonl(path / CASES_FILE, Case, unique="case_id"))
@@ -59,10 +59,7 @@ def _texts(path: Path) -> list[Path]:
 
 
 def _of_text(file: Path) -> Document:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise read_error(file, error if isinstance(error, OSError) else OSError(0, "it is not in UTF-8")) from None
+    text = read_text(file)
     if not text.strip():
         raise JudgeError(f"{file} is empty: remove it, or write the text of a document into it")
     return Document(document_id=content_hash("general", file.name), domain="general", context=text, source=file.name)
@@ -70,6 +67,8 @@ def _of_text(file: Path) -> Document:
 
 def _of_row(row: Row) -> Document:
     domain = row.name("domain") if row.values.get("domain") else "general"
-    text = row.name("context")
+    text = row.text("context")
+    if not text.strip():
+        raise row.error("context", "must not be empty")
     source = f"{Path(row.file).name}/{row.name('id')}"
     return Document(document_id=content_hash(domain, row.name("id")), domain=domain, context=text, source=source)

@@ -17,6 +17,8 @@ from judge_r1.core.conversations import ConversationPair, Document, Verification
 
 CONVERSATIONS = "conversations"
 RULES = "rules"
+Candidate = tuple[Verification, ConversationPair | None]
+"""What the verifier said, and the pair if both conversations were written."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +71,27 @@ class ConversationsByRules(ConversationGenerator):
     name = CONVERSATIONS
 
     def generate(self, item: Document) -> VerifiedGroup:
-        pairs, verified = [], []
-        for conditions in self.conditions(item):
-            try:
-                better, worse = (write(item, conditions, flawed=flawed) for flawed in (False, True))
-            except CannotWrite as error:
-                verified.append(cannot_plan(conditions, item, str(error)))
-                continue
-            pair = pair_of(item, conditions, better, worse, RULES)
-            found = verify(pair, item)
-            verified.append(found)
-            if found.failed is None:
-                pairs.append(pair)
-        return VerifiedGroup([item, *pairs, *verified], verified)
+        return group_of(item, [_candidate(item, conditions) for conditions in self.conditions(item)])
 
 
-def cannot_plan(conditions: Conditions, document: Document, issue: str) -> Verification:
-    """The verification of conditions for which no plan exists."""
+def _candidate(document: Document, conditions: Conditions) -> Candidate:
+    try:
+        better, worse = (write(document, conditions, flawed=flawed) for flawed in (False, True))
+    except CannotWrite as error:
+        return incoherent(conditions, document, str(error)), None
+    pair = pair_of(document, conditions, better, worse, RULES)
+    return verify(pair, document), pair
+
+
+def group_of(document: Document, candidates: Sequence[Candidate]) -> VerifiedGroup:
+    """The records of a document: the pairs that passed, and the verifications of all candidates."""
+    verified = [found for found, _ in candidates]
+    pairs = [pair for found, pair in candidates if pair is not None and found.failed is None]
+    return VerifiedGroup([document, *pairs, *verified], verified)
+
+
+def incoherent(conditions: Conditions, document: Document, issue: str) -> Verification:
+    """The verification of a candidate that fails at the first layer, for lack of a plan or for a bad one."""
     return Verification(
         pair_id=conditions.pair_id,
         domain=document.domain,

@@ -10,9 +10,11 @@ from data_builders.generators import register
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.conversations import (
     CONVERSATIONS,
+    Candidate,
     ConversationGenerator,
     VerifiedGroup,
-    cannot_plan,
+    group_of,
+    incoherent,
     pair_of,
 )
 from data_builders.teachers import Teacher
@@ -37,18 +39,10 @@ class ConversationsByTeacher(ConversationGenerator):
         return self._calls.answers
 
     async def generate(self, item: Document) -> VerifiedGroup:
-        pairs, verified = [], []
-        for conditions in self.conditions(item):
-            found, pair = await self._candidate(item, conditions)
-            verified.append(found)
-            if pair is not None and found.failed is None:
-                pairs.append(pair)
-        return VerifiedGroup([item, *pairs, *verified], verified)
+        return group_of(item, [await self._candidate(item, conditions) for conditions in self.conditions(item)])
 
-    async def _candidate(
-        self, document: Document, conditions: Conditions
-    ) -> tuple[Verification, ConversationPair | None]:
-        base = cannot_plan(conditions, document, "")
+    async def _candidate(self, document: Document, conditions: Conditions) -> Candidate:
+        base = incoherent(conditions, document, "")
         try:
             plans = [await plan(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)]
             texts = {"plan_better": "\n".join(plans[0]), "plan_worse": "\n".join(plans[1])}
@@ -63,7 +57,7 @@ class ConversationsByTeacher(ConversationGenerator):
                 await write(self._writer, document, conditions, entries, flawed=flawed)
                 for entries, flawed in zip(plans, (False, True), strict=True)
             ]
-            better, worse = (Written(talk, entries, None) for talk, entries in zip(talks, plans, strict=True))
+            better, worse = (Written(talk, entries) for talk, entries in zip(talks, plans, strict=True))
             pair = pair_of(document, conditions, better, worse, self._writer.teacher.name)
             adheres, issue = await check(self._verifier, "adherence", document, conditions, **plan_texts(pair))
         except NoAnswer as error:

@@ -6,7 +6,14 @@ from data_builders.conversations import mini
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.generators import register
-from data_builders.generators.conversations import RULES, ConversationGenerator, VerifiedGroup, pair_of
+from data_builders.generators.conversations import (
+    RULES,
+    Candidate,
+    ConversationGenerator,
+    VerifiedGroup,
+    group_of,
+    pair_of,
+)
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.errors import JudgeError
 
@@ -30,16 +37,14 @@ class MiniConversations(ConversationGenerator):
         return [mini.conditions(document, number, self.plan.seed) for number in range(self.plan.variants)]
 
     def generate(self, item: Document) -> VerifiedGroup:
-        pairs, verified = [], []
-        for conditions in self.conditions(item):
-            talks = (mini.write(item, conditions, flawed=flawed) for flawed in (False, True))
-            better, worse = (Written(tuple(talk.messages), tuple(talk.plan), None) for talk in talks)
-            pair = pair_of(item, conditions, better, worse, RULES)
-            found = verify(pair, item)
-            verified.append(found)
-            if found.failed is None:
-                pairs.append(pair)
-        return VerifiedGroup([item, *pairs, *verified], verified)
+        return group_of(item, [_candidate(item, conditions) for conditions in self.conditions(item)])
+
+
+def _candidate(document: Document, conditions: Conditions) -> Candidate:
+    talks = (mini.write(document, conditions, flawed=flawed) for flawed in (False, True))
+    better, worse = (Written(tuple(talk.messages), tuple(talk.plan)) for talk in talks)
+    pair = pair_of(document, conditions, better, worse, RULES)
+    return verify(pair, document), pair
 
 
 def verify(pair: ConversationPair, document: Document) -> Verification:

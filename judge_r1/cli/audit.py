@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
     from data_builders.audit.annotation.local_site import LocalSite
 
-Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
+PER_PRINCIPLE, PAIRS = 20, 120
+"""Default sizes of a sample; 120 pairs as in RankJudge, section 3.3."""
+Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl, or one of conversations.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder to write to; by default that of the pairs.")]
 Answers = Annotated[Path | None, typer.Option(help="The answers; by default answers.jsonl beside the pairs.")]
 SheetAnswers = Annotated[
@@ -119,10 +121,17 @@ def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
 
 @group.command()
 def sample(
-    folders: Annotated[list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl, or one of conversations.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the reading sheet.")],
-    per_principle: Annotated[int, typer.Option(min=1, help="Pairs of each principle.")] = 20,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of a folder of conversations, drawn uniformly.")] = 120,
+    per_principle: Annotated[
+        int | None, typer.Option(min=1, help=f"Pairs of each principle; {PER_PRINCIPLE} by default.")
+    ] = None,
+    pairs: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Pairs of a folder of conversations, drawn uniformly; {PAIRS} by default."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
 ) -> None:
     """Draw pairs for readers, who say of each whether the named principle is violated and whether the flaw reads
@@ -135,9 +144,13 @@ def sample(
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
 
     if any(map(is_conversations, folders)):
-        _sample_conversations(folders, out, pairs, seed)
+        if per_principle is not None:
+            raise JudgeError("--per-principle is for pairs of reasonings: give --pairs for conversations")
+        _sample_conversations(folders, out, pairs or PAIRS, seed)
         return
-    report = write_sheet(folders, out, per_principle=per_principle, seed=seed)
+    if pairs is not None:
+        raise JudgeError("--pairs is for conversations: give --per-principle for pairs of reasonings")
+    report = write_sheet(folders, out, per_principle=per_principle or PER_PRINCIPLE, seed=seed)
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
     table = Table("principle", *domains, "pairs")
     for code, counts in report["by_principle"].items():
@@ -180,7 +193,7 @@ def serve(
         count = len(labels.pairs)
     else:
         data = load_pairs(folder)
-        site = open_reading(data, folder, path) if (folder / SHEET_FILE).exists() else open_audit(data, path)
+        site = open_reading(data, path) if (folder / SHEET_FILE).exists() else open_audit(data, path)
         count = len(data.pairs)
     with AuditServer(site, port) as server:
         if server.site.log.dropped:

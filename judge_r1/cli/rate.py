@@ -7,6 +7,9 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.errors import JudgeError
+
+TOP = 0.05
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +32,7 @@ def rate(
         Literal["incorrect", "drop"], typer.Option(help="An invalid answer is incorrect, or is left out.")
     ] = "incorrect",
     partial: Annotated[bool, typer.Option("--partial", help="Keep items that some judges did not answer.")] = False,
-    top: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the hardest items that curation drops.")] = 0.05,
+    top: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the hardest items that curation drops.")] = TOP,
     refused: Annotated[
         Path | None, typer.Option(help="Text file with one item id per line that people refused.")
     ] = None,
@@ -59,6 +62,9 @@ def rate(
     found = read_votes(votes, on_invalid="drop" if repo_compat else on_invalid, compat=repo_compat)
     console = Console()
     if scale:
+        fitted = {"anchor": anchor != "all", "partial": partial, "top": top != TOP, "refused": refused, "prior": prior}
+        if given := next((name for name, value in fitted.items() if value), None):
+            raise JudgeError(f"--{given} is for a fit, and --scale keeps the fit of {scale}: leave it out")
         print_grid(run_scale(found, scale, out), console)
         return
     ids = read_refused(refused, found) if refused else frozenset()

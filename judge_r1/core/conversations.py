@@ -1,11 +1,14 @@
 """Records of conversation pairs: the documents that they are about, the pairs, and their plans."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from judge_r1.core.conversation_types import BEHAVIOUR_KEYS, FAILURE_KEYS
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
+from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.verdicts import Preference
 
@@ -98,3 +101,20 @@ class Verification(Record):
         if not self.adherence:
             return "adherence"
         return None if self.grounded_better == 1.0 and self.grounded_worse == 1.0 else "grounding"
+
+
+def read_conversations(folder: Path) -> tuple[list[ConversationPair], dict[str, Document]]:
+    """The pairs of a folder of `judge-r1 build conversations`, and its documents by id.
+
+    Raises:
+        JudgeError: A record is invalid, or the document of a pair is missing.
+    """
+    found = read_jsonl(folder / DOCUMENTS_FILE, Document, unique="document_id")
+    documents = {document.document_id: document for document in found}
+    pairs = list(read_jsonl(folder / CONVERSATIONS_FILE, ConversationPair, unique="pair_id"))
+    if lost := next((pair for pair in pairs if pair.document_id not in documents), None):
+        raise JudgeError(
+            f"{folder / CONVERSATIONS_FILE}: pair {lost.pair_id} is about document {lost.document_id}, which "
+            f"{DOCUMENTS_FILE} does not hold: rebuild the folder"
+        )
+    return pairs, documents

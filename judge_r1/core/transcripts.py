@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE, ConversationPair, Document
+from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair, Document, read_conversations
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import Case, Origin, ReasoningPair
@@ -90,22 +89,11 @@ def load_transcripts(folder: Path) -> PairSet:
     Raises:
         JudgeError: A record is invalid, or there is no pair.
     """
-    cases = {document.document_id: _case(document) for document in _documents(folder)}
-    pairs = []
-    for pair in read_jsonl(folder / CONVERSATIONS_FILE, ConversationPair, unique="pair_id"):
-        if pair.document_id not in cases:
-            raise JudgeError(
-                f"{folder / CONVERSATIONS_FILE}: pair {pair.pair_id} is about document {pair.document_id}, which "
-                f"{DOCUMENTS_FILE} does not hold: rebuild the folder"
-            )
-        pairs.append(transcript_pair(pair, cases[pair.document_id]))
+    pairs, documents = read_conversations(folder)
     if not pairs:
         raise JudgeError(f"{folder / CONVERSATIONS_FILE} has no pairs")
-    return PairSet.of(cases.values(), pairs)
-
-
-def _documents(folder: Path) -> Sequence[Document]:
-    return list(read_jsonl(folder / DOCUMENTS_FILE, Document, unique="document_id"))
+    cases = {document_id: _case(document) for document_id, document in documents.items()}
+    return PairSet.of(cases.values(), [transcript_pair(pair, cases[pair.document_id]) for pair in pairs])
 
 
 def _case(document: Document) -> Case:

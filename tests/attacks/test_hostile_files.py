@@ -24,6 +24,7 @@ SHORT = ("missing", "wrong type, a folder", "wrong type, a file", "empty", "trun
 """Damages of the short form, which is run on the first file that a command reads."""
 RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
+TALKS = ("talks", "talks/conversations.jsonl", "talks/documents.jsonl")
 EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl")
 STUDY = ("study/eval", "study/eval/summary.json", "study/eval/rows.json", "study/grpo21/recipe.yaml")
 OUT = "@out/new"
@@ -78,8 +79,14 @@ COMMANDS = {
     ],
     "validate": [Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml"))],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
-    "audit shortcuts": [Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS)],
-    "audit sample": [Reads(f"audit sample @data --per-principle 1 --out {OUT}", PAIRS)],
+    "audit shortcuts": [
+        Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS),
+        Reads(f"audit shortcuts @talks --out {OUT}", TALKS),
+    ],
+    "audit sample": [
+        Reads(f"audit sample @data --per-principle 1 --out {OUT}", PAIRS),
+        Reads(f"audit sample @talks --pairs 2 --out {OUT}", TALKS),
+    ],
     "audit serve": [
         Reads(
             "audit serve @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), serves=True,
@@ -89,6 +96,10 @@ COMMANDS = {
     "audit report": [
         Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE),
         Reads("audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "read.jsonl")),
+        Reads(
+            f"audit report @talks --answers @labels.jsonl --out {OUT}", (*TALKS, "labels.jsonl"),
+            tolerates="labels.jsonl truncated",
+        ),
     ],
     "audit export": [
         Reads(
@@ -111,6 +122,7 @@ COMMANDS = {
     "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
     "eval": [
         Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
+        Reads(f"eval --benchmark rankjudge --path @talks --out {OUT}", TALKS),
         Reads(
             f"eval --baselines bundled:tiny --examples @examples --path @data --out {OUT}",
             ("examples", "examples/pairs.jsonl", "examples/cases.jsonl"),

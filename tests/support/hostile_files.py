@@ -65,6 +65,7 @@ def make_workspace(root: Path) -> Path:
     from hellobench_factories import instruction_row
     from run_factories import scaling_study
 
+    from judge_r1.core.conversations import read_conversations
     from judge_r1.core.jsonl import write_jsonl
     from judge_r1.core.pair_set import load_pairs
 
@@ -93,6 +94,10 @@ def make_workspace(root: Path) -> Path:
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")
     pairs = load_pairs(root / "data").pairs
     write_jsonl(root / "answers.jsonl", [choose(pair, True) for pair in pairs])
+    cli("build", "mini-conversations", "--limit", "12", "--variants", "1", "--out", root / "talks")
+    talks, _ = read_conversations(root / "talks")
+    label = {"schema": 1, "annotator": "ana", "label": "clean", "at": "2026-11-24"}
+    write_jsonl(root / "labels.jsonl", [label | {"pair_id": pair.pair_id} for pair in talks])
     cli("audit", "sample", root / "data", "--per-principle", "1", "--out", root / "sheet")
     sheet = map(json.loads, (root / "sheet" / "sheet.jsonl").read_text(encoding="utf-8").splitlines())
     write_jsonl(root / "read.jsonl", [line | {"real": True, "natural": False} for line in sheet])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_builders.audit.annotation.annotations import Answer, Round, read_answers
-from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.annotation.record_log import AnswerFileError, check_known
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
@@ -78,20 +78,6 @@ def page_key(pair_id: str, annotator: str, round_: Round) -> str:
     return content_hash("page", pair_id, annotator, round_)
 
 
-def check_answers(data: PairSet, answers: Iterable[Answer], where: Path) -> None:
-    """Check that all answers belong to pairs of the set.
-
-    Raises:
-        AnswerFileError: an answer belongs to another pair.
-    """
-    known = {pair.pair_id for pair in data.pairs}
-    for answer in answers:
-        if answer.pair_id not in known:
-            raise AnswerFileError(
-                f"{where} has an answer to pair {answer.pair_id}, which is not in the set: pass the answers of this set"
-            )
-
-
 def load_audit(folder: Path, answers: Path) -> tuple[PairSet, list[Answer]]:
     """Load pairs and the answers about them.
 
@@ -101,5 +87,5 @@ def load_audit(folder: Path, answers: Path) -> tuple[PairSet, list[Answer]]:
     data, found = load_pairs(folder), read_answers(answers)
     if not found:
         raise AnswerFileError(f"{answers} has no answers yet: collect them with judge-r1 audit serve {folder}")
-    check_answers(data, found, answers)
+    check_known(found, [pair.pair_id for pair in data.pairs], answers)
     return data, found

@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from data_builders.audit.annotation.annotations import AnswerLog
-from data_builders.audit.annotation.assignment import check_answers
 from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
 from data_builders.audit.annotation.pages import Site
+from data_builders.audit.annotation.record_log import check_known
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 
@@ -88,5 +88,5 @@ def open_audit(data: PairSet, answers: Path) -> Site:
             pairs.
     """
     log = AnswerLog(answers)
-    check_answers(data, log.answers, answers)
+    check_known(log.answers, [pair.pair_id for pair in data.pairs], answers)
     return Site(data, log, secrets.token_urlsafe(16))

@@ -11,13 +11,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from data_builders.audit.annotation.annotations import AnnotatorName, Note
-from data_builders.audit.annotation.record_log import AnswerFileError, read_log
-from data_builders.conversations.dataset import DOCUMENT_FILE, PAIR_FILE
+from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
 from judge_r1.core.conversations import (
     CONVERSATIONS_FILE,
     DOCUMENTS_FILE,
     ConversationPair,
-    Document,
+    read_conversations,
 )
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_atomic, write_json
@@ -45,15 +44,6 @@ class PairLabel(Record):
     at: NonEmpty
 
 
-def read_folder(folder: Path) -> tuple[list[ConversationPair], dict[str, Document]]:
-    """The pairs of a folder, and the documents by id. Raises: JudgeError if a pair has no document."""
-    documents = {found.document_id: found for found in DOCUMENT_FILE.read(folder)}
-    pairs = list(PAIR_FILE.read(folder))
-    if lost := next((pair.pair_id for pair in pairs if pair.document_id not in documents), None):
-        raise JudgeError(f"{folder}: the document of pair {lost} is missing: rebuild the folder")
-    return pairs, documents
-
-
 def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     """Writes `count` pairs, or all if there are fewer, with their documents. Returns their number.
 
@@ -62,7 +52,7 @@ def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     """
     if (out / SAMPLE_FILE).exists():
         raise JudgeError(f"{out / SAMPLE_FILE} exists, and answers may belong to it: write to another folder")
-    pairs, documents = read_folder(folder)
+    pairs, documents = read_conversations(folder)
     if not pairs:
         raise JudgeError(f"{folder} has no pairs to sample")
     drawn = Random(seed).sample(sorted(pairs, key=lambda pair: pair.pair_id), min(count, len(pairs)))
@@ -79,29 +69,22 @@ def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     return len(drawn)
 
 
-def check_labels(pairs: Sequence[ConversationPair], labels: Sequence[PairLabel], where: Path) -> None:
-    """Raises: AnswerFileError if an answer belongs to another set."""
-    known = {pair.pair_id for pair in pairs}
-    if other := next((label.pair_id for label in labels if label.pair_id not in known), None):
-        raise AnswerFileError(
-            f"{where} has an answer to pair {other}, which is not in the set: pass the answers of this set"
-        )
-
-
 def report_labels(folder: Path, files: Sequence[Path], out: Path) -> dict[str, Any]:
     """Writes labels.json and refused.txt, and returns the content of the first: counts and shares by failure type and
     person, the agreement of two people, and the refused pairs. A pair is refused if at least half of its readers do
     not call it clean.
 
     Raises:
-        AnswerFileError: There is no answer, or one belongs to another set.
+        AnswerFileError: There is no answer, an answer belongs to another set, or two files have answers of one person.
     """
-    pairs, _ = read_folder(folder)
+    pairs, _ = read_conversations(folder)
     by_id = {pair.pair_id: pair for pair in pairs}
     found: dict[tuple[str, str], PairLabel] = {}
     for path in files:
         labels = read_log(path, PairLabel)
-        check_labels(pairs, labels, path)
+        check_known(labels, by_id, path)
+        if twice := sorted({name for _, name in found} & {label.annotator for label in labels}):
+            raise AnswerFileError(f"{path} has answers of {twice[0]}, and so does another file: name each person once")
         found.update({(label.pair_id, label.annotator): label for label in labels})
     if not found:
         raise AnswerFileError(
@@ -113,9 +96,12 @@ def report_labels(folder: Path, files: Sequence[Path], out: Path) -> dict[str, A
         groups.setdefault(by_id[label.pair_id].failure, []).append(label)
     if len(readers) > 1:
         groups |= {f"by {name}": [label for label in found.values() if label.annotator == name] for name in readers}
-    refused = [pair.pair_id for pair in pairs if _refused([v for (i, _), v in found.items() if i == pair.pair_id])]
+    of_pair: dict[str, list[PairLabel]] = {}
+    for label in found.values():
+        of_pair.setdefault(label.pair_id, []).append(label)
+    refused = [pair.pair_id for pair in pairs if _refused(of_pair.get(pair.pair_id, ()))]
     report = {
-        "schema": 1, "readers": readers, "pairs": len(pairs), "labelled": len({pair_id for pair_id, _ in found}),
+        "schema": 1, "readers": readers, "pairs": len(pairs), "labelled": len(of_pair),
         "rows": [_row(name, labels, by_id) for name, labels in groups.items()],
         "agreement": _agreement(found, readers), "refused": refused,
         "notes": [

@@ -1,12 +1,12 @@
 """Reads the answers to a reading sheet: filled-in copies of `sheet.jsonl`, and answers given on the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from data_builders.audit.annotation.annotations import AnnotatorName, Note
-from data_builders.audit.annotation.record_log import AnswerFileError, read_log
+from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
 from data_builders.audit.reading.sheet import SHEET_FILE
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -53,7 +53,7 @@ def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Reading
     for path in files:
         # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
         readings = read_log(path, Reading) if path == folder / ANSWERS_FILE else list(read_jsonl(path, Reading))
-        check_readings(data, folder, readings, path)
+        check_known(readings, [pair.pair_id for pair in data.pairs], path)
         in_file = dict[str, dict[str, Reading]]()
         for reading in readings:
             if reading.real is not None:
@@ -70,14 +70,3 @@ def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Reading
             f"{folder / SHEET_FILE}, or answer on the page of judge-r1 audit serve {folder}"
         )
     return data, found
-
-
-def check_readings(data: PairSet, folder: Path, readings: Iterable[Reading], where: Path) -> None:
-    """Check that all answers belong to pairs of the sheet. Raises: AnswerFileError."""
-    known = {pair.pair_id for pair in data.pairs}
-    for reading in readings:
-        if reading.pair_id not in known:
-            raise AnswerFileError(
-                f"{where} has an answer to pair {reading.pair_id}, which is not in {folder}: pass the answers of this "
-                "sheet"
-            )

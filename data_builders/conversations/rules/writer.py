@@ -57,11 +57,10 @@ class Staging:
 
 @dataclass(frozen=True)
 class Written:
-    """A conversation, its plan by round, and the excluded word of its directive."""
+    """A conversation and its plan, one entry per round."""
 
     messages: Conversation
     plan: tuple[str, ...]
-    excluded: str | None
 
 
 def stage(conditions: Conditions, *, flawed: bool) -> Staging:
@@ -162,7 +161,7 @@ class _Writer:
                 question = f"{question} {self._pick(DIRECTIVE).format(word=self._excluded)}"
             messages += [ChatMessage(role="user", content=question), ChatMessage(role="assistant", content=answer)]
             plan.append(f"round {index + 1}: {situation}; {note}")
-        return Written(tuple(messages), tuple(plan), self._excluded)
+        return Written(tuple(messages), tuple(plan))
 
     def _pick(self, phrases: Sequence[str]) -> str:
         return self._random.choice(phrases)

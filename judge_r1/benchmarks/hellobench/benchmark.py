@@ -30,9 +30,9 @@ from judge_r1.benchmarks.hellobench.tables import TextTables
 from judge_r1.benchmarks.hellobench.text_measures import joined
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.errors import read_error
 from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_file import read_text
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 
 
@@ -156,12 +156,7 @@ def chosen_weights(path: Path, options: HelloBenchOptions) -> Weights:
 def refusal_phrases(path: Path | None) -> list[str]:
     if path is None:
         return []
-    try:
-        found = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise read_error(path, error) from None
-    except UnicodeDecodeError:
-        raise BadBenchmark(f"{path} is not UTF-8 text") from None
+    found = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     if not found:
         raise BadBenchmark(f"{path} holds no phrase: write the first words of refusals, one phrase on each line")
     return found

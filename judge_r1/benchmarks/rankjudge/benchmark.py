@@ -37,6 +37,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     items = unique_items((item_of(pair) for pair in pairs), path)
     compared = aggregate_side if options.context == "search" and not options.joint else aggregate_joint
     aggregate = aggregate_pointwise if options.pointwise else compared
+    baselines = partial(baseline_results, texts=texts, aggregate=compared)
     orders = _each_alone if options.pointwise else both_orders if options.both else one_order
     return LoadedBenchmark(
         items,
@@ -45,7 +46,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         aggregate=aggregate,
         texts=texts if options.context == "search" else {},
         metrics=metrics,
-        baselines=(lambda items: {}) if options.pointwise else partial(baseline_results, texts=texts, aggregate=compared),
+        baselines=(lambda items: {}) if options.pointwise else baselines,
     )
 
 

@@ -6,9 +6,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE, ConversationPair, Document
+from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair, read_conversations
 from judge_r1.core.errors import explain
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.tabular import Row, file_rows
 
 
@@ -20,13 +19,8 @@ def read_pairs(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:
         raise BadBenchmark(
             f"{path} holds no {CONVERSATIONS_FILE}: run `judge-r1 build conversations`, or give pairs.json"
         )
-    documents = read_jsonl(path / DOCUMENTS_FILE, Document, unique="document_id")
-    texts = {document.document_id: document.context for document in documents}
-    pairs = list(read_jsonl(path / CONVERSATIONS_FILE, ConversationPair, unique="pair_id"))
-    if missing := next((pair for pair in pairs if pair.document_id not in texts), None):
-        document = f"document {missing.document_id}, which {DOCUMENTS_FILE} lacks"
-        raise BadBenchmark(f"{path}: pair {missing.pair_id} is about {document}")
-    return pairs, texts
+    pairs, documents = read_conversations(path)
+    return pairs, {document_id: document.context for document_id, document in documents.items()}
 
 
 def _published(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:

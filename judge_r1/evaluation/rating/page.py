@@ -31,10 +31,11 @@ def judge_grid(found: RatedSlice) -> Grid:
     return Grid(f"Rating: {found.name}", _note(found), head, rows)
 
 
-def scale_grid(judges: Sequence[JudgeRating], items: int) -> Grid:
-    """Judges rated on a fixed scale."""
+def scale_grid(judges: Sequence[JudgeRating], items: int, others: int) -> Grid:
+    """Judges rated on a fixed scale of so many items. Votes on `others` further items were left out."""
+    dropped = {"not on the scale": others} if others else {}
     found = RatedSlice(
-        name="fixed scale", items=items, judges=tuple(judges), dropped={}, converged=True, connected=True
+        name="fixed scale", items=items, judges=tuple(judges), dropped=dropped, converged=True, connected=True
     )
     return judge_grid(found)
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_file import read_text
 from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
 from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart, grids, rating_page, scale_grid
@@ -38,7 +39,7 @@ def run_scale(votes: Votes, scale: Path, out: Path) -> Grid:
     """Rates each judge on the items of an earlier rating and writes scale.json and the table."""
     items = read_scale(scale)
     judges = rate_on_scale(votes, items)
-    table = scale_grid(judges, len(items))
+    table = scale_grid(judges, len(items), len(votes.clusters.keys() - items.keys()))
     data = {"schema": 1, "scale": str(scale), "judges": [judge.model_dump(mode="json") for judge in judges]}
     _write(out, {BOARD: markdown(table), SCALE: dump_json(data)})
     return table
@@ -50,11 +51,7 @@ def read_refused(path: Path, votes: Votes) -> frozenset[str]:
     Raises:
         JudgeError: The file cannot be read, or names an item without votes.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error if isinstance(error, OSError) else OSError(0, "it is not a text in UTF-8")
-        raise read_error(path, reason) from None
+    lines = read_text(path).splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip() and line.strip() not in votes.clusters:
             near = suggest(line.strip()[:80], list(votes.clusters)[:1000])

@@ -74,7 +74,8 @@ class StabilityRow(Record):
 
 class Rating(Record):
     """The result of `judge-r1 rate`. The first slice holds all informative items, the second drops the hardest; then
-    one slice for each group of the second. `slices_agree` are Spearman's rho and Kendall's tau between the first two."""
+    one slice for each group of the second. `slices_agree` are Spearman's rho and Kendall's tau between the first two.
+    """
 
     schema_: Literal[1] = Field(1, alias="schema")
     options: dict[str, str | float | bool]

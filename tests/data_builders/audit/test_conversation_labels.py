@@ -1,6 +1,7 @@
 """People check the labels of conversation pairs: the sample, the pages, the report, and what `rate` leaves out."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +11,12 @@ from typer.testing import CliRunner
 
 from data_builders.audit.annotation.local_site import Request
 from data_builders.audit.annotation.record_log import AnswerFileError
-from data_builders.audit.conversation_labels.labels import read_folder, report_labels, write_sample
+from data_builders.audit.conversation_labels.labels import report_labels, write_sample
 from data_builders.audit.conversation_labels.pages import LabelSite, open_labels
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import failure_type
+from judge_r1.core.conversations import read_conversations
 from judge_r1.core.errors import JudgeError
 
 
@@ -40,11 +42,11 @@ def site(sample: Path) -> Iterator[LabelSite]:
 
 
 def test_a_sample_depends_on_the_seed_alone(folder: Path, sample: Path, tmp_path: Path) -> None:
-    drawn = {pair.pair_id for pair in read_folder(sample)[0]}
+    drawn = {pair.pair_id for pair in read_conversations(sample)[0]}
     write_sample(folder, tmp_path / "again", 6, seed=0)
     write_sample(folder, tmp_path / "other", 6, seed=1)
-    assert {pair.pair_id for pair in read_folder(tmp_path / "again")[0]} == drawn
-    assert {pair.pair_id for pair in read_folder(tmp_path / "other")[0]} != drawn
+    assert {pair.pair_id for pair in read_conversations(tmp_path / "again")[0]} == drawn
+    assert {pair.pair_id for pair in read_conversations(tmp_path / "other")[0]} != drawn
     assert write_sample(folder, tmp_path / "whole", 1000, seed=0) == 20
     with pytest.raises(JudgeError, match="write to another folder"):
         write_sample(folder, sample, 6, seed=0)
@@ -82,6 +84,9 @@ def test_answers_are_saved_reported_and_refused(site: LabelSite, sample: Path, t
     assert set(report["refused"]) == {first, third}
     assert set((tmp_path / "refused.txt").read_text().split()) == {first, third}
     assert json.loads((tmp_path / "labels.json").read_text())["notes"][0]["note"] == "two\nflaws"
+    copy = Path(shutil.copy(sample / "answers.jsonl", tmp_path / "copy.jsonl"))
+    with pytest.raises(AnswerFileError, match=r"copy\.jsonl has answers of Ana, and so does another file"):
+        report_labels(sample, [sample / "answers.jsonl", copy], tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +123,10 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "sample"
     assert "3 pairs" in run("audit", "sample", folder, "--pairs", 3, "--out", out)
     assert "from one folder, not from 2" in run("audit", "sample", folder, folder, "--out", tmp_path / "two")
+    assert "--per-principle is for pairs" in run("audit", "sample", folder, "--per-principle", 3, "--out", out)
     assert "no answer yet" in run("audit", "report", out)
     assert "read answers.jsonl" in run("audit", "export", out, "--out", tmp_path / "a.csv")
-    pairs = [pair.pair_id for pair in read_folder(out)[0]]
+    pairs = [pair.pair_id for pair in read_conversations(out)[0]]
     labels = ("clean", "noise", "clean")
     lines = [
         {"schema": 1, "annotator": "Ana", "pair_id": pair, "label": label, "at": "now"}
@@ -131,4 +137,4 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     run("eval", "--benchmark", "rankjudge", "--path", folder, "--out", tmp_path / "eval")
     run("rate", tmp_path / "eval", "--refused", out / "refused.txt", "--out", tmp_path / "rating")
     rated = [json.loads(line) for line in (tmp_path / "rating" / "items.jsonl").read_text().splitlines()]
-    assert [row["item"] for row in rated if row["status"] == "refused"] in ([pairs[1]], [])
+    assert {row["item"]: row["status"] for row in rated}[pairs[1]] == "refused"

@@ -29,7 +29,7 @@ def sheet(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def site(sheet: Path) -> Iterator[ReadingSite]:
-    site = open_reading(load_pairs(sheet), sheet, sheet / "answers.jsonl")
+    site = open_reading(load_pairs(sheet), sheet / "answers.jsonl")
     site.token = "token"
     with site.log:
         yield site
@@ -74,7 +74,7 @@ def test_answers_are_saved_and_can_be_changed(site: ReadingSite) -> None:
     [
         ({"real": "maybe"}, 400, "Answer both questions first."),
         ({"natural": []}, 400, "Answer both questions first."),
-        ({"pair": "other"}, 409, "not in the sheet"),
+        ({"pair": "other"}, 409, "not in the set"),
         ({"annotator": " "}, 400, "A name must have 1 to 40 characters"),
         ({"note": "x" * 2001}, 400, "The answer was not saved: field note"),
     ],
@@ -107,8 +107,8 @@ def test_a_kill_leaves_a_readable_file_and_a_foreign_one_is_refused(sheet: Path)
     path.write_text(f'{line}\n{{"annotator": "A')
     assert list(load_readings(sheet, [path])[1]) == ["Ana"]
     path.write_text(line.replace(pair_id, "other") + "\n")
-    with pytest.raises(AnswerFileError, match="pass the answers of this sheet"):
-        open_reading(load_pairs(sheet), sheet, path)
+    with pytest.raises(AnswerFileError, match="pass the answers of this set"):
+        open_reading(load_pairs(sheet), path)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])

@@ -100,6 +100,10 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
         list(read_documents(tmp_path / "texts", None))
     (tmp_path / "texts" / "table.jsonl").write_text('{"id": "1", "context": "From the table."}\n')
     assert [document.context for document in read_documents(tmp_path / "texts", None)] == ["From the table."]
+    for context, problem in (("5", "must hold text, not int"), ('" "', "must not be empty")):
+        (tmp_path / "texts" / "table.jsonl").write_text(f'{{"id": "1", "context": {context}}}\n')
+        with pytest.raises(JudgeError, match=f"line 1: column 'context' {problem}"):
+            list(read_documents(tmp_path / "texts", None))
 
 
 def test_a_build_without_a_pair_says_why(tmp_path: Path) -> None:

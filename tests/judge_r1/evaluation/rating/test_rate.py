@@ -195,6 +195,10 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(app, ["rate", str(path), "--scale", str(out), "--out", str(tmp_path / "scale")])
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "scale" / "scale.json").read_text())["judges"]
+    assert "not on the scale" in result.output
+    result = run(app, ["rate", str(path), "--scale", str(out), "--out", str(tmp_path / "scale"), "--prior", "1"])
+    assert result.exit_code == 2
+    assert "--prior is for a fit" in result.output
     result = run(app, ["rate", str(path), "--out", str(tmp_path / "compat"), "--repo-compat"])
     assert result.exit_code == 0, result.output
     (tmp_path / "refused.txt").write_text("nothing\n", encoding="utf-8")

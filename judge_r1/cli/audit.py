@@ -26,8 +26,8 @@ Answers = Annotated[Path | None, typer.Option(help="The answers; by default answ
 SheetAnswers = Annotated[
     list[Path] | None,
     typer.Option(
-        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet: any number of files, also "
-        "filled-in copies of sheet.jsonl."
+        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet or conversations: any number of files, "
+        "for a sheet also filled-in copies of sheet.jsonl."
     ),
 ]
 
@@ -149,7 +149,7 @@ def sample(
         _sample_conversations(folders, out, pairs or PAIRS, seed)
         return
     if pairs is not None:
-        raise JudgeError("--pairs is for conversations: give --per-principle for pairs of reasonings")
+        raise JudgeError(f"--pairs is for conversations, which {folders[0]} does not hold: give --per-principle")
     report = write_sheet(folders, out, per_principle=per_principle or PER_PRINCIPLE, seed=seed)
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
     table = Table("principle", *domains, "pairs")

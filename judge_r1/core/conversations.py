@@ -107,11 +107,13 @@ def read_conversations(folder: Path) -> tuple[list[ConversationPair], dict[str, 
     """The pairs of a folder of `judge-r1 build conversations`, and its documents by id.
 
     Raises:
-        JudgeError: A record is invalid, or the document of a pair is missing.
+        JudgeError: A record is invalid, there is no pair, or the document of a pair is missing.
     """
     found = read_jsonl(folder / DOCUMENTS_FILE, Document, unique="document_id")
     documents = {document.document_id: document for document in found}
     pairs = list(read_jsonl(folder / CONVERSATIONS_FILE, ConversationPair, unique="pair_id"))
+    if not pairs:
+        raise JudgeError(f"{folder / CONVERSATIONS_FILE} has no pairs")
     if lost := next((pair for pair in pairs if pair.document_id not in documents), None):
         raise JudgeError(
             f"{folder / CONVERSATIONS_FILE}: pair {lost.pair_id} is about document {lost.document_id}, which "

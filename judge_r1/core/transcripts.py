@@ -6,7 +6,6 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair, Document, read_conversations
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import GENERAL
@@ -90,8 +89,6 @@ def load_transcripts(folder: Path) -> PairSet:
         JudgeError: A record is invalid, or there is no pair.
     """
     pairs, documents = read_conversations(folder)
-    if not pairs:
-        raise JudgeError(f"{folder / CONVERSATIONS_FILE} has no pairs")
     cases = {document_id: _case(document) for document_id, document in documents.items()}
     return PairSet.of(cases.values(), [transcript_pair(pair, cases[pair.document_id]) for pair in pairs])
 

@@ -53,8 +53,6 @@ def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     if (out / SAMPLE_FILE).exists():
         raise JudgeError(f"{out / SAMPLE_FILE} exists, and answers may belong to it: write to another folder")
     pairs, documents = read_conversations(folder)
-    if not pairs:
-        raise JudgeError(f"{folder} has no pairs to sample")
     drawn = Random(seed).sample(sorted(pairs, key=lambda pair: pair.pair_id), min(count, len(pairs)))
     about = {pair.document_id for pair in drawn}
     kept: dict[str, Sequence[Record]] = {

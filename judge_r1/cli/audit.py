@@ -26,8 +26,8 @@ Answers = Annotated[Path | None, typer.Option(help="The answers; by default answ
 SheetAnswers = Annotated[
     list[Path] | None,
     typer.Option(
-        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet or conversations: any number of files, "
-        "for a sheet also filled-in copies of sheet.jsonl."
+        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet or conversations: any number "
+        "of files, of a sheet also filled-in copies of sheet.jsonl."
     ),
 ]
 

@@ -1,5 +1,6 @@
 """Conversations by a teacher: a scripted model behind a real server, with wrong forms and failed checks."""
 
+import asyncio
 import json
 import re
 from collections import Counter
@@ -7,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from fake_llm_server import FakeLLMServer
+from source_factories import FunctionTeacher
 from typer.testing import CliRunner
 
+from data_builders.conversations import mini
+from data_builders.conversations.teacher import Asker, Calls, ground
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Verification
@@ -98,3 +102,14 @@ def test_a_teacher_that_never_has_the_form(documents: Path, tmp_path: Path, monk
         assert result.exit_code == 2
         assert "gave 2 documents and no conversation pair" in result.output
         assert server.served.total() == 2 * 3  # three attempts for each plan
+
+
+def test_the_flawed_round_does_not_count_as_ungrounded() -> None:
+    """Even if the model lists its claims against the request."""
+    rounds = [{"round": number, "claims": [{"claim": "c", "grounded": number == 1}]} for number in (1, 2)]
+    teacher = FunctionTeacher(lambda request: json.dumps({"rounds": rounds}))
+    document = mini.document(0, seed=0)
+    talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
+    asker = Asker(teacher, Calls())
+    assert asyncio.run(ground(asker, document, talk, 2)) == (1.0, 0)
+    assert asyncio.run(ground(asker, document, talk, None)) == (0.5, 0)

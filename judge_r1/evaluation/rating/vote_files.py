@@ -8,7 +8,6 @@ recognized by its columns `model` and `judge`.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +19,8 @@ from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
 OnInvalid = Literal["incorrect", "drop"]
 GROUP = "group"
+MOST_TOKENS = 1e9
+"""More tokens for one item are a typing error."""
 
 
 class RatedVote(NamedTuple):
@@ -130,22 +131,14 @@ def _table_votes(path: Path, compat: bool) -> Iterable[RatedVote]:
         item = row.name("item")
         cluster = row.name("cluster") if row.values.get("cluster") else item
         labels = {GROUP: row.name(GROUP)} if row.values.get(GROUP) else {}
-        tokens = _number(row, "tokens", inf) if "tokens" in row.values else None
+        tokens = _number(row, "tokens", MOST_TOKENS) if "tokens" in row.values else None
         yield RatedVote(row.name("judge"), item, _number(row, "score", 1), cluster, labels, tokens)
 
 
 def _number(row: Row, name: str, most: float) -> float | None:
     """The number from 0 to `most` in a column; None if it is empty."""
-    value, limits = row.value(name), f"from 0 to {most:g}" if most < inf else "of at least 0"
-    if value is None or value == "":
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise row.error(name, f"must hold a number {limits}, or nothing, not {str(value)[:40]!r}") from None
-    if not 0 <= number <= most or number == inf:
-        raise row.error(name, f"must hold a number {limits}, not {number:g}")
-    return number
+    value = row.value(name)
+    return None if value in (None, "") else row.bounded(name, value, most)
 
 
 def _match(row: Row, compat: bool) -> RatedVote:

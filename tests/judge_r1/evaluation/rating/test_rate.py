@@ -161,8 +161,13 @@ def test_published_matches(
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"judge": "a", "item": "i", "score": "high"}, "line 1: column 'score' must hold a number from 0 to 1"),
-        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' must hold a number from 0 to 1, not 2"),
+        (
+            {"judge": "a", "item": "i", "score": "high"},
+            "column 'score' holds 'high', and must hold numbers from 0 to 1",
+        ),
+        ({"judge": "a", "item": "i", "score": 2}, "line 1: column 'score' holds '2', and must"),
+        ({"judge": "a", "item": "i", "score": True}, "line 1: column 'score' holds 'True', and must"),
+        ({"judge": "a", "item": "i", "score": 1, "tokens": "inf"}, "line 1: column 'tokens' holds 'inf', and must"),
         ({"judge": "a", "item": "i"}, "column 'score' is missing"),
         ({"judge": "", "item": "i", "score": 1}, "column 'judge' must not be empty"),
     ],

@@ -56,7 +56,7 @@ def test_a_column_of_tokens(tmp_path: Path) -> None:
     (cost,) = [grid for grid in grids(rating) if grid.title == "Cost"]
     assert cost.rows[0][::3] == (rows[0]["judge"], "yes")
     for wrong in (-1, "many", "nan", "inf"):
-        with pytest.raises(JudgeError, match="column 'tokens' holds .*, and must hold numbers from 0"):
+        with pytest.raises(JudgeError, match=r"column 'tokens' holds .*, and must hold numbers from 0"):
             read_votes([write_votes(tmp_path / "v.jsonl", [{**rows[0], "tokens": wrong}])])
 
 

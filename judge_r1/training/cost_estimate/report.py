@@ -215,8 +215,8 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
     source = "the mean of the data" if tokens.mean_prompt is not None else "the longest, as there are no data"
     lines = [
         f"assumed: {COMPUTE:.0%} of peak TFLOPS, {BANDWIDTH:.0%} of memory bandwidth, {NETWORK:.0%} of the networks",
-        f"assumed: prompts of {tokens.mean_prompt or tokens.prompt:,.0f} tokens ({source}), and typically {TYPICAL:.0%} "
-        "of the response budget and of the searches",
+        f"assumed: prompts of {tokens.mean_prompt or tokens.prompt:,.0f} tokens ({source}), and typically "
+        f"{TYPICAL:.0%} of the response budget and of the searches",
     ]
     if recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
         one, where = query_seconds(recipe, machine), "a core" if embeds_on_processor(recipe) else "the GPU"

@@ -18,8 +18,7 @@ COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75
 QUERY_TOKENS = 16
 """Assumed tokens of a query with its prefix."""
 QUERY_SECONDS = 0.027
-"""Measured (`scripts.bench.gatherer`, gathered, 2026-11-24): one query with `bundled:e5-small` on one busy core, so an upper
-value: free cores are faster."""
+"""Measured seconds to embed a query with `bundled:e5-small` on one busy core (docs/cluster.md): an upper value."""
 MEASURED_PARAMETERS = 33_400_000
 """Parameters of the embedder of `QUERY_SECONDS`. The time of another one is scaled by its own."""
 LOOKUP_SECONDS = 1e-4

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from judge_r1.episode.config import is_server
 from judge_r1.training.cost_estimate.gpus import GPUS as KNOWN_GPUS
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.memory import (
@@ -218,7 +219,9 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
         f"assumed: prompts of {tokens.mean_prompt or tokens.prompt:,.0f} tokens ({source}), and typically "
         f"{TYPICAL:.0%} of the response budget and of the searches",
     ]
-    if recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
+    if recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches and is_server(recipe.episode.retriever):
+        lines.append("assumed: the retrieval server embeds queries in no time")
+    elif recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
         one, where = query_seconds(recipe, machine), "a core" if embeds_on_processor(recipe) else "the GPU"
         workers = agent_workers(recipe, machine.total)
         lines.append(

@@ -11,6 +11,7 @@ from retrieval import errors
 from retrieval.case_index import Hit
 from retrieval.errors import RetrievalError, SearchTimeout, ServerUnavailable
 from retrieval.passages import Passage
+from retrieval.store import VectorStore
 
 CALL = 1024
 """Searches in one HTTP call."""
@@ -24,10 +25,18 @@ class RemoteRetriever:
     A call is repeated while the server refuses it, restarts or cannot be reached, until `timeout_s` is over. A search
     changes nothing, so a repeated one cannot double anything. `retries` counts repeated calls.
 
+    With `passage_words`, a server that splits cases into passages of another size refuses the searches.
+
     Every result names its case. An answer with another number of results, or of another case, is an error.
     """
 
-    def __init__(self, url: str, *, token: str | None = None, timeout_s: float = 300.0) -> None:
+    store: VectorStore | None = None
+    """A server has its own."""
+
+    def __init__(
+        self, url: str, *, token: str | None = None, timeout_s: float = 300.0, passage_words: int | None = None
+    ) -> None:
+        self._settings = {} if passage_words is None else {"passage_words": passage_words}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.url, self.timeout_s, self.retries = url.rstrip("/"), timeout_s, 0
         self._client = httpx.Client(headers=headers, trust_env=False)
@@ -54,6 +63,7 @@ class RemoteRetriever:
         wait, reason = _WAIT_S[0], ""
         while (left := until - time.monotonic()) > 0:
             body = {"k": k, "requests": [list(pair) for pair in requests], "timeout_s": min(left, 300.0)}
+            body |= self._settings
             try:
                 answer = self._client.post(f"{self.url}/search", json=body, timeout=left)
             except httpx.TransportError as error:

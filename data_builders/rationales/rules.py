@@ -14,7 +14,7 @@ from data_builders.rationales.store import stored_traces
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.case_index import CaseRetriever, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.episode.reward import with_reward
@@ -22,7 +22,6 @@ from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.targets import answer
 from judge_r1.training.recipe import Recipe
-from retrieval.retriever import Retriever
 
 
 def answer_text(pair: ReasoningPair) -> str:
@@ -35,7 +34,7 @@ def gold_trace(
     data: PairSet,
     config: EpisodeConfig,
     tokenizer: SafeTokenizer,
-    retriever: Retriever,
+    retriever: CaseRetriever,
     writer: Writer | None = None,
 ) -> Trajectory:
     """The rationale of a pair, run through the state machine. The episode is invalid if a budget is exceeded or the

@@ -17,6 +17,7 @@ from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.case_index import CaseRetriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.prompts import judge_prompt
@@ -24,7 +25,6 @@ from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
 from judge_r1.episode.thoughts import split_hidden_thought
 from judge_r1.episode.tokenizer import SafeTokenizer
-from retrieval.retriever import Retriever
 
 TRIES = 3
 """How often a turn is requested: once, and twice more with the reason why it was rejected."""
@@ -70,7 +70,7 @@ class Setting:
     data: PairSet
     config: EpisodeConfig
     tokenizer: SafeTokenizer
-    retriever: Retriever
+    retriever: CaseRetriever
     teacher: Teacher
     stats: RationaleStats
 

@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
 from rich.console import Console
@@ -16,13 +17,18 @@ from judge_r1.core.errors import JudgeError, write_error
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.pair_set import CASES_FILE, CaseTexts, open_cases
 from judge_r1.core.record_base import content_hash
-from judge_r1.episode.config import AUTO, EpisodeConfig
+from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
 from retrieval.embedders import Embedder, load_embedder
 from retrieval.retriever import Retriever
 from retrieval.store import StoreKey, StoreReport, fill_store, missing_cases
 from retrieval.weights_cache import cache_dir
 
+if TYPE_CHECKING:
+    from retrieval.client import RemoteRetriever
+
 BM25 = "bm25"
+TOKEN = "RETRIEVAL_TOKEN"
+"""Environment variable with the token of a retrieval server."""
 INDEX_FOLDER = "index"
 STORED_INDEXES, BUILT_INDEXES = 256, 4096
 """Indexes that a retriever caches. A stored one is mapped from disk again in milliseconds."""
@@ -41,13 +47,22 @@ def shared_embedder(name: str, device: str | None) -> Embedder:
         return embedder
 
 
-def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: str | None = None) -> Retriever:
-    """The retriever of a configuration. It reads vectors from the store of the texts' folder, if they have one. Without
-    searches it is BM25, which needs no embedder.
+CaseRetriever: TypeAlias = "Retriever | RemoteRetriever"
+
+
+def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: str | None = None) -> CaseRetriever:
+    """The retriever of a configuration: a client if it names a server (`http://…`), else one of this process. It reads
+    vectors from the store of the texts' folder, if they have one. Without searches it is BM25, which needs no embedder.
 
     `device` is for the embedder where the configuration leaves it open.
     """
     words = config.budget.passage_words
+    if config.effective_budget.max_searches > 0 and is_server(config.retriever):
+        try:
+            from retrieval.client import RemoteRetriever
+        except ImportError as error:
+            raise JudgeError(f"a retrieval server needs httpx ({error}): pip install 'judge-r1[endpoints]'") from error
+        return RemoteRetriever(config.retriever, token=os.environ.get(TOKEN) or None, passage_words=words)
     if not searches_vectors(config) or not texts:
         return Retriever(texts, method=BM25, passage_words=words, max_cases=BUILT_INDEXES)
     embedder = shared_embedder(config.retriever, config.retriever_device or device)
@@ -60,8 +75,8 @@ def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: st
 
 
 def searches_vectors(config: EpisodeConfig) -> bool:
-    """Whether episodes search with an embedder."""
-    return config.effective_budget.max_searches > 0 and config.retriever != BM25
+    """Whether episodes search with an embedder of their own process."""
+    return config.effective_budget.max_searches > 0 and config.retriever != BM25 and not is_server(config.retriever)
 
 
 def index_folder(data: Path, key: StoreKey | None = None) -> Path:
@@ -76,7 +91,7 @@ def index_folder(data: Path, key: StoreKey | None = None) -> Path:
 
 
 def fill_index(
-    retriever: Retriever, texts: Mapping[str, str], case_ids: Sequence[str] | None = None, *, verify: bool = False
+    retriever: CaseRetriever, texts: Mapping[str, str], case_ids: Sequence[str] | None = None, *, verify: bool = False
 ) -> StoreReport | None:
     """Embeds the cases (by default all) that the retriever's store lacks, with a progress bar. Does nothing for a
     retriever without a store. One process builds; others wait for it and then read.

@@ -49,6 +49,7 @@ class EpisodeConfig(ConfigModel):
     search: bool = True
     prompt: str = "standard"
     retriever: str = "intfloat/e5-base-v2"
+    """`bm25`, an embedder, or the address of a retrieval server (`http://HOST:8400`), which has its own embedder."""
     retriever_device: str | None = Field(None, pattern=r"^(auto|cpu|mps|cuda(:\d{1,3})?)$")
     """Where queries are embedded. By default the processor under verl, whose GPUs train and sample, else `auto`."""
     thinking: bool = False
@@ -69,6 +70,11 @@ class EpisodeConfig(ConfigModel):
     def effective_budget(self) -> Budget:
         """The budget, without searches if search is off."""
         return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
+
+
+def is_server(name: str) -> bool:
+    """Whether the name of a retriever is the address of a server."""
+    return name.startswith(("http://", "https://"))
 
 
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:

@@ -16,7 +16,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence, Judgment
-from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.case_index import CaseRetriever, new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.located_answer import parse_located
@@ -28,7 +28,6 @@ from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
-from retrieval.retriever import Retriever
 
 
 class PromptTooLong(JudgeError):
@@ -156,12 +155,12 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
             )
 
 
-def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
+def case_search(retriever: CaseRetriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
     """One search in one case."""
     return batch_search(retriever, [case_id], top_k)([(0, query)])[0]
 
 
-def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
+def batch_search(retriever: CaseRetriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
     """The search function of a batch of episodes: episode i searches the case `case_ids[i]` and no other."""
 
     def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
@@ -227,7 +226,7 @@ class RolloutRunner:
 def run_episodes(
     episodes: Sequence[Episode],
     case_ids: Sequence[str],
-    retriever: Retriever,
+    retriever: CaseRetriever,
     backend: EpisodeRunner,
     *,
     top_k: int,

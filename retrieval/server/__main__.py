@@ -2,7 +2,8 @@
 
     RETRIEVAL_TOKEN=secret python -m retrieval.server runs/data/cases.jsonl --retriever bundled:e5-small --port 8400
 
-Vectors come from the store that `judge-r1 index` wrote beside the cases, if there is one. To restart without a pause,
+Vectors come from the store that `judge-r1 index` wrote beside the first file of cases, if there is one. Other cases are
+embedded by their first search. To restart without a pause,
 start a second server at the same address and then send SIGTERM to the first: it refuses new searches, answers those
 that wait, and ends. Clients send refused searches again.
 """
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "python -m retrieval.server", description=about, epilog=example,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("cases", type=Path, help="cases.jsonl of a data set")
+    parser.add_argument("cases", type=Path, nargs="+", help="cases.jsonl of a data set, and of its dev set")
     parser.add_argument("--retriever", default="bundled:e5-small", help="bm25 or an embedding model")
     parser.add_argument("--passage-words", type=int, default=100)
     parser.add_argument("--max-cases", type=int, default=4096, help="indexes in memory")
@@ -57,13 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if token is None and options.host not in LOOPBACK:
             raise RetrievalError(f"--host {options.host} opens the cases to other machines: set {TOKEN} first")
-        texts = read_texts(options.cases)
+        texts = {case_id: text for path in options.cases for case_id, text in read_texts(path).items()}
         retriever = Retriever(
             texts,
             method=options.retriever,
             passage_words=options.passage_words,
             max_cases=options.max_cases,
-            store=options.cases.parent / "index",
+            store=options.cases[0].parent / "index",
         )
         print(f"{len(texts)} cases at http://{options.host}:{options.port}", flush=True)
         serve(retriever, options.host, options.port, token)

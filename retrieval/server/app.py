@@ -1,7 +1,8 @@
 """The HTTP interface of a shared retriever.
 
-    POST /search   {"k": 3, "requests": [["case id", "query"], …], "timeout_s": 30}
+    POST /search   {"k": 3, "requests": [["case id", "query"], …], "timeout_s": 30, "passage_words": 100}
                    → {"results": [{"case_id": …, "hits": [[index, start, end, score, text], …]}, …]}, in that order
+                   `passage_words` is optional: another number than the server's is refused
     GET  /healthz  {"ready": true, "waiting": 0, "answered": …, …}; needs no token
 
 Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid, 401 without the token,
@@ -44,7 +45,7 @@ def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
         if token is not None and not _authorized(request, token):
             return _error(401, "Unauthorized", "a token is required: send it as `Authorization: Bearer TOKEN`")
         try:
-            k, requests, seconds = _read(await _body(request))
+            k, requests, seconds = _read(await _body(request), getattr(queue.retriever, "passage_words", None))
             found = await queue.search(requests, k, seconds)
         except BadRequest as error:
             return _error(error.status, "BadRequest", str(error))
@@ -94,16 +95,23 @@ async def _body(request: Request) -> bytes:
     raise BadRequest(f"the body exceeds the limit of {MAX_BODY} bytes: send fewer searches in one request", 413)
 
 
-def _read(body: bytes) -> tuple[int, list[tuple[str, str]], float]:
-    """k, the requests and the seconds of a body. Raises BadRequest."""
+def _read(body: bytes, passage_words: int | None = None) -> tuple[int, list[tuple[str, str]], float]:
+    """k, the requests and the seconds of a body. `passage_words` are the server's. Raises BadRequest."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"the body is not JSON: {error}") from None
     if not isinstance(content, Mapping):
         raise BadRequest("the body must be a JSON object with `requests` and `k`")
-    if unknown := sorted(set(content) - {"k", "requests", "timeout_s"}):
-        raise BadRequest(f"unknown field {unknown[0]!r}: the fields are k, requests and timeout_s", 422)
+    if unknown := sorted(set(content) - {"k", "requests", "timeout_s", "passage_words"}):
+        fields = "k, requests, timeout_s and passage_words"
+        raise BadRequest(f"unknown field {unknown[0]!r}: the fields are {fields}", 422)
+    if (words := content.get("passage_words", passage_words)) != passage_words:
+        raise BadRequest(
+            f"the server's passages have {passage_words} words, not {words}: start it with --passage-words {words}, or "
+            "change episode.budget.passage_words",
+            422,
+        )
     k, requests, seconds = content.get("k"), content.get("requests"), content.get("timeout_s", 30.0)
     if type(k) is not int or not 1 <= k <= MAX_K:
         raise BadRequest(f"k must be a whole number from 1 to {MAX_K}", 422)

@@ -21,7 +21,7 @@ from retrieval.client import RemoteRetriever
 from retrieval.retriever import Retriever
 from scripts.bench.output import Row, draw_bars, parser_of, write_rows
 from scripts.bench.serve import free_port
-from scripts.bench.soak import QUERIES, WordEmbedder, text_of
+from scripts.bench.soak_cases import QUERIES, WordEmbedder, text_of
 
 K = 3
 

@@ -10,9 +10,10 @@ the log of its worker. Meanwhile the parent
 * kills a worker or the server with SIGKILL, or replaces the server without a pause, every `--faults-s` seconds,
 * removes a case and adds another one every second; ids are never used again.
 
-One in fifty reads of a case takes up to 200 ms, and one in fifty calls gives up after 20 ms. A killed worker reads its
-log and continues. At the end every call must be in the logs once: none is lost or doubled. The report has the foreign
-passages (there must be none) and the memory of the server and the workers by quarter of the run.
+Every `--progress-s` seconds a line says how far it is. Ctrl-C, SIGTERM or `--minutes` ends the run in order: the report
+then covers what ran. One in fifty reads of a case takes up to 200 ms, and one in fifty calls gives up after 20 ms. A
+killed worker reads its log and continues. At the end every call must be in the logs once: none is lost or doubled. The
+report has the foreign passages (there must be none) and the memory of the server and the workers by quarter of the run.
 """
 
 import os
@@ -22,79 +23,23 @@ import subprocess
 import sys
 import threading
 import time
-import zlib
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from retrieval.case_index import Hit
 from retrieval.client import RemoteRetriever
-from retrieval.embedders import Vectors
 from retrieval.errors import SearchTimeout, UnknownCase
 from retrieval.retriever import Retriever
 from scripts.bench.output import Row, draw_lines, parser_of, write_rows
+from scripts.bench.soak_cases import QUERIES, WORDS, FolderTexts, WordEmbedder, text_of
 
-CALL, K, WORDS, PASSAGES, DIM = 250, 3, 12, 24, 64
-QUERIES = [f"who paid {amount} euros in {month}" for amount in range(50) for month in ("March", "April", "May")]
-
-
-class WordEmbedder:
-    """The sum of one random vector per word: fast, and the same in every process."""
-
-    name, dim = "words", DIM
-    _table = np.random.default_rng(0).standard_normal((4096, DIM), dtype=np.float32)
-
-    def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._vector(text) for text in texts])
-
-    encode_queries = encode_passages
-
-    @lru_cache(maxsize=1024)  # noqa: B019 one embedder in a process
-    def _vector(self, text: str) -> Vectors:
-        vector = self._table[[zlib.crc32(word.encode()) % 4096 for word in text.split()]].sum(axis=0)
-        unit: Vectors = vector / np.linalg.norm(vector)
-        return unit
-
-
-def text_of(case_id: str) -> str:
-    """The text of a case. Every passage names the case and is like passages of all other cases."""
-    random = Random(case_id)
-    return " ".join(
-        f"In {random.choice(('March', 'April', 'May'))} the buyer of {case_id} paid {random.randrange(50)} euros to "
-        f"seller {number}."
-        for number in range(PASSAGES)
-    )
-
-
-class FolderTexts(Mapping[str, str]):
-    """Cases as files of a folder. One in fifty reads is slow."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._random = folder, Random()
-
-    def __getitem__(self, case_id: str) -> str:
-        if self._random.random() < 0.02:
-            time.sleep(self._random.uniform(0.02, 0.2))
-        try:
-            return (self.folder / case_id).read_text()
-        except FileNotFoundError:
-            raise KeyError(case_id) from None
-
-    def __contains__(self, case_id: object) -> bool:
-        return (self.folder / str(case_id)).exists()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(os.listdir(self.folder))
-
-    def __len__(self) -> int:
-        return len(os.listdir(self.folder))
+CALL, K = 250, 3
 
 
 def serve_cases(folder: Path, port: int) -> None:
@@ -187,7 +132,7 @@ class Soak:
         o = self.options
         command = [sys.executable, "-m", "scripts.bench.soak", f"--{role}", number, "--folder", str(self.folder)]
         command += ["--port", str(self.port), "--workers", str(o.workers), "--episodes", str(o.episodes)]
-        return subprocess.Popen([*command, "--calls", str(self.calls)])
+        return subprocess.Popen([*command, "--calls", str(self.calls)], start_new_session=True)  # Ctrl-C is ours
 
     def add_case(self) -> None:
         case_id = f"case-{self.next_case:06}"
@@ -224,13 +169,13 @@ class Soak:
 
     def run(self) -> float:
         """Runs to the end. Returns the seconds."""
-        began = fault = time.monotonic()
+        began = fault = shown = time.monotonic()
         last = 0.4 * self.options.searches  # no faults of the server later: its memory is then seen for long
         while any(worker.poll() is None for worker in self.workers):
             time.sleep(0.25)
             now = time.monotonic()
             if now - began > 60 * self.options.minutes:
-                (self.folder / "stop").touch()
+                self.stop()
             if now - began > self.faults["cases removed and added"]:
                 self.change_case()
             if now - fault > self.options.faults_s:
@@ -243,6 +188,9 @@ class Soak:
                     self.workers[number].wait()
                     self.workers[number] = self.start("worker", str(number))
                     self.faults["worker killed"] += 1
+            if now - shown > self.options.progress_s:
+                shown = now
+                print(self.progress(now - began), flush=True)
             if not self.samples or now - began - self.samples[-1][0] > 1:
                 largest = max(resident(worker) for worker in self.workers)
                 self.samples.append((now - began, now - self.server_began, resident(self.server), largest))
@@ -250,9 +198,23 @@ class Soak:
         assert self.server.wait(60) == 0, "the server did not end in order"
         return time.monotonic() - began
 
+    def stop(self, *_: object) -> None:
+        """Lets every episode end its call; then `run` returns. A handler of signals."""
+        (self.folder / "stop").touch()
+
     def searches(self) -> int:
-        calls: int = sum(path.read_bytes().count(b"call ") for path in self.folder.glob("worker-*.log"))
-        return CALL * calls
+        return CALL * len(self.calls_made())
+
+    def calls_made(self) -> list[list[str]]:
+        """The calls in the logs: `call`, episode, number, searches, wrong ones."""
+        lines = (line.split() for path in sorted(self.folder.glob("worker-*.log")) for line in read_lines(path))
+        return [line for line in lines if line[0] == "call"]
+
+    def progress(self, seconds: float) -> str:
+        made = self.calls_made()
+        wrong, faults = sum(int(line[4]) for line in made), "; ".join(f"{n} {what}" for what, n in self.faults.items())
+        memory = f"server {self.samples[-1][2]:.0f} MB, largest worker {self.samples[-1][3]:.0f} MB"
+        return f"{seconds:.0f} s: {CALL * len(made):,} searches, {wrong} wrong; {faults or 'no faults yet'}; {memory}"
 
     def report(self, seconds: float) -> list[Row]:
         lines = [line.split() for path in sorted(self.folder.glob("worker-*.log")) for line in read_lines(path)]
@@ -274,8 +236,9 @@ class Soak:
             "calls lost": len(expected - calls.keys()),
             "calls doubled": sum(count - 1 for count in calls.values()) + len(calls.keys() - expected),
         }
-        aged = [sample for sample in self.samples if sample[1] >= self.samples[-1][1] * 0.05 and sample[1] <= sample[0]]
-        last = [s for s in aged if s[0] - s[1] >= self.samples[-1][0] - self.samples[-1][1] - 1]  # of the last server
+        server = self.samples[-1][0] - self.samples[-1][1]  # when the last one began; its first samples are left out
+        last = [x for x in self.samples if x[0] - x[1] > server - 1 and x[1] >= self.samples[-1][1] * 0.05]
+        last = last or self.samples[-1:]  # a server that has just begun
         for quarter in range(4):
             part = last[len(last) * quarter // 4 : len(last) * (quarter + 1) // 4] or last
             values[f"MB of the last server, quarter {quarter + 1}"] = max(sample[2] for sample in part)
@@ -292,6 +255,7 @@ def main() -> int:
     parser.add_argument("--episodes", type=int, default=64, help="concurrent episodes of all workers")
     parser.add_argument("--faults-s", type=float, default=30, help="seconds between faults")
     parser.add_argument("--minutes", type=float, default=1440, help="end with fewer searches after this time")
+    parser.add_argument("--progress-s", type=float, default=30, help="seconds between lines of progress")
     parser.add_argument("--seed", type=int, default=0)
     for internal, kind in (("worker", int), ("server", int), ("folder", Path), ("port", int), ("calls", int)):
         parser.add_argument(f"--{internal}", type=kind, help="internal")
@@ -306,6 +270,8 @@ def main() -> int:
     if (options.out / "soak-work").exists():
         parser.error(f"{options.out / 'soak-work'} exists: remove it, or give another --out")
     soak = Soak(options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, soak.stop)
     try:
         rows = soak.report(soak.run())
     finally:

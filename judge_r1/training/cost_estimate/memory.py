@@ -18,6 +18,7 @@ what it keeps while it sleeps (CUDA context, graphs, NCCL's buffers)."""
 CUDA_CONTEXT = GIB // 2
 MACHINE_GPUS = 8
 EMBEDDERS = {
+    "bundled:e5-small": 33_400_000,
     "intfloat/e5-small-v2": 33_400_000,
     "intfloat/e5-base-v2": 109_500_000,
     "intfloat/e5-large-v2": 335_000_000,
@@ -114,12 +115,24 @@ def _gathered(recipe: Recipe, shape: Shape, gpus: int) -> float:
 
 def _embedders(recipe: Recipe, gpus: int) -> float:
     """Rough. The embedders of searches on GPU 0 of a machine, in float32: one for each process that runs episodes, with
-    a CUDA context of its own under verl. By default verl embeds queries on the processor."""
-    device = recipe.episode.retriever_device or ("cpu" if recipe.on_verl else AUTO)
-    if recipe.stage != "grpo" or not searches_vectors(recipe.episode) or device in ("cpu", "mps"):
+    a CUDA context of its own under verl."""
+    if recipe.stage != "grpo" or not searches_vectors(recipe.episode) or embeds_on_processor(recipe):
         return 0.0
-    size = 4.0 * EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
+    size = 4.0 * embedder_parameters(recipe)
     return min(gpus, MACHINE_GPUS) * (size + CUDA_CONTEXT) if recipe.on_verl else size
+
+
+def embeds_on_processor(recipe: Recipe) -> bool:
+    """Whether searches embed queries on the processor, or need no vectors. By default verl does, TRL does not."""
+    device = recipe.episode.retriever_device or ("cpu" if recipe.on_verl else AUTO)
+    return device in ("cpu", "mps") or not searches_vectors(recipe.episode)
+
+
+def embedder_parameters(recipe: Recipe) -> int:
+    """Parameters of the recipe's embedder; 0 with BM25."""
+    if not searches_vectors(recipe.episode):
+        return 0
+    return EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
 
 
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:

@@ -5,22 +5,43 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from judge_r1.episode.config import is_server
+from judge_r1.training.cost_estimate.gpus import GPUS as KNOWN_GPUS
 from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.memory import cache, capacity, checkpoint_bytes, memory, sampling
-from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, lengths, step_seconds
+from judge_r1.training.cost_estimate.memory import (
+    cache,
+    capacity,
+    checkpoint_bytes,
+    embeds_on_processor,
+    memory,
+    sampling,
+)
+from judge_r1.training.cost_estimate.seconds import (
+    BANDWIDTH,
+    COMPUTE,
+    LOOKUP_SECONDS,
+    NETWORK,
+    Lengths,
+    Machine,
+    Stage,
+    lengths,
+    query_seconds,
+    step_seconds,
+)
 from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
 from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
-from judge_r1.training.verl.config import overrides
+from judge_r1.training.verl.config import agent_workers, overrides
 
 PAPER_GPUS = 8
 """GPUs per machine in the paper (appendix B)."""
 GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 """Numbers of GPUs for which memory is estimated."""
-
+PLANNED = Machine(KNOWN_GPUS["H100"], PAPER_GPUS, 2)
+"""Where the seconds of GRPO are estimated if no GPU is named."""
 
 TYPICAL, FULL = 0.5, 1.0
 """Fractions of the response budget for which seconds are estimated. Half is an assumption."""
@@ -155,8 +176,10 @@ def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None
     """Seconds per step by stage, at a typical and at the full length."""
     if recipe.stage == "grpo" and not recipe.on_verl:
         return ["seconds per step: estimated for SFT, DPO and GRPO on verl only"]
-    if machine is None:
+    if machine is None and recipe.stage != "grpo":
         return ["seconds per step: add --gpu H100 (or A100, H200, B200) to estimate them"]
+    assumed = machine is None
+    machine = machine or PLANNED
     try:
         shape = shape_of(model)
     except UnknownShape:
@@ -175,12 +198,35 @@ def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None
     worst = max(typical, key=lambda stage: stage.seconds)
     share = worst.seconds / total_seconds(typical)
     lines.append(f"bottleneck: {worst.name}, {share:.0%} of a step, limited by {worst.limit}")
+    if assumed:
+        lines.append("machine: this one has no GPU of the table; change it with --gpu, --gpus-per-node and --nodes")
+    lines += _assumptions(recipe, tokens, machine)
     if recipe.grpo.async_mode and recipe.stage == "grpo":
         lines.append("grpo.async_mode is not estimated: seconds and memory are those of the same run without it")
     if tokens.steps is not None:
         hours = [tokens.steps * total_seconds(stages) / 3600 for stages in (typical, full)]
         lines.append(
             f"hours for {tokens.steps:,} steps (ESTIMATED): {hours[0]:.1f} typical, {hours[1]:.1f} at full length"
+        )
+    return lines
+
+
+def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
+    """The inputs of the seconds that no run on these GPUs has measured."""
+    source = "the mean of the data" if tokens.mean_prompt is not None else "the longest, as there are no data"
+    lines = [
+        f"assumed: {COMPUTE:.0%} of peak TFLOPS, {BANDWIDTH:.0%} of memory bandwidth, {NETWORK:.0%} of the networks",
+        f"assumed: prompts of {tokens.mean_prompt or tokens.prompt:,.0f} tokens ({source}), and typically "
+        f"{TYPICAL:.0%} of the response budget and of the searches",
+    ]
+    if recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches and is_server(recipe.episode.retriever):
+        lines.append("assumed: the retrieval server embeds queries in no time")
+    elif recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
+        one, where = query_seconds(recipe, machine), "a core" if embeds_on_processor(recipe) else "the GPU"
+        workers = agent_workers(recipe, machine.total)
+        lines.append(
+            f"assumed: {1e3 * one:.1f} ms on {where} to embed a query, {1e3 * LOOKUP_SECONDS:.1f} ms to search its "
+            f"case, in {workers} processes"
         )
     return lines
 

@@ -1,19 +1,28 @@
 """Estimates the seconds of one step by stage from a GPU's peak speeds. The formulas are in docs/cluster.md.
 
 A stage takes as long as the slowest of its resources: computation, memory bandwidth, the network between the GPUs, or
-PCIe. Not estimated: searches, scheduling gaps, checkpoints, waiting for the longest episode.
+PCIe. Not estimated: scheduling gaps, checkpoints, waiting for the longest episode.
 """
 
 from typing import NamedTuple
 
 from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.memory import capacity
+from judge_r1.training.cost_estimate.memory import capacity, embedder_parameters, embeds_on_processor
 from judge_r1.training.cost_estimate.shape import Shape
 from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.config import agent_workers
 
 COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75
 """Fractions of the peak that training and inference of dense models usually reach."""
+QUERY_TOKENS = 16
+"""Assumed tokens of a query with its prefix."""
+QUERY_SECONDS = 0.027
+"""Measured seconds to embed a query with `bundled:e5-small` on one busy core (docs/cluster.md): an upper value."""
+MEASURED_PARAMETERS = 33_400_000
+"""Parameters of the embedder of `QUERY_SECONDS`. The time of another one is scaled by its own."""
+LOOKUP_SECONDS = 1e-4
+"""Measured upper value for the search of one query in its case (docs/performance.md)."""
 
 
 class Stage(NamedTuple):
@@ -98,6 +107,8 @@ def _grpo(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[
     limit = "memory bandwidth" if read > compute else "compute"
     stages.append(Stage("rollout: decode", tokens * max(read, compute), limit))
 
+    if one.observed:
+        stages.append(_search(recipe, machine, episodes, one))
     forward = episodes * forward_flops(shape, one.total) / (machine.total * machine.flops)
     ranks = max(1, machine.total // settings.sequence_parallel)  # with episodes of their own
     passes = -(-episodes // (ranks * min(grpo.micro_batch_size, max(1, episodes // ranks))))
@@ -112,6 +123,22 @@ def _grpo(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[
     copied = 2 * weights / (BANDWIDTH * gpu.bandwidth * 1e9)
     stages.append(Stage("weight sync", shards.collective(4 * shape.parameters) + copied, "network"))
     return stages
+
+
+def query_seconds(recipe: Recipe, machine: Machine) -> float:
+    """Seconds to embed one query in a process that runs episodes, with one core or the GPU; 0 with BM25."""
+    parameters = embedder_parameters(recipe)
+    if embeds_on_processor(recipe):
+        return QUERY_SECONDS * parameters / MEASURED_PARAMETERS
+    return 2 * parameters * QUERY_TOKENS / machine.flops
+
+
+def _search(recipe: Recipe, machine: Machine, episodes: int, one: Lengths) -> Stage:
+    """Searches of all episodes, divided among the processes that run them. Nothing overlaps: an upper value, as other
+    episodes decode while one searches."""
+    searches = episodes * one.observed / recipe.episode.effective_budget.observation_tokens
+    seconds = searches * (query_seconds(recipe, machine) + LOOKUP_SECONDS) / agent_workers(recipe, machine.total)
+    return Stage("rollout: search", seconds, "processor" if embeds_on_processor(recipe) else "compute")
 
 
 def _supervised(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[Stage]:

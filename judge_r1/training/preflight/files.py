@@ -47,9 +47,13 @@ def weights(model: str) -> str | None:
 
 
 def embedder(name: str) -> str | None:
-    """The embedder `name` loads and embeds a query on the processor; bm25 needs none."""
+    """The embedder `name` loads and embeds a query on the processor, or the server `name` answers; bm25 needs none."""
     if name == "bm25":
         return None
+    from judge_r1.episode.config import is_server
+
+    if is_server(name):
+        return _server(name)
     from retrieval.embedders import load_embedder
     from retrieval.errors import RetrievalError
 
@@ -58,6 +62,16 @@ def embedder(name: str) -> str | None:
     except (RetrievalError, OSError, RuntimeError) as error:
         return f"{str(error).splitlines()[0]}{_offline_hint(name)}"
     return None
+
+
+def _server(url: str) -> str | None:
+    import httpx
+
+    try:
+        answer = httpx.get(f"{url.rstrip('/')}/healthz", timeout=HUB_SECONDS, trust_env=False)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return f"the retrieval server {url} cannot be reached ({error}): start python -m retrieval.server"
+    return None if answer.status_code == 200 else f"the retrieval server {url} answers with {answer.status_code}"
 
 
 def disk(folder: str, wanted: int) -> str | None:

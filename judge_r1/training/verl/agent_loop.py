@@ -19,7 +19,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.case_index import CaseRetriever, new_retriever
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
@@ -32,7 +32,6 @@ from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
 from judge_r1.training.verl.sampling_params import stop_params
-from retrieval.retriever import Retriever
 
 CACHED_PROMPTS = 1024
 """Prompts that a worker keeps, oldest dropped first. A step rarely has more pairs."""
@@ -58,7 +57,7 @@ class Shared:
     dev: tuple[Path, RolloutLog] | None = None
     """The folder of the dev pairs, and the log of their episodes."""
     _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
-    _retrievers: dict[Path, Retriever] = field(default_factory=dict)
+    _retrievers: dict[Path, CaseRetriever] = field(default_factory=dict)
 
     def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
         """The data folder of a row, and the log of its episodes. `extra_info.split` of dev pairs is `dev`."""
@@ -72,7 +71,7 @@ class Shared:
         """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
         return find_pair(self.source(row)[0], row["extra_info"]["pair_id"])
 
-    def retriever(self, folder: Path) -> Retriever:
+    def retriever(self, folder: Path) -> CaseRetriever:
         """The retriever of the cases of a data folder, created once."""
         if folder not in self._retrievers:
             texts = opened_pairs(folder).texts

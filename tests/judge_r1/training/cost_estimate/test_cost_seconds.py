@@ -8,7 +8,7 @@ from paths import RECIPES
 from judge_r1.training.cost_estimate.gpus import GPUS, detected
 from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, checkpoint_bytes, memory, sampling
 from judge_r1.training.cost_estimate.report import report
-from judge_r1.training.cost_estimate.seconds import Lengths, Machine, forward_flops, lengths, step_seconds
+from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, forward_flops, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import shape_of
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.stage_graph import stage_runs
@@ -151,8 +151,38 @@ def test_the_report_names_the_bottleneck_and_marks_estimates(monkeypatch: pytest
     assert "disk: 262 GB for checkpoints and model" in text
     assert "hours for 800 steps (ESTIMATED): " in text
     assert "too much for A100 (79)" in text  # on one GPU
-    assert "add --gpu H100" in "\n".join(report(runs, "command", 8, 2))
+    assert "rollout: search " in text
+    assert "assumed: 88.5 ms on a core to embed a query, 0.1 ms to search its case, in 16 processes" in text
+    assert "assumed: 40% of peak TFLOPS, 60% of memory bandwidth, 75% of the networks" in text
+    assert "assumed: prompts of 12,500 tokens (the longest, as there are no data)" in text
     assert detected() is None
+
+
+def test_without_a_gpu_the_step_is_estimated_for_two_machines_with_eight() -> None:
+    runs = stage_runs(load_recipe(PAPER / "judge-r1-warm-fc-search.yaml"), PAPER / "no-run")
+    text = "\n".join(report(runs, "command", 1))
+    assert "seconds per step on 2 x 8 H100 (ESTIMATED" in text
+    assert "this one has no GPU of the table; change it with --gpu" in text
+    assert "add --gpu H100" in text  # the SFT that it starts from
+    assert "GPU of the table" not in "\n".join(report(runs, "command", 8, 2, H100))
+
+
+def test_searches_are_divided_among_the_processes_and_cost_what_their_embedder_costs() -> None:
+    file, one, machine = PAPER / "judge-r1-search.yaml", Lengths(9000, 2000, 1500), Machine(H100, 8, 2)
+
+    def search(*options: str, on: Machine = machine) -> Stage:
+        stages = step_seconds(load_recipe(file, options), SHAPE, on, one)
+        return next(stage for stage in stages if stage.name == "rollout: search")
+
+    e5 = 0.027 * 109.5 / 33.4
+    assert search() == Stage("rollout: search", pytest.approx(320 * 1.5 * (e5 + 1e-4) / 16), "processor")
+    assert search(on=Machine(H100, 8, 1)).seconds == pytest.approx(2 * search().seconds)
+    assert search("episode.retriever=bm25").seconds == pytest.approx(320 * 1.5 * 1e-4 / 16)
+    assert search("episode.retriever=bundled:e5-small").seconds == pytest.approx(320 * 1.5 * 0.0271 / 16)
+    on_gpu = search("episode.retriever_device=cuda")
+    assert (on_gpu.limit, on_gpu.seconds) == ("compute", pytest.approx(320 * 1.5 * 1e-4 / 16, rel=0.1))
+    plain = step_seconds(load_recipe(PAPER / "grpo-21k.yaml"), SHAPE, machine, Lengths(9000, 1000, 0))
+    assert "rollout: search" not in {stage.name for stage in plain}
 
 
 def test_dev_pairs_keep_the_best_weights_and_a_second_model() -> None:

@@ -26,7 +26,7 @@ PENALTIES = {"SPELLING": 0.1, "GRAMMAR": 0.25, "SYNTAX": 0.5, "LOGIC": 1.2, "CLA
 FLUENCY_TAGS, COHERENCE_TAGS = ("SPELLING", "GRAMMAR", "SYNTAX"), ("LOGIC", "CLARITY")
 LISTED = 6
 """The most issues that an answer lists for a metric."""
-DEVICES = frozenset({"smartphone", "tablet", "laptop", "smartwatch", "headset"})
+DEVICES = frozenset({"smartphone", "tablet", "laptop"})
 _WORD = re.compile(r"[A-Za-z]+")
 _LINE = re.compile(r"\[([AB]) \d+( note)?\] ([^\n\[]*(?:\[[A-Z]+\][^\n\[]*)?)")
 _SCORE = re.compile(r"^  - (Fluency|Coherence): ([\d.]+)$", re.MULTILINE)
@@ -64,7 +64,7 @@ QUERIES = (
     "misspelled wrong tense out of order",
     "does not fit the time of the story, other persons",
     "unclear what thing stuff means",
-    "smartphone laptop tablet smartwatch headset",
+    "smartphone laptop tablet",
 )
 
 
@@ -146,7 +146,7 @@ def _knowledge() -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, s
             pairs |= set(pairwise(words))
         vocabulary |= {word.lower() for word in _WORD.findall(title)}
     present = frozenset(other - vocabulary)
-    modern = {word.lower() for sentence in modern_sentences() for word in _WORD.findall(sentence)}
+    modern = {word.lower() for group in modern_sentences() for sentence in group for word in _WORD.findall(sentence)}
     cast_of = {
         name: number
         for number, names in enumerate(zip(lexicon.casts, lexicon.places, strict=True))

@@ -1,7 +1,8 @@
-"""Prepares the text of a book for manipulation: the cleaning steps of CoFluEval-LC for Project Gutenberg, in order."""
+"""Prepares the text of a book for manipulation: the cleaning steps of CoFluEval-LC for Project Gutenberg."""
 
 import re
 import unicodedata
+from itertools import pairwise
 
 from data_builders.manipulations.units import CHAPTER
 
@@ -28,28 +29,49 @@ _FIRST, _LAST = (
 """The lines around a book of Project Gutenberg; its header and license are outside of them."""
 
 
+_CHAPTER_LINE = re.compile(r"(?:chapter|volume|book|part) (?:\d+|[ivxlc]+)\.?", re.IGNORECASE)
+
+
 def cleaned_book(text: str) -> str:
     """The steps for plain-text books: keep what Project Gutenberg marks as the book, where it does; remove [...] and
-    {...}, lines with `*`, blank lines and underscores; end a paragraph after a line that ends a sentence; join a
-    paragraph that starts in lower case to the one before; mark headings, which start with "CHAPTER" or three
-    capitals."""
+    {...}, lines with `*` and underscores; find paragraphs; join a paragraph that starts in lower case to the one
+    before; mark headings, which start with "CHAPTER" or three capitals, or are a line such as "Chapter 3".
+
+    The published code removes blank lines and ends a paragraph after each line that ends a sentence. In a text with
+    wrapped lines this splits paragraphs where a sentence ends at the end of a line by chance. So blank lines end
+    paragraphs here, unless most of them stand inside of sentences, as in a text that is spaced double, or there are
+    none.
+    """
     text = prepared(text).replace(CHAPTER, "")
     if first := _FIRST.search(text):
         text = text[first.end() :]
     if last := _LAST.search(text):
         text = text[: last.start()]
     text = _BRACKETS.sub("", text)
-    lines = [line.strip() for line in text.split("\n") if line.strip() and "*" not in line]
-    lines = [line.replace("_", "") for line in lines]
+    lines = ["" if "*" in line else line.strip().replace("_", "") for line in text.split("\n")]
+    before_blank = [_ends_sentence(one) for one, after in pairwise(lines) if one and not after and not _is_heading(one)]
+    by_blank_lines = bool(before_blank) and sum(before_blank) * 2 >= len(before_blank)
     parts: list[str] = []
     open_ = False
     for line in lines:
-        heading = line.startswith("CHAPTER") or (len(line) > 2 and line[:3].isalpha() and line[:3].isupper())
+        if not line:
+            open_ &= not by_blank_lines
+            continue
+        heading = _is_heading(line)
         if heading:
             parts.append(CHAPTER + line)
         elif open_ or (line[:1].islower() and parts and not parts[-1].startswith(CHAPTER)):
             parts[-1] = f"{parts[-1]}\n{line}"
         else:
             parts.append(line)
-        open_ = not heading and not (line.endswith(_ENDS) and not _ABBREVIATION.search(line))
+        open_ = not heading and (by_blank_lines or not _ends_sentence(line))
     return "\n\n".join(parts)
+
+
+def _is_heading(line: str) -> bool:
+    capitals = len(line) > 2 and line[:3].isalpha() and line[:3].isupper()
+    return capitals or line.startswith("CHAPTER") or _CHAPTER_LINE.fullmatch(line) is not None
+
+
+def _ends_sentence(line: str) -> bool:
+    return line.endswith(_ENDS) and not _ABBREVIATION.search(line)

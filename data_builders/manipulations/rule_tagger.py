@@ -18,88 +18,27 @@ from retrieval.prose import prose_sentences
 _PLURAL: Final = frozenset({"i", "you", "we", "they"})
 _PLURAL_SUBJECT: Final = _PLURAL | {"them", "us", "both", "all", "people", "men", "women", "children"}
 """The last words of subjects in the plural, as far as they are listed."""
-_ADVERBS: Final = frozenset(
-    ["already", "just", "always", "also", "still", "often", "once", "now", "soon", "finally", "suddenly", "quickly"]
-)
+_ADVERBS: Final = frozenset([
+    "already", "just", "always", "also", "still", "often", "once", "now", "soon", "finally", "suddenly", "quickly",
+])  # fmt: skip
 """Words that may stand between an auxiliary, or a subject, and its verb."""
 _SINGULAR: Final = frozenset({"he", "she", "it", "who", "which"})
-_NOT_FINITE: Final = frozenset(
-    [
-        "have",
-        "has",
-        "had",
-        "having",
-        "be",
-        "been",
-        "being",
-        "is",
-        "are",
-        "was",
-        "were",
-        "am",
-        "'s",
-        "'ve",
-        "'d",
-        "to",
-        "the",
-        "a",
-        "an",
-        "his",
-        "her",
-        "its",
-        "their",
-        "my",
-        "your",
-        "our",
-        "not",
-        "never",
-        "get",
-        "got",
-        "gets",
-    ]
-)
-_PLACES_AFTER: Final = frozenset(
-    ["in", "at", "from", "to", "near", "into", "towards", "toward", "of", "through", "beyond", "outside", "across"]
-)
-_NO_NAMES: Final = frozenset(
-    [
-        "i",
-        "mr",
-        "mrs",
-        "miss",
-        "ms",
-        "dr",
-        "captain",
-        "doctor",
-        "sir",
-        "lady",
-        "lord",
-        "uncle",
-        "aunt",
-        "judge",
-        "sergeant",
-        "god",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
-)
+_NOT_FINITE: Final = frozenset([
+    "have", "has", "had", "having", "be", "been", "being", "is", "are", "was", "were", "am", "'s", "'ve", "'d", "to",
+    "the", "a", "an", "his", "her", "its", "their", "my", "your", "our", "not", "never", "get", "got", "gets",
+])  # fmt: skip
+"""No finite verb follows these words."""
+_PLACES_AFTER: Final = frozenset([
+    "in", "at", "from", "to", "near", "into", "towards", "toward", "of", "through", "beyond", "outside", "across",
+])  # fmt: skip
+_NO_NAMES: Final = frozenset([
+    "i", "mr", "mrs", "miss", "ms", "dr", "rev", "esq", "st", "captain", "doctor", "sir", "lady", "lord", "uncle",
+    "aunt", "judge", "sergeant", "god", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december", "christmas", "easter", "michaelmas", "american", "british", "christian", "dutch", "english", "french",
+    "german", "greek", "indian", "irish", "italian", "latin", "roman", "russian", "scotch", "scottish", "spanish",
+    "welsh",
+])  # fmt: skip
 """Words with a capital that name nobody."""
 _BE: Final = {"was": "is", "were": "are", "is": "was", "are": "were", "am": "was", "has": "had", "does": "did"}
 _CAPITAL = re.compile(r"\b[A-Z][a-z]+\b")

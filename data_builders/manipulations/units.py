@@ -59,11 +59,11 @@ def prefix(text: str, tokens: int) -> str:
     return " ".join(text.split(" ")[:tokens]).rstrip()
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD = re.compile(r"(?:Mr|Mrs|Ms|Dr|Rev|St|Capt|Col|Gen|Lt|Prof)\.(?=\s)|[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def words(text: str) -> list[tuple[int, int]]:
-    """The spans of the words: letters and digits, with apostrophes inside."""
+    """The spans of the words: letters and digits, with apostrophes and hyphens inside, and titles with their dot."""
     return [match.span() for match in _WORD.finditer(text)]
 
 

@@ -28,10 +28,13 @@ def wordings() -> Wordings:
 
 
 @cache
-def modern_sentences() -> tuple[str, ...]:
-    """120 different sentences that are neutral in tone and do not belong into an old text."""
+def modern_sentences() -> tuple[tuple[str, ...], ...]:
+    """Different sentences that are neutral in tone and do not belong into an old text, in groups by template."""
     modern = wordings().modern
     return tuple(
-        template.format(device=device, someone=person, someone_cap=person[0].upper() + person[1:])
-        for template, device, person in product(modern.templates, modern.devices, modern.someone)
+        tuple(
+            template.format(device=device, someone=person, someone_cap=person[0].upper() + person[1:])
+            for device, person in product(modern.devices, modern.someone)
+        )
+        for template in modern.templates
     )

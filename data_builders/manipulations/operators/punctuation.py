@@ -3,18 +3,22 @@
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.operator import Material, Operator, Task, draw_characters
+from data_builders.manipulations.units import words
 from judge_r1.core.documents import FLUENCY
 
 MARKS = frozenset(".,;:!?\"'()-–—…“”‘’")
 
 
 def positions(material: Material) -> list[int]:
-    """The punctuation marks of the text, without those inside of words."""
+    """The punctuation marks of the text, without those of words, as in `isn't` and `Mr.`, and of numbers."""
     text = material.text
+    of_words = {at for start, end in words(text) for at in range(start, end)}
     return [
         at
         for at, character in enumerate(text)
-        if character in MARKS and not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())
+        if character in MARKS
+        and at not in of_words
+        and not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())
     ]
 
 

@@ -7,9 +7,11 @@ from data_builders.manipulations.wordings import modern_sentences
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
-    """A different sentence at the end of each drawn paragraph."""
-    need(len(modern_sentences()), task.count, "different modern sentences")
-    added = task.random.sample(modern_sentences(), task.count)
+    """A different sentence at the end of each drawn paragraph. The templates take turns."""
+    templates = modern_sentences()
+    need(sum(len(group) for group in templates), task.count, "different modern sentences")
+    pools = [task.random.sample(group, len(group)) for group in task.random.sample(templates, len(templates))]
+    added = [pools[number % len(pools)][number // len(pools)] for number in range(task.count)]
     drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to append to")
     return [Edit(place.end, place.end, f" {sentence}") for place, sentence in zip(drawn, added, strict=True)]
 

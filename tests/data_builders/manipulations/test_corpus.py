@@ -42,6 +42,19 @@ def test_cleaning_follows_the_published_steps() -> None:
     assert prepared("\ufeff# One\r\n\r\n \r\nText e\u0301\r\nmore") == "CHAPTER: One\n\nText é\nmore"
 
 
+def test_blank_lines_end_paragraphs_where_they_stand_between_sentences() -> None:
+    wrapped = (
+        "Chapter 3\n\nIt was late. He slept.\nShe did not--\n\nRain fell. It\nwas cold.\nNo one came.\n\nThey left.\n"
+    )
+    assert cleaned_book(wrapped) == (
+        "CHAPTER: Chapter 3\n\nIt was late. He slept.\nShe did not--\n\n"
+        "Rain fell. It\nwas cold.\nNo one came.\n\nThey left."
+    )
+    double = "It was\n\nlate. He\n\nSlept and did\n\nnot wake.\n\nRain fell."
+    assert cleaned_book(double) == "It was\nlate. He\nSlept and did\nnot wake.\n\nRain fell."
+    assert cleaned_book("Chapter 3 of the book is lost.\n\nRain fell.").startswith("Chapter 3 of")
+
+
 @given(st.text(alphabet="ab.\n ", max_size=60))
 def test_paragraphs_lie_where_they_say(text: str) -> None:
     found = paragraphs(text)

@@ -163,12 +163,30 @@ def test_a_density_is_constant_and_the_published_one_is_not() -> None:
 
 def test_modern_sentences_are_appended_and_differ() -> None:
     original = document(2)
+    templates = modern_sentences()
+    every = [sentence for group in templates for sentence in group]
+    assert (len(templates), len(every), len(set(every))) == (24, 360, 360)
     record = made("temporal", original, count=9)
-    added = [after for _, after in changes(original, record)]
-    assert len(set(added)) == 9
-    assert {sentence[1:] for sentence in added} <= set(modern_sentences())
+    added = [after[1:] for _, after in changes(original, record)]
     assert all(span.start == span.end for span in record.spans)
-    assert len(modern_sentences()) == len(set(modern_sentences())) == 120
+    assert len({next(at for at, group in enumerate(templates) if one in group) for one in added}) == 9, (
+        "no template twice"
+    )
+    long = document(2, 9_000)
+    assert len({after for _, after in changes(long, made("temporal", long, count=80))}) == 80
+
+
+def test_hyphens_and_titles_belong_to_words() -> None:
+    text = "Mrs. Hurst met a well-known, grey-haired man--the old Dr. Lee of St. Ives."
+    assert [text[start:end] for start, end in words(text)] == [
+        "Mrs.", "Hurst", "met", "a", "well-known", "grey-haired", "man", "the", "old", "Dr.", "Lee", "of",
+        "St.", "Ives",
+    ]  # fmt: skip
+    original = full_document("t", text, source="t", license="t")
+    assert [before for before, _ in changes(original, made("punctuation", original, count=4))] == [",", "-", "-", "."]
+    shuffled = made("word_order", original, count=1).text
+    assert "Dr." in shuffled
+    assert "well-known" in shuffled
 
 
 def test_typos_replace_characters_by_neighbours_and_keep_the_case() -> None:

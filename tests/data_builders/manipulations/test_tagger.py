@@ -40,6 +40,11 @@ def test_names_and_their_kinds() -> None:
     assert found == [("Anna", "person"), ("Ashby", "place"), ("Ashby", "place"), ("Anna", "person")]
 
 
+def test_holidays_languages_and_titles_are_no_names() -> None:
+    text = "We met Anna at Christmas, and she spoke French to Robert Vance, Esq. of St. Ives. At Easter it rained."
+    assert [text[one.start : one.end] for one in RuleTagger().mentions(text)] == ["Anna", "Robert Vance", "Ives"]
+
+
 def test_capitals_are_kept() -> None:
     assert [like("was", model) for model in ("is", "Is", "IS")] == ["was", "Was", "WAS"]
 

@@ -19,6 +19,8 @@ from judge_r1.training.recipe import Recipe
 
 PRINCIPLES = {"logical flow": (1,), "plot": (2,), "anaphora": (5,), "grammar": (5,)}
 """The principle of LRBench that each category of manipulations comes nearest to."""
+FOREIGN = {"exchange_content": (1, 4), "insert_content": (1, 4)}
+"""Those with text of other documents, which are not grounded either."""
 
 
 class ManipulationExample(NamedTuple):
@@ -117,8 +119,8 @@ class ManipulationDataset(DatasetType[ManipulationExample]):
                 help="pairs of the original and a manipulated document, in random order",
                 tables=lambda options: {"pairs": _pair_row},
                 notes=lambda options: [
-                    "`violated` names the metric that the worse document is degraded in; `principles` is the nearest "
-                    "principle of LRBench."
+                    "`violated` names the metric that the worse document is degraded in; `principles` are the nearest "
+                    "principles of LRBench."
                 ],
             ),
         }
@@ -142,7 +144,7 @@ def _pair_row(example: ManipulationExample, index: int, split: str) -> dict[str,
         "document_b": second,
         "preferred": preferred,
         "violated": [record.metric],
-        "principles": list(PRINCIPLES[record.category]),
+        "principles": list(FOREIGN.get(record.name, PRINCIPLES[record.category])),
         "manipulation": record.name,
         "length": record.length,
         "document_id": record.base_id,

@@ -7,7 +7,7 @@ sections of at most WINDOW words. A seeded jitter of up to a quarter point stand
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from statistics import fmean
@@ -15,6 +15,7 @@ from typing import Any
 
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story, story_lexicon
+from data_builders.manipulations.units import CHAPTER
 from data_builders.manipulations.wordings import modern_sentences, wordings
 from judge_r1.core.record_base import content_hash
 from retrieval.passages import sentences
@@ -28,7 +29,7 @@ LISTED = 6
 """The most issues that an answer lists for a metric."""
 DEVICES = frozenset({"smartphone", "tablet", "laptop"})
 _WORD = re.compile(r"[A-Za-z]+")
-_LINE = re.compile(r"\[([AB]) \d+( note)?\] ([^\n\[]*(?:\[[A-Z]+\][^\n\[]*)?)")
+_LINE = re.compile(r"\[([AB]) (\d+)( note)?\] ([^\n\[]*(?:\[[A-Z]+\][^\n\[]*)?)")
 _SCORE = re.compile(r"^  - (Fluency|Coherence): ([\d.]+)$", re.MULTILINE)
 
 
@@ -60,6 +61,19 @@ def chat(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     return 200, {"choices": [choice], "usage": {"prompt_tokens": read, "completion_tokens": len(text.split())}}
 
 
+def limited_chat(context: int) -> Callable[[str, dict[str, Any]], tuple[int, Any]]:
+    """`chat` of a model whose context holds `context` words: a longer prompt is refused, as by vLLM."""
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        words = sum(len(message["content"].split()) for message in body["messages"])
+        if words <= context:
+            return chat(path, body)
+        message = f"This model's maximum context length is {context} tokens. However, you requested {words} tokens."
+        return 400, {"error": {"message": message, "code": 400}}
+
+    return reply
+
+
 QUERIES = (
     "misspelled wrong tense out of order",
     "does not fit the time of the story, other persons",
@@ -76,7 +90,7 @@ def agent(messages: Sequence[Mapping[str, str]]) -> str:
         return f"<think>I look for problems.</think><search>{QUERIES[len(shown)]}"
     lines = {line for text in shown for line in _LINE.findall(text)}
     notes, errors = Counter[str](), Counter[str]()
-    for name, note, text in lines:
+    for name, _, note, text in lines:
         if note:
             notes[name] += "scores:" not in text
         else:
@@ -139,6 +153,7 @@ def _knowledge() -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, s
     other: set[str] = set()
     for number in range(3 * len(lexicon.casts)):
         title, text = story(number, 3_000, seed=77)
+        text = "\n\n".join([text, *(CHAPTER + heading for heading in lexicon.chapters)])
         other |= {verb.opposite.lower() for verb in tagger.verbs(text) if verb.opposite} if number < 3 else set()
         for start, end in sentences(text):
             words = [word.lower() for word in _WORD.findall(text[start:end])]

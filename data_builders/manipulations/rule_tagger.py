@@ -32,12 +32,12 @@ _PLACES_AFTER: Final = frozenset([
     "in", "at", "from", "to", "near", "into", "towards", "toward", "of", "through", "beyond", "outside", "across",
 ])  # fmt: skip
 _NO_NAMES: Final = frozenset([
-    "i", "mr", "mrs", "miss", "ms", "dr", "rev", "esq", "st", "captain", "doctor", "sir", "lady", "lord", "uncle",
-    "aunt", "judge", "sergeant", "god", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december", "christmas", "easter", "michaelmas", "american", "british", "christian", "dutch", "english", "french",
-    "german", "greek", "indian", "irish", "italian", "latin", "roman", "russian", "scotch", "scottish", "spanish",
-    "welsh",
+    "oh", "ah", "i", "mr", "mrs", "miss", "ms", "dr", "rev", "esq", "st", "madam", "mama", "mamma", "papa", "admiral",
+    "colonel", "general", "major", "captain", "doctor", "sir", "lady", "lord", "uncle", "aunt", "judge", "sergeant",
+    "god", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february",
+    "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "christmas",
+    "easter", "michaelmas", "american", "british", "christian", "dutch", "english", "french", "german", "greek",
+    "indian", "irish", "italian", "latin", "roman", "russian", "scotch", "scottish", "spanish", "welsh",
 ])  # fmt: skip
 """Words with a capital that name nobody."""
 _BE: Final = {"was": "is", "were": "are", "is": "was", "are": "were", "am": "was", "has": "had", "does": "did"}

@@ -11,13 +11,13 @@ def edit(material: Material, task: Task) -> list[Edit]:
     need(len(material.donors), 1, "other documents")
     used = {unit.text for unit in material.eligible}
     edits = []
-    for number, place in enumerate(draw(task.random, material.eligible, task.count, f"{material.unit}s to exchange")):
+    for number, unit in enumerate(draw(task.random, material.eligible, task.count, f"{material.unit}s to exchange")):
         donor = material.donors[number % len(material.donors)]
         fresh = [one.text for one in material.foreign(donor) if one.text not in used]
         if not fresh:
             raise CannotManipulate(f"too few {material.unit}s in the other documents")
         used.add(chosen := task.random.choice(fresh))
-        edits.append(Edit(place.start, place.end, chosen))
+        edits.append(Edit(unit.start, unit.end, chosen))
     return edits
 
 

@@ -10,8 +10,8 @@ def edit(material: Material, task: Task) -> list[Edit]:
     need(len(material.donors), 1, "other documents")
     donor = material.foreign(task.random.choice(material.donors))
     foreign = draw(task.random, donor, task.count, f"{material.unit}s in the other document")
-    places = draw(task.random, material.eligible, task.count, f"{material.unit}s to insert behind")
-    return [Edit(place.end, place.end, f"\n\n{one.text}") for place, one in zip(places, foreign, strict=True)]
+    units = draw(task.random, material.eligible, task.count, f"{material.unit}s to insert behind")
+    return [Edit(unit.end, unit.end, f"\n\n{one.text}") for unit, one in zip(units, foreign, strict=True)]
 
 
 register(by_density(13, "insert_content", "logical flow", edit))

@@ -13,7 +13,7 @@ def edit(material: Material, task: Task) -> list[Edit]:
     pools = [task.random.sample(group, len(group)) for group in task.random.sample(templates, len(templates))]
     added = [pools[number % len(pools)][number // len(pools)] for number in range(task.count)]
     drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to append to")
-    return [Edit(place.end, place.end, f" {sentence}") for place, sentence in zip(drawn, added, strict=True)]
+    return [Edit(unit.end, unit.end, f" {sentence}") for unit, sentence in zip(drawn, added, strict=True)]
 
 
 register(by_density(24, "temporal", "plot", edit, legacy_bias=1.0))

@@ -43,10 +43,10 @@ def deltas(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, dict[
     return {
         name: {
             metric: 0.0 if abs(delta := score - original[metric]) < SAME else delta
-            for metric, score in found.get(place, {}).items()
+            for metric, score in found.get(position, {}).items()
             if metric in original
         }
-        for place, name in enumerate(targets, 1)
+        for position, name in enumerate(targets, 1)
     }
 
 
@@ -166,8 +166,8 @@ def _tested(values: Sequence[float]) -> dict[str, Any]:
 
 def _with_holm(rows: list[dict[str, Any]], key: str, name: str = "p_holm") -> list[dict[str, Any]]:
     """Adds `name`: `key` adjusted over the rows that have it."""
-    adjusted = holm({place: row[key] for place, row in enumerate(rows) if row[key] is not None})
-    return [{**row, name: adjusted.get(place)} for place, row in enumerate(rows)]
+    adjusted = holm({position: row[key] for position, row in enumerate(rows) if row[key] is not None})
+    return [{**row, name: adjusted.get(position)} for position, row in enumerate(rows)]
 
 
 def _detected(delta: float) -> float:

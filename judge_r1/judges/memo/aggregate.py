@@ -1,9 +1,11 @@
-"""Combines the scores of the sections of a document without a model."""
+"""Combines the scores of the sections of a document without a model, and makes a verdict of the result."""
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Literal
 
 from judge_r1.core.memory import DocumentMemory, Scores
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict, Verdict
 
 FINAL = "final_judge"
 """The aggregation by a last call of the model."""
@@ -11,6 +13,8 @@ Aggregate = Literal["char_mean", "section_mean", "min", "final_judge"]
 SAME = 0.01
 """Scores closer than this are equal in a comparison. The sections of two texts differ a little in length, and with them
 the weights of a mean by characters, even if every section has the same score."""
+NO_SCORE = "no_score"
+"""The reason of an invalid verdict: some candidate has no score at all."""
 Scored = tuple[float, int]
 """A score and the characters of its section."""
 
@@ -51,3 +55,18 @@ def aggregated(memory: DocumentMemory) -> dict[str, Scores]:
             ]
             found[name][metric] = rule(scored) if scored else None
     return found
+
+
+def scores_verdict(scores: Sequence[Scores]) -> Verdict:
+    """One candidate: a checklist of its scores by metric. Several: the mean of each over the metrics that all of them
+    have; means within `SAME` are equal. Invalid if a candidate has no score."""
+    given = [{name: score for name, score in one.items() if score is not None} for one in scores]
+    shared = set.intersection(*(set(one) for one in given))
+    if not shared:
+        return InvalidVerdict(reason=NO_SCORE)
+    if len(given) == 1:
+        return ChecklistVerdict(scores=given[0])
+    means = [fmean(one[name] for name in sorted(shared)) for one in given]
+    if max(means) - min(means) < SAME:
+        means = [fmean(means)] * len(means)
+    return ScoresVerdict(scores=tuple(means))

@@ -10,36 +10,33 @@ with `aggregate=final_judge` by a last call that reads both reports. The judgmen
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from statistics import fmean
 from typing import Any
 
-from judge_r1.core.memory import DocumentMemory, Scores
+from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.core.verdicts import (
     CONTEXT_OVERFLOW,
     PROMPT_TOO_LONG,
-    ChecklistVerdict,
     InvalidVerdict,
     Judgment,
-    ScoresVerdict,
     Verdict,
     preference,
 )
 from judge_r1.core.yaml_config import validated
 from judge_r1.episode.tags import escape_tags
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
-from judge_r1.judges.memo.aggregate import FINAL, SAME
+from judge_r1.judges.memo.aggregate import FINAL, scores_verdict
 from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.model_source import ModelSource
 from judge_r1.judges.memo.parser import parse_comparison
 from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
 from judge_r1.judges.memo.prompts import pair_prompt
+from judge_r1.judges.memo.report import NOT_GIVEN
 from judge_r1.judges.memo.store import MemoryStore
-from judge_r1.judges.memo.text_model import ModelSource, TextModel
+from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 
-NO_SCORE = "no_score"
-"""The reason of an invalid verdict: some candidate has no score at all."""
 NO_VERDICT = "no_verdict"
 _CAUSES = {CONTEXT_OVERFLOW: PROMPT_TOO_LONG, "length": "turn_budget"}
 """Finish reason of the answers that lack a score or a verdict -> reason of the invalid verdict."""
@@ -121,7 +118,7 @@ class MemoJudge:
         worse_in: list[str] | None = None
         verdict: Verdict
         if len(texts) == 2 and config.aggregate == FINAL:
-            verdict, worse_in = await self._compare(model, memories, task, work)
+            verdict, worse_in = await self._compare(model, texts, memories, task, work)
         else:
             if config.final and not self._whole:
                 memories = [
@@ -141,11 +138,17 @@ class MemoJudge:
         return Trajectory.without_ids("answer", _turns(work), judgment), memories
 
     async def _compare(
-        self, model: TextModel, memories: Sequence[DocumentMemory], task: str, work: Work
+        self, model: TextModel, texts: Sequence[str], memories: Sequence[DocumentMemory], task: str, work: Work
     ) -> tuple[Verdict, list[str] | None]:
         """The better document by a call that reads both reports, and the metrics in which the other one is worse."""
-        first, second = (self.pipeline.report(memory) for memory in memories)
-        prompt = pair_prompt(first, second, self.pipeline.metrics, self.pipeline.form, task=task)
+        prompt = pair_prompt(
+            [self.pipeline.report(memory) for memory in memories],
+            self.pipeline.metrics,
+            self.pipeline.form,
+            documents=texts if self.config.report == "report_original" else (),
+            summaries=[memory.summary or NOT_GIVEN for memory in memories if self.config.report == "report_summary"],
+            task=task,
+        )
         [answer] = await model.complete([prompt], self.config.max_tokens)
         work.add([answer])
         verdict, worse_in = parse_comparison(answer.text, self.pipeline.metrics)
@@ -166,7 +169,9 @@ class MemoJudge:
         if winner not in ("A", "B"):
             return ()
         if worse_in is None:
-            better, worse = (memories[place].aggregates[self.config.aggregate] for place in _places(winner))
+            better, worse = (
+                memories[position].aggregates[self.config.aggregate] for position in _better_and_worse(winner)
+            )
             worse_in = [
                 name
                 for name in better
@@ -176,22 +181,7 @@ class MemoJudge:
         return tuple(sorted(number for number in numbers if number is not None))
 
 
-def scores_verdict(scores: Sequence[Scores]) -> Verdict:
-    """One candidate: a checklist of its scores by metric. Several: the mean of each over the metrics that all of them
-    have; means within `SAME` are equal. Invalid if a candidate has no score."""
-    given = [{name: score for name, score in one.items() if score is not None} for one in scores]
-    shared = set.intersection(*(set(one) for one in given))
-    if not shared:
-        return InvalidVerdict(reason=NO_SCORE)
-    if len(given) == 1:
-        return ChecklistVerdict(scores=given[0])
-    means = [fmean(one[name] for name in sorted(shared)) for one in given]
-    if max(means) - min(means) < SAME:
-        means = [fmean(means)] * len(means)
-    return ScoresVerdict(scores=tuple(means))
-
-
-def _places(winner: str) -> tuple[int, int]:
+def _better_and_worse(winner: str) -> tuple[int, int]:
     return (0, 1) if winner == "A" else (1, 0)
 
 

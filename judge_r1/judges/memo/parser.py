@@ -118,8 +118,8 @@ def _issues(text: str, title: str, titles: Sequence[str]) -> dict[str, tuple[str
     block = text[header.end() : min(ends)]
     tags = list(_TAG.finditer(block))
     issues: dict[str, tuple[str, ...]] = {}
-    for place, match in enumerate(tags):
-        end = tags[place + 1].start() if place + 1 < len(tags) else None
+    for position, match in enumerate(tags):
+        end = tags[position + 1].start() if position + 1 < len(tags) else None
         description = " ".join(block[match.end() : end].split())
         if description and match[1] != LAYOUT_TAG:
             issues[match[1]] = (*issues.get(match[1], ()), description)

@@ -148,15 +148,15 @@ class Pipeline:
         work.add(found)
         ratings = await asyncio.gather(
             *(
-                self._evaluation(model, prompt, answer, groups[place % len(groups)])
-                for place, (prompt, answer) in enumerate(zip(prompts, found, strict=True))
+                self._evaluation(model, prompt, answer, groups[position % len(groups)])
+                for position, (prompt, answer) in enumerate(zip(prompts, found, strict=True))
             )
         )
         for rating in ratings:
             work.add(rating.calls)
         rated = []
-        for place in range(0, len(found), len(groups)):
-            own = slice(place, place + len(groups))
+        for position in range(0, len(found), len(groups)):
+            own = slice(position, position + len(groups))
             reasons = [one.finish_reason for one in found[own] if one.finish_reason != "stop"]
             constrained = tuple(name for rating in ratings[own] for name in rating.constrained)
             evaluation = _merged([rating.evaluation for rating in ratings[own]])

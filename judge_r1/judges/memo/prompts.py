@@ -117,8 +117,17 @@ def final_prompt(
     return writer.prompt(ROLE)
 
 
-def pair_prompt(report_a: str, report_b: str, metrics: Sequence[Metric], form: PromptForm, *, task: str = "") -> Prompt:
-    """The prompt to compare two documents by the reports on their sections."""
+def pair_prompt(
+    reports: Sequence[str],
+    metrics: Sequence[Metric],
+    form: PromptForm,
+    *,
+    documents: Sequence[str] = (),
+    summaries: Sequence[str] = (),
+    task: str = "",
+) -> Prompt:
+    """The prompt to compare two documents by the reports on their sections, with both documents or their summaries if
+    given."""
     writer = PromptWriter()
     writer.add(
         f"Two long documents, A and B, were rated section by section for {_names(metrics)}. Decide which one is better "
@@ -127,8 +136,9 @@ def pair_prompt(report_a: str, report_b: str, metrics: Sequence[Metric], form: P
     writer.add(*_criteria(metrics, form))
     if task.strip():
         writer.insert("What the documents were written for", task)
-    writer.insert("Report on document A", report_a)
-    writer.insert("Report on document B", report_b)
+    for title, texts in (("Report on", reports), ("Summary of", summaries), ("Text of", documents)):
+        for name, text in zip("AB", texts, strict=False):
+            writer.insert(f"{title} document {name}", text)
     names = " | ".join(metric.title for metric in metrics)
     writer.add(
         "Answer with these two lines alone:",
@@ -196,7 +206,7 @@ def _criteria(metrics: Sequence[Metric], form: PromptForm) -> list[str]:
 
 
 def _anchors(metric: Metric) -> list[str]:
-    return [f"Score {5 - place}: {anchor}" for place, anchor in enumerate(metric.anchors or ())]
+    return [f"Score {5 - position}: {anchor}" for position, anchor in enumerate(metric.anchors or ())]
 
 
 _BULLETS = {"explained": "explanation", "listed": "- description", "tagged": "- [TAG] description"}

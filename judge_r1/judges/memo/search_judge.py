@@ -42,6 +42,8 @@ from judge_r1.judges.runners.concurrency import MAX_CONSECUTIVE_FAILURES, as_fin
 BUDGET = ("budget.max_searches=5", "budget.top_k=5")
 """The default options of the episode: a document has many places to look at."""
 NAMES = ("A", "B")
+_OF_THE_LAST_CALL = ("aggregate", "final", "report", "by_tag")
+"""Options of memo without effect here."""
 
 
 class SearchableTexts(dict[str, str]):
@@ -136,6 +138,8 @@ def _combined(output: JudgeOutput, noted: JudgeOutput) -> JudgeOutput:
 
 def _make(build: JudgeBuild) -> Judge:
     build, own = split_options(build, ("index", *MemoConfig.model_fields))
+    if unused := [name for name in own if name in _OF_THE_LAST_CALL]:
+        raise BadJudge(f"memo-search compares by episodes, not by a last call: leave out {', '.join(unused)}")
     index = own.pop("index", "both")
     if index not in get_args(Index):
         raise BadJudge(f"memo-search: index is {', '.join(get_args(Index))}, not {index!r}")

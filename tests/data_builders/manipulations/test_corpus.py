@@ -130,7 +130,10 @@ def test_pairs_are_exported_in_random_order(tmp_path: Path) -> None:
     assert {row["preferred"] for row in rows} == {"A", "B"}
     documents = {d.text for d in read_jsonl(tmp_path / "data/documents.jsonl", Document)}
     assert all(row["document_a" if row["preferred"] == "A" else "document_b"] in documents for row in rows)
-    assert {tuple(row["violated"]) for row in rows} == {("fluency",), ("coherence",)}
+    assert {(row["manipulation"], *row["violated"], *row["principles"]) for row in rows} == {
+        ("exchange_content", "coherence", 1, 4), ("temporal", "coherence", 2), ("terms", "coherence", 5),
+        ("typos", "fluency", 5), ("verb_tense", "fluency", 5), ("word_order", "fluency", 5),
+    }  # fmt: skip
 
 
 def test_the_control_with_the_same_number_of_edits(tmp_path: Path) -> None:

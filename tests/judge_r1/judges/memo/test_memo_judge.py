@@ -188,8 +188,20 @@ def test_pairs_are_compared_by_scores_or_by_both_reports() -> None:
     [output], _ = ask("scan=3,aggregate=final_judge", request, model=model)
     assert output.verdict == PairwiseVerdict(winner="A")
     assert "[SPELLING]" in shown(model.prompts[-1], "Report on document B")
+    assert "Text of document" not in model.prompts[-1]
     [output], _ = ask("scan=3,aggregate=final_judge", pair("Same here.", "Same there."))
     assert output.verdict == PairwiseVerdict(winner="tie")
+
+
+def test_the_comparison_sees_what_the_report_option_says() -> None:
+    request = pair("Fine words here. More of them.", "Bad bad words. bad again.")
+    model = Model()
+    ask("scan=3,aggregate=final_judge,report=report_original", request, model=model)
+    assert [shown(model.prompts[-1], f"Text of document {name}") for name in "AB"] == list(request.item.texts)
+    model = Model()
+    ask("scan=3,aggregate=final_judge,report=report_summary", request, model=model)
+    assert [shown(model.prompts[-1], f"Summary of document {name}") for name in "AB"] == ["Summary Fine", "Summary Bad"]
+    assert "Text of document" not in model.prompts[-1]
 
 
 def test_principles_are_violated_where_the_worse_text_scores_lower() -> None:

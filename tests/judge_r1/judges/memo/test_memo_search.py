@@ -10,7 +10,7 @@ from fake_judge_endpoint import JudgeServer, chat_completion
 from judge_r1.benchmarks.base import pairwise_request
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.items import Item
-from judge_r1.core.memory import DocumentMemory, SectionNote
+from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo.forms import FORMS
@@ -79,13 +79,13 @@ def judge(options: str, *texts: str, prompt: bool = False) -> tuple[JudgeOutput,
 @pytest.mark.parametrize("texts", [(GOOD, BAD), (BAD, GOOD)])
 @pytest.mark.parametrize("index", ["notes", "both"])
 def test_the_agent_finds_its_notes(texts: tuple[str, str], index: str) -> None:
-    output, server = judge(f"index={index},final=false", *texts)
+    output, server = judge(f"index={index}", *texts)
     assert output.verdict == PairwiseVerdict(winner="A" if texts[0] == GOOD else "B")
     assert output.trajectory.searches == 1
     assert output.usage is not None
     assert output.usage["calls"] == len(server.bodies) == 4, "one for each document and two turns"
     assert output.trajectory.judgment is not None
-    assert [memory.document for memory in output.trajectory.judgment.memory] != []
+    assert [memory.document for memory in output.trajectory.judgment.memory] == [text_hash(text) for text in texts]
     assert output.request.item.texts == texts
 
 
@@ -126,7 +126,7 @@ def test_the_run_stops_if_the_server_is_down() -> None:
 def test_no_text_stays_after_a_run() -> None:
     server = JudgeServer(lambda path, body: chat_completion(model(body)))
     with server:
-        found = make_judge(f"memo-search:metrics=fluency,final=false@{server.url}#m", JudgeBuild("", batch_size=4))
+        found = make_judge(f"memo-search:metrics=fluency@{server.url}#m", JudgeBuild("", batch_size=4))
         outputs = run_all(found, [request_of(number) for number in range(10)])
     assert {output.request.item.item_id: output.verdict for output in outputs} == {
         str(number): PairwiseVerdict(winner="A") for number in range(10)
@@ -142,5 +142,7 @@ def test_prompts_of_a_benchmark_and_unknown_indexes_are_refused() -> None:
         judge("index=all", GOOD, BAD)
     with pytest.raises(BadJudge, match="leave out search=false"):
         judge("search=false", GOOD, BAD)
+    with pytest.raises(BadJudge, match="leave out aggregate, by_tag"):
+        judge("aggregate=min,by_tag=true", GOOD, BAD)
     with pytest.raises(BadJudge, match="is blank"):
         judge("index=notes", GOOD, " ")

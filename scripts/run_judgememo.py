@@ -142,18 +142,26 @@ def show(title: str, summary: dict[str, Any]) -> None:
 
 
 def costs(rows: Sequence[dict[str, Any]]) -> Grid:
-    """Accuracy, valid answers, calls and tokens of each judge."""
+    """Accuracy, the share of items whose prompt does not fit, calls and tokens of each judge."""
     cells = tuple(
         (
             row["name"],
-            f"{row['valid_rate']:.2f}",
+            f"{row['does_not_fit'] or 0:.2f}",
             f"{row['accuracy']:.2f} [{row['ci95'][0]:.2f}, {row['ci95'][1]:.2f}]",
             *(f"{part['accuracy']:.2f}" for part in row["by_domain"].values()),
             *(f"{row['usage'][name]:,.0f}" for name in ("calls", "input_tokens", "output_tokens")),
         )
         for row in rows
     )
-    columns = ("judge", "valid", "accuracy [95 %]", *rows[0]["by_domain"], "calls", "input tokens", "output tokens")
+    columns = (
+        "judge",
+        "does not fit",
+        "accuracy [95 %]",
+        *rows[0]["by_domain"],
+        "calls",
+        "input tokens",
+        "output tokens",
+    )
     return Grid("Accuracy and cost", "The scripted endpoint counts words as tokens.", columns, cells)
 
 

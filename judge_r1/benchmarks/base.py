@@ -84,11 +84,15 @@ class LoadedBenchmark:
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
         alone, 2 for both."""
         return [
-            JudgeRequest(item, order, sample, self.task(item, order))
+            self.request(item, order, sample)
             for item in self.items
             for order in _orders(self.presentation_orders(item), orders)
             for sample in range(samples)
         ]
+
+    def request(self, item: Item, order: Order, sample: int) -> JudgeRequest:
+        """The request for an item in one order."""
+        return JudgeRequest(item, order, sample, self.task(item, order))
 
 
 @dataclass(frozen=True)

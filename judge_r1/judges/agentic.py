@@ -50,7 +50,8 @@ class AgenticJudge:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
         Yields outputs as each batch ends."""
         lengths = {request.key: self._lengths.pop(request.key) for request in requests if request.key in self._lengths}
-        lengths |= self._measured([request for request in requests if request.key not in lengths])[0]
+        missing = [request for request in requests if request.key not in lengths]
+        lengths |= self._measured(missing, one_must_fit=False)[0]
         requests = sorted(requests, key=lambda request: -lengths[request.key])
         for start in range(0, len(requests), self.batch_size):
             batch = [
@@ -65,8 +66,10 @@ class AgenticJudge:
             for request, episode in started:
                 yield self._factory.output(request, episode)
 
-    def _measured(self, requests: Sequence[JudgeRequest]) -> tuple[dict[Any, int], PromptFit]:
-        lengths, fit = self._factory.prompt_lengths(requests)
+    def _measured(
+        self, requests: Sequence[JudgeRequest], *, one_must_fit: bool = True
+    ) -> tuple[dict[Any, int], PromptFit]:
+        lengths, fit = self._factory.prompt_lengths(requests, one_must_fit=one_must_fit)
         return {request.key: length for request, length in zip(requests, lengths, strict=True)}, fit
 
 

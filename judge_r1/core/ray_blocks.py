@@ -114,9 +114,10 @@ def _started() -> tuple[Any, Any]:
         address = os.environ.get("RAY_ADDRESS") or "local"
         local: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default lets every other process go first
         try:
             ray.init(address=address, logging_level="ERROR", log_to_driver=False, **local)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except Exception as error:  # of many types, some bare
             raise RayFailed(f"the Ray cluster at {address} cannot be used: {_last_line(error)}") from error
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False

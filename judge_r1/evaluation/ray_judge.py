@@ -15,11 +15,10 @@ from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.evaluation.selection import ItemSelection
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput, NothingFits
 from judge_r1.judges.panel import JudgePanel, PanelSpec, loads_model, make_member, parse_panel
-from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.request import JudgeRequest, RequestKey
 
 BATCHES = 4
 """Batches of the judge in a block. Larger blocks keep a batch full for longer, and lose more in a kill."""
-RequestKey = tuple[str, tuple[int, ...], int]
 Answer = tuple[Any, ...]
 """A `JudgeOutput` without its request."""
 
@@ -33,7 +32,8 @@ class RayEvaluation:
     workers: RayWorkers
 
     def panel(self, spec: str) -> JudgePanel:
-        """The panel of a SPEC. A worker builds each judge once now, to learn its settings and whether it can be built.
+        """The panel of a SPEC. Its judges are built once now, to learn their settings and whether they can be built: in
+        this process, or in a worker if they load a model.
 
         Raises: BadJudge, UnknownName, RayFailed, and what the judges raise.
         """
@@ -47,21 +47,23 @@ class RayJudge:
 
     def __init__(self, evaluation: RayEvaluation, planned: PanelSpec, member: int) -> None:
         self._size = BATCHES * evaluation.build.batch_size
-        self._workers = replace(evaluation.workers, gpus=loads_model(planned.members[member]))
+        local = loads_model(planned.members[member])
+        self._workers = replace(evaluation.workers, gpus=local)
         self._make = partial(_JudgeWorker, evaluation.selection, evaluation.build, planned, member)
-        [(self.name, self.settings)] = run_blocks([None], partial(_describer, self._make), self._workers)
+        describe = partial(_Describer, self._make)
+        [(self.name, self.settings)] = run_blocks([None], describe, self._workers) if local else [describe()(None)]
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """The workers check each block before they answer it."""
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        asked = {request.key: request for request in requests}
-        keys = list(asked)
-        blocks = [keys[start : start + self._size] for start in range(0, len(keys), self._size)]
-        for block, answers in zip(blocks, run_blocks(blocks, self._make, self._workers), strict=True):
-            for key, answer in zip(block, answers, strict=True):
+        keys = [request.key for request in requests]
+        starts = range(0, len(keys), self._size)
+        blocks = [keys[start : start + self._size] for start in starts]
+        for start, answers in zip(starts, run_blocks(blocks, self._make, self._workers), strict=True):
+            for index, answer in enumerate(answers, start):
                 if answer is not None:
-                    yield JudgeOutput(asked[key], *answer)
+                    yield JudgeOutput(requests[index], *answer)
 
 
 class _JudgeWorker:
@@ -84,10 +86,12 @@ class _JudgeWorker:
         return {output.request.key: tuple(output)[1:] async for output in self.judge.judge(requests)}
 
 
-def _describer(make: "partial[_JudgeWorker]") -> "partial[tuple[str, dict[str, Any]]]":
-    judge = make().judge
-    return partial(_described, judge.name, judge.settings)
+class _Describer:
+    """The name and the settings of a judge."""
 
+    def __init__(self, make: "partial[_JudgeWorker]") -> None:
+        judge = make().judge
+        self._described = judge.name, judge.settings
 
-def _described(name: str, settings: dict[str, Any], block: None) -> tuple[str, dict[str, Any]]:
-    return name, settings
+    def __call__(self, block: None) -> tuple[str, dict[str, Any]]:
+        return self._described

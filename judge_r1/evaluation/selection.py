@@ -20,9 +20,9 @@ class ItemSelection:
     def load(self) -> LoadedBenchmark:
         """Reads the benchmark. Raises: JudgeError for an item that it lacks, and what its reader raises."""
         loaded = BENCHMARKS.get(self.benchmark).load(self.path, self.subset)
-        if missing := set(self.items) - {item.item_id for item in loaded.items}:
+        if not self.items:
+            return loaded if self.limit is None else replace(loaded, items=loaded.items[: self.limit])
+        chosen = [item for item in loaded.items if item.item_id in self.items]
+        if missing := set(self.items) - {item.item_id for item in chosen}:
             raise JudgeError(f"{self.path} holds no item {min(missing)}")
-        if not self.items and self.limit is None:
-            return loaded
-        chosen = [item for item in loaded.items if not self.items or item.item_id in self.items]
         return replace(loaded, items=chosen[: self.limit])

@@ -14,11 +14,14 @@ from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator
 from data_builders.ordered_concurrency import in_order
 from data_builders.parallel_drafts import groups_by_processes
 from data_builders.progress import every_second
+from data_builders.ray_drafts import groups_by_ray
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
+from judge_r1.core.ray_blocks import RayWorkers
 
 LIKELIHOODS_FILE = "likelihoods.sqlite"
 
@@ -46,13 +49,23 @@ def build(
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 
-def build_by_rules(generator: Generator[Any], out: Path, processes: int = 1) -> dict[str, Any]:
+def build_by_rules(
+    generator: Generator[Any], out: Path, processes: int = 1, workers: RayWorkers | None = None
+) -> dict[str, Any]:
     """Run a generator that needs no teacher. Returns the build report.
 
-    So many processes draft its groups, if it can draft. Their number does not change the bytes.
+    So many processes draft its groups, or the workers of a Ray cluster, if it can draft. They do not change the bytes.
+
+    Raises: JudgeError, among others for `workers` of a generator that cannot draft.
     """
+    if workers and not generator.drafts:
+        raise JudgeError(f"--engine ray: {generator.title!r} is built in one process: leave --engine out")
     with open_writer(generator, out) as writer:
-        groups = groups_by_processes(generator, processes) if processes > 1 and generator.drafts else _groups(generator)
+        if workers:
+            groups = groups_by_ray(generator, out, workers)
+        else:
+            many = processes > 1 and generator.drafts
+            groups = groups_by_processes(generator, processes) if many else _groups(generator)
         for group in filter(None, groups):
             writer.add(group)
     return writer.report

@@ -15,11 +15,10 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from errno import ENOENT
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -166,6 +165,12 @@ class VectorStore:
             )
 
 
+ShardCases = Sequence[tuple[str, str]]
+"""The cases of one shard: (digest of the text, case id)."""
+ShardRunner = Callable[[Sequence[ShardCases]], Iterable[int]]
+"""Writes shards, in any order and place, by `write_shard`. Yields the number of cases that were embedded since."""
+
+
 @dataclass(frozen=True)
 class StoreReport:
     """What `fill_store` did: the cases it was given, those it embedded, and the damage it repaired."""
@@ -182,12 +187,14 @@ def fill_store(
     *,
     verify: bool = True,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    run: ShardRunner | None = None,
 ) -> StoreReport:
-    """Embeds the cases that a store lacks, shard by shard. `progress` gets the cases done and all missing cases.
+    """Embeds the cases that a store lacks, shard by shard. `progress` gets the cases done and all missing cases. `run`
+    may write the shards in other processes.
 
     A killed call continues at the first incomplete shard. Every case is one call of the embedder, so the bytes do not
     depend on kills. Shards with a damaged header are deleted and built again, with `verify` also those with damaged
-    vectors. One process at a time may fill a store.
+    vectors. One call at a time may fill a store.
 
     Raises:
         OSError: The folder cannot be written to. Complete shards stay.
@@ -196,19 +203,33 @@ def fill_store(
     missing = missing_cases(store, texts, case_ids)
     if missing:
         _write_manifest(store)
-    embedder, waiting, done = uncached(store.embedder), iter(missing.items()), 0
-    while shard := list(islice(waiting, SHARD_CASES)):
-        cases = []
-        for digest, case_id in shard:
-            passages = split_passages(texts[case_id], store.key.passage_words)
-            vectors = embedder.encode_passages([passage.text for passage in passages])
-            cases.append((digest, passages_digest(passages), check_vectors(vectors, len(passages), embedder)))
-            done += 1
-            progress(done, len(missing))
-        _write_shard(store, cases)
+    waiting, done = list(missing.items()), 0
+    shards = [waiting[start : start + SHARD_CASES] for start in range(0, len(waiting), SHARD_CASES)]
+    for embedded in run(shards) if run else _write_here(store, texts, shards):
+        done += embedded
+        progress(done, len(missing))
     if missing or repaired:
         store.refresh()
     return StoreReport(len(case_ids), len(missing), repaired)
+
+
+def _write_here(store: VectorStore, texts: Mapping[str, str], shards: Sequence[ShardCases]) -> Iterator[int]:
+    for shard in shards:
+        yield from write_shard(store.folder, store.key, store.embedder, texts, shard)
+
+
+def write_shard(
+    folder: Path, key: StoreKey, embedder: Embedder, texts: Mapping[str, str], shard: ShardCases
+) -> Iterator[int]:
+    """Embeds the cases of one shard and writes it to the folder of a store. Yields 1 after each case; the shard is
+    there when the iterator ends."""
+    embedder, cases = uncached(embedder), []
+    for digest, case_id in shard:
+        passages = split_passages(texts[case_id], key.passage_words)
+        vectors = embedder.encode_passages([passage.text for passage in passages])
+        cases.append((digest, passages_digest(passages), check_vectors(vectors, len(passages), embedder)))
+        yield 1
+    _write_shard(folder, key, cases)
 
 
 def missing_cases(store: VectorStore, texts: Mapping[str, str], case_ids: Sequence[str]) -> dict[str, str]:
@@ -296,17 +317,17 @@ def _read_header(path: Path, dim: int) -> list[tuple[str, _Entry]]:
     return entries
 
 
-def _write_shard(store: VectorStore, cases: Sequence[tuple[str, str, Vectors]]) -> None:
+def _write_shard(folder: Path, key: StoreKey, cases: Sequence[tuple[str, str, Vectors]]) -> None:
     """Writes (digest of the text, digest of the passages, vectors) of each case."""
     described = [
-        {"text": text, "passages": digest, "rows": len(vectors), "sha256": _checksum(store.key, digest, vectors)}
+        {"text": text, "passages": digest, "rows": len(vectors), "sha256": _checksum(key, digest, vectors)}
         for text, digest, vectors in cases
     ]
-    header = json.dumps({"dim": store.key.dim, "cases": described}).encode()
+    header = json.dumps({"dim": key.dim, "cases": described}).encode()
     header += b" " * (-(16 + len(header)) % _ALIGNMENT)
     name = hashlib.sha256("".join(text for text, *_ in cases).encode()).hexdigest()[:32]
     parts = (_MAGIC + len(header).to_bytes(8, "little") + header, *(vectors.tobytes() for *_, vectors in cases))
-    _write(store.folder / f"{name}{SUFFIX}", parts)
+    _write(folder / f"{name}{SUFFIX}", parts)
 
 
 def _write_manifest(store: VectorStore) -> None:

@@ -89,6 +89,8 @@ class Generator(ABC, Generic[T]):
     reads_corpus: ClassVar[bool] = False
     """Whether `plan.source` names a corpus instead of this generator."""
     report_file: ClassVar[str] = "build.json"
+    draft_types: ClassVar[tuple[Any, Any]] = Any, Any
+    """The types of an item and of its draft, where `generate` consists of `draft` and `finish`: both are stored."""
     options: ClassVar[type[ConfigModel] | None] = None
     """The model of the `key=value` options of `plan.options`; None for a generator without any."""
     items_in_progress: ClassVar[int] = 2
@@ -112,7 +114,7 @@ class Generator(ABC, Generic[T]):
 
     @property
     def drafts(self) -> bool:
-        """Whether `generate` consists of `draft` and `finish`, so that other processes can draft."""
+        """Whether other processes can draft in this build."""
         return False
 
     def draft(self, item: T) -> Any:

@@ -1,8 +1,8 @@
 """Labelled pairs of reasonings, with flaws by rules or by a teacher."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
@@ -12,12 +12,12 @@ from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
 from data_builders.generators.base import CANDIDATES, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
-from data_builders.perturb.rules.balanced import DrawnFlaws, choose_balanced, draw_candidates
+from data_builders.perturb.rules.balanced import choose_balanced, draw_candidates
 from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.p4_groundedness import ForeignFacts
-from data_builders.perturb.rules.selection import Selection
+from data_builders.perturb.rules.selection import Candidate, Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
@@ -99,9 +99,13 @@ class _RuleGroup(RecordGroup):
 
 
 @dataclass(frozen=True)
-class _Draft:
+class PairDraft:
+    """A case with the flaws to choose from, by principle, or with its pairs where nothing is chosen."""
+
     case: Case
-    drawn: DrawnFlaws
+    abstained: Counter[str]
+    candidates: dict[str, list[Candidate]] | None = None
+    pairs: list[ReasoningPair] = field(default_factory=list)
 
 
 @register
@@ -109,6 +113,7 @@ class PairsByRules(_Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
 
     name = PAIRS
+    draft_types = Case, PairDraft
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
@@ -151,8 +156,8 @@ class PairsByRules(_Pairs[Case]):
         """Likelihoods are learned from all cases before, so a build with a reader has no drafts."""
         return self.plan.reader is None
 
-    def draft(self, item: Case) -> _Draft | _RuleGroup:
-        """Draw the flaws to choose from. Without a selection all are taken, and the group is complete."""
+    def draft(self, item: Case) -> PairDraft:
+        """Draw the flaws to choose from. Without a selection all are taken."""
         plan = self.plan
         if self._selection is None:
             abstained = Counter[str]()
@@ -164,7 +169,7 @@ class PairsByRules(_Pairs[Case]):
                 rule_set=self._rules,
                 abstained=abstained,
             )
-            return _RuleGroup([item, *pairs], abstained)
+            return PairDraft(item, abstained, pairs=list(pairs))
         case = self._citing(item)
         drawn = draw_candidates(
             case,
@@ -177,16 +182,15 @@ class PairsByRules(_Pairs[Case]):
             most=plan.candidates,
         )
         self._selection.measure(case.reference, drawn.candidates)
-        return _Draft(case, drawn)
+        return PairDraft(case, drawn.abstained, drawn.candidates)
 
-    def finish(self, draft: _Draft | _RuleGroup) -> _RuleGroup:
+    def finish(self, draft: PairDraft) -> _RuleGroup:
         """Choose among the flaws, so that those of all cases so far are balanced."""
-        if isinstance(draft, _RuleGroup):
-            return draft
-        assert self._selection is not None
-        abstained = draft.drawn.abstained
-        pairs = choose_balanced(draft.drawn.candidates, self.plan.variants, self._selection, abstained)
-        return _RuleGroup([draft.case, *pairs], abstained)
+        pairs: Iterable[ReasoningPair] = draft.pairs
+        if draft.candidates is not None:
+            assert self._selection is not None
+            pairs = choose_balanced(draft.candidates, self.plan.variants, self._selection, draft.abstained)
+        return _RuleGroup([draft.case, *pairs], draft.abstained)
 
     def add(self, group: _RuleGroup) -> None:
         self.abstained.update(group.abstained)

@@ -1,7 +1,7 @@
 """The benchmark interface: a benchmark reads items from its original files, defines the requests to a judge and
 aggregates the votes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from judge_r1.benchmarks.aggregation import aggregate_votes
 from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
+from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.request import CustomPrompt, JudgeRequest, TokenLimits
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
 
 Order = tuple[int, ...]
 Table = dict[str, dict[str, float | None]]
@@ -80,15 +81,43 @@ class LoadedBenchmark:
     pins: Mapping[str, str] = field(default_factory=dict)
     published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
-    def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
+    def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
         alone, 2 for both."""
-        return [
-            JudgeRequest(item, order, sample, self.task(item, order))
-            for item in self.items
-            for order in _orders(self.presentation_orders(item), orders)
-            for sample in range(samples)
-        ]
+        places, ids = [], []
+        for index, item in enumerate(self.items):
+            for order in _orders(self.presentation_orders(item), orders):
+                self.task(item, order)  # raises now for a broken file, not when the request is read
+                for sample in range(samples):
+                    places.append((index, order, sample))
+                    ids.append(item.item_id)
+        return Requests(self, places, ids)
+
+    def request(self, item: Item, order: Order, sample: int) -> JudgeRequest:
+        """The request for an item in one order."""
+        return JudgeRequest(item, order, sample, self.task(item, order))
+
+
+class Requests(LazySequence[tuple[int, Order, int], JudgeRequest]):
+    """Requests by the index of their item, order and sample. A request with its texts is made when it is read."""
+
+    def __init__(self, benchmark: LoadedBenchmark, keys: Sequence[tuple[int, Order, int]], ids: Sequence[str]) -> None:
+        def make(key: tuple[int, Order, int]) -> JudgeRequest:
+            index, order, sample = key
+            return benchmark.request(benchmark.items[index], order, sample)
+
+        super().__init__(keys, make)
+        self._benchmark, self.item_ids = benchmark, ids
+
+    @property
+    def request_keys(self) -> Iterator[RequestKey]:
+        """The `key` of each request, in order."""
+        return ((item_id, order, sample) for item_id, (_, order, sample) in zip(self.item_ids, self.keys, strict=True))
+
+    def keep(self, wanted: Callable[[RequestKey], bool]) -> "Requests":
+        """The requests whose key is wanted."""
+        kept = [index for index, key in enumerate(self.request_keys) if wanted(key)]
+        return Requests(self._benchmark, [self.keys[i] for i in kept], [self.item_ids[i] for i in kept])
 
 
 @dataclass(frozen=True)

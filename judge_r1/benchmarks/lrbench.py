@@ -4,6 +4,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item
+from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.episode.task import PairwiseTask
 
@@ -16,14 +17,18 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
             "another benchmark by --benchmark"
         )
     data = open_pairs(path)
-    domains = sorted({pair.domain for pair in data.pairs})
-    if subset is not None and subset not in domains:
-        raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {', '.join(domains)}")
-    return pair_benchmark(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
+    if subset is None:
+        return pair_benchmark(data)
+    domain_of = {pair.pair_id: pair.domain for pair in data.pairs}
+    if subset not in domain_of.values():
+        domains = ", ".join(sorted(set(domain_of.values())))
+        raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {domains}")
+    return pair_benchmark(data.of_ids([pair_id for pair_id, domain in domain_of.items() if domain == subset]))
 
 
 def pair_benchmark(data: PairSet) -> LoadedBenchmark:
-    """A benchmark of labelled pairs: clusters are cases, groups are domains, and judges may search the case."""
+    """A benchmark of labelled pairs: clusters are cases, groups are domains, and judges may search the case. Pairs on
+    disk stay there."""
     pairs = data.by_id()
 
     def task(item: Item, order: Order) -> PairwiseTask:
@@ -31,9 +36,10 @@ def pair_benchmark(data: PairSet) -> LoadedBenchmark:
         first, second = (item.texts[index] for index in order)
         return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context)
 
-    items = [
-        Item(
-            item_id=pair.pair_id,
+    def item_of(pair_id: str) -> Item:
+        pair = pairs[pair_id]
+        return Item(
+            item_id=pair_id,
             cluster_id=pair.case_id,
             group=pair.domain,
             case_id=pair.case_id,
@@ -41,8 +47,8 @@ def pair_benchmark(data: PairSet) -> LoadedBenchmark:
             candidates=(pair.reasoning_a, pair.reasoning_b),
             gold=pair.preferred,
         )
-        for pair in data.pairs
-    ]
+
+    items = LazySequence(data.ids, item_of)
     return LoadedBenchmark(items, task=task, texts=data.texts, labels=pairs)
 
 

@@ -11,7 +11,16 @@ from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
 from data_builders.generators.base import CANDIDATES, CITATIONS
 from data_builders.sources import SOURCES
-from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+from judge_r1.cli.options import (
+    AnswerCache,
+    BatchExport,
+    BatchImport,
+    Engine,
+    Prices,
+    TeacherBudget,
+    Workers,
+    ray_workers,
+)
 from judge_r1.core.errors import JudgeError
 
 _SOURCES = "\n".join(
@@ -84,6 +93,8 @@ def build(
         int,
         typer.Option(min=1, help="Processes that draw flaws by rules, with --reader none. The bytes are the same."),
     ] = 1,
+    engine: Engine = "local",
+    workers: Workers = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: TeacherBudget = None,
@@ -145,10 +156,15 @@ def build(
         raise JudgeError(f"{given[0]} {does} flaws by rules: leave it out, or leave out --teacher")
     if processes > 1 and (teacher != "rules" or plan.reader is not None):
         raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
+    on_ray = ray_workers(engine, workers)
+    if on_ray and (teacher != "rules" or plan.reader is not None or processes > 1):
+        raise JudgeError(
+            "--engine ray is for flaws by rules without a language model and without --processes: give --reader none"
+        )
     if not overwrite:
         refuse_other_build(out, plan, teacher)
     if teacher == "rules":
-        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes)
+        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes, on_ray)
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)
         options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.cli.options import Engine, Workers, ray_workers
 from judge_r1.core.errors import JudgeError
 
 
@@ -43,6 +44,8 @@ def eval_(
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = 32,
+    engine: Engine = "local",
+    workers: Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
     predictions: Annotated[
         list[Path] | None,
@@ -67,16 +70,28 @@ def eval_(
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
-    from judge_r1.benchmarks.base import BENCHMARKS
     from judge_r1.evaluation.folder import read_started
     from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
+    from judge_r1.evaluation.ray_judge import RayEvaluation
+    from judge_r1.evaluation.selection import ItemSelection
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import make_panel, parse_panel
     from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
     if predictions:
-        if judge or baselines or table11 or limit or item or recipe or temperature or seed or resume:
+        if (
+            judge
+            or baselines
+            or table11
+            or limit
+            or item
+            or recipe
+            or temperature
+            or seed
+            or resume
+            or engine != "local"
+        ):
             raise JudgeError(
                 "--predictions scores published outputs without a judge: use --benchmark, --path, --subset, --out"
             )
@@ -84,28 +99,21 @@ def eval_(
         return
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
-    loaded = BENCHMARKS.get(benchmark).load(path, subset)
-    if missing := set(item or ()) - {entry.item_id for entry in loaded.items}:
-        raise JudgeError(f"{path} holds no item {min(missing)}")
-    loaded = replace(loaded, items=[entry for entry in loaded.items if not item or entry.item_id in item][:limit])
+    selection = ItemSelection(benchmark, path, subset, tuple(item or ()), limit)
+    loaded, on_ray = selection.load(), ray_workers(engine, workers)
     if not judge and not baselines and not loaded.baselines(loaded.items):
         raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")
-    build = JudgeBuild(
-        "",
-        texts=loaded.texts,
-        sampling=Sampling(temperature, seed),
-        batch_size=batch_size,
-        recipe=recipe,
-        limits=loaded.limits,
-    )
+    sent = JudgeBuild("", sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe)
+    build = replace(sent, texts=loaded.texts, limits=loaded.limits)
     table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []
     specs = [*table, *(with_table11(judge or ()) if table11 else judge or ())]
     names = [parse_panel(spec).name for spec in specs]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
+    make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
         for spec in specs:
-            evaluation.run(partial(make_panel, spec, build))
+            evaluation.run(partial(make, spec))
         compared = (
             [(name, evaluation.panels[0]) for name in evaluation.panels[1:]]
             if table

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from judge_r1.cli.options import Engine, Workers, ray_workers
 from judge_r1.episode.config import AUTO
 
 
@@ -19,6 +20,8 @@ def index(
     ] = "intfloat/e5-base-v2",
     passage_words: Annotated[int, typer.Option(min=1, max=100_000, help="Words per passage.")] = 100,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = AUTO,
+    engine: Engine = "local",
+    workers: Workers = None,
 ) -> None:
     """Embed the cases of a folder once. Training and evaluation do this by themselves; run it before them where a GPU
     is free. An interrupted command continues where it stopped, and a damaged index is repaired.
@@ -31,7 +34,7 @@ def index(
 
     options = {"retriever": retriever, "retriever_device": device, "budget": {"passage_words": passage_words}}
     config = validated(EpisodeConfig, options, (), "options of index")
-    report = build_index(path, config, verify=True)
+    report = build_index(path, config, verify=True, workers=ray_workers(engine, workers))
     if report is None:
         print(f"{BM25} needs no index on disk: it is built from the text of a case in milliseconds")
     else:

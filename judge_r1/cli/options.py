@@ -4,11 +4,14 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
 
 import typer
 
 from judge_r1.core.file_lock import lock_folder
+
+if TYPE_CHECKING:
+    from judge_r1.core.ray_blocks import RayWorkers
 
 P = ParamSpec("P")
 MAX_SEED = 2**32 - 1
@@ -20,9 +23,27 @@ AnswerCache = Annotated[Path | None, typer.Option(help="File of all answers [def
 BatchExport = Annotated[
     Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
 ]
-MAX_SEED = 2**32 - 1
-"""The largest seed that NumPy and scikit-learn take."""
 BatchImport = Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option(help="local: in this process. ray: on the nodes of a Ray cluster, with the same result."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="With --engine ray: number of workers [default: one per GPU, or per processor]."),
+]
+
+
+def ray_workers(engine: str, workers: int | None) -> "RayWorkers | None":
+    """The workers of `--engine ray`, None for a local run. Raises: JudgeError for workers of a local run."""
+    from judge_r1.core.errors import JudgeError
+    from judge_r1.core.ray_blocks import RayWorkers
+
+    if engine == "ray":
+        return RayWorkers(workers)
+    if workers is not None:
+        raise JudgeError("--workers is for --engine ray")
+    return None
 
 
 def locks_out(command: Callable[P, None]) -> Callable[P, None]:

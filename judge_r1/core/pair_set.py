@@ -41,6 +41,18 @@ class PairSet:
             return self.pairs.records
         return {pair.pair_id: pair for pair in self.pairs}
 
+    @property
+    def ids(self) -> Sequence[str]:
+        """The pair ids, in order."""
+        return self.pairs.ids if isinstance(self.pairs, StoredPairs) else [pair.pair_id for pair in self.pairs]
+
+    def of_ids(self, pair_ids: Sequence[str]) -> "PairSet":
+        """The set with these pairs alone, on disk if they are there."""
+        found = self.by_id()
+        if isinstance(found, StoredRecords):
+            return PairSet(self.cases, StoredPairs(found.path, {one: found.offsets[one] for one in pair_ids}))
+        return PairSet(self.cases, [found[one] for one in pair_ids])
+
     def case_of(self, pair: ReasoningPair) -> Case:
         return self.cases[pair.case_id]
 
@@ -113,10 +125,10 @@ class StoredPairs(Sequence[ReasoningPair]):
 
     def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
         self.records = _PairsById(path, offsets)
-        self._ids = list(offsets)
+        self.ids = list(offsets)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.ids)
 
     @overload
     def __getitem__(self, index: int) -> ReasoningPair: ...
@@ -126,8 +138,8 @@ class StoredPairs(Sequence[ReasoningPair]):
 
     def __getitem__(self, index: int | slice) -> ReasoningPair | list[ReasoningPair]:
         if isinstance(index, slice):
-            return [self.records[pair_id] for pair_id in self._ids[index]]
-        return self.records[self._ids[index]]
+            return [self.records[pair_id] for pair_id in self.ids[index]]
+        return self.records[self.ids[index]]
 
 
 def load_pairs(folder: Path) -> PairSet:

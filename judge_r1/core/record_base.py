@@ -3,6 +3,7 @@
 import hashlib
 import json
 import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,8 +20,21 @@ class Record(BaseModel):
 
 def content_hash(*parts: Any, length: int = 16) -> str:
     """The first `length` hex digits of SHA-256 over the parts as canonical JSON with NFC-normalised text."""
-    canonical = json.dumps(_normalized(parts), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:length]
+    return hashlib.sha256(_canonical(parts).encode()).hexdigest()[:length]
+
+
+def content_hash_of_list(parts: Iterable[Any]) -> str:
+    """`content_hash([*parts])`, for parts that are not in memory together."""
+    digest, between = hashlib.sha256(b"[["), ""
+    for part in parts:
+        digest.update((between + _canonical(part)).encode())
+        between = ","
+    digest.update(b"]]")
+    return digest.hexdigest()[:16]
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(_normalized(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _normalized(value: Any) -> Any:

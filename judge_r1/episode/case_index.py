@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,12 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from judge_r1.core.errors import JudgeError, write_error
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.pair_set import CASES_FILE, CaseTexts, open_cases
+from judge_r1.core.pair_set import CASES_FILE, CaseTexts, StoredCases, open_cases
+from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
 from retrieval.embedders import Embedder, load_embedder
 from retrieval.retriever import Retriever
-from retrieval.store import StoreKey, StoreReport, fill_store, missing_cases
+from retrieval.store import ShardCases, ShardRunner, StoreKey, StoreReport, fill_store, missing_cases, write_shard
 from retrieval.weights_cache import cache_dir
 
 if TYPE_CHECKING:
@@ -91,10 +94,15 @@ def index_folder(data: Path, key: StoreKey | None = None) -> Path:
 
 
 def fill_index(
-    retriever: CaseRetriever, texts: Mapping[str, str], case_ids: Sequence[str] | None = None, *, verify: bool = False
+    retriever: CaseRetriever,
+    texts: Mapping[str, str],
+    case_ids: Sequence[str] | None = None,
+    *,
+    verify: bool = False,
+    run: ShardRunner | None = None,
 ) -> StoreReport | None:
     """Embeds the cases (by default all) that the retriever's store lacks, with a progress bar. Does nothing for a
-    retriever without a store. One process builds; others wait for it and then read.
+    retriever without a store. One process builds, or `run` in several; others wait for it and then read.
 
     Raises:
         JudgeError: The store cannot be written to.
@@ -108,7 +116,7 @@ def fill_index(
         store.refresh()  # another process may have built it meanwhile
         with _progress_bar() as show:
             try:
-                report = fill_store(store, texts, ids, verify=verify, progress=show)
+                report = fill_store(store, texts, ids, verify=verify, progress=show, run=run)
             except OSError as error:
                 raise write_error(store.folder, error, "complete parts of the index are kept") from error
     for damage in report.repaired:
@@ -116,8 +124,11 @@ def fill_index(
     return report
 
 
-def build_index(data: Path, config: EpisodeConfig, *, gpus: bool = False, verify: bool = False) -> StoreReport | None:
-    """Embeds all cases of a data folder before a run. Returns None if episodes need no vectors.
+def build_index(
+    data: Path, config: EpisodeConfig, *, gpus: bool = False, verify: bool = False, workers: RayWorkers | None = None
+) -> StoreReport | None:
+    """Embeds all cases of a data folder before a run, on a Ray cluster if `workers` are given. Returns None if episodes
+    need no vectors.
 
     Pass `gpus` on a machine with GPUs: another process then does it, because a process keeps a part of a GPU's memory
     until it ends.
@@ -127,17 +138,49 @@ def build_index(data: Path, config: EpisodeConfig, *, gpus: bool = False, verify
     """
     if not searches_vectors(config):
         return None
-    if not gpus or config.retriever_device == "cpu":
-        return _build(data, config, verify)
+    if workers or not gpus or config.retriever_device == "cpu":
+        return _build(data, config, verify, workers)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_build, data, config, verify).result()
 
 
-def _build(data: Path, config: EpisodeConfig, verify: bool) -> StoreReport | None:
+def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers | None = None) -> StoreReport | None:
     texts = CaseTexts(open_cases(data))
     if not texts:
         raise JudgeError(f"{data / CASES_FILE} holds no cases")
-    return fill_index(new_retriever(texts, config, device=AUTO), texts, verify=verify)
+    # with workers, the vectors that this process itself embeds are those of a probe
+    retriever = new_retriever(texts, config, device="cpu" if workers else AUTO)
+    return fill_index(retriever, texts, verify=verify, run=_on_ray(retriever, texts, config, workers))
+
+
+def _on_ray(
+    retriever: CaseRetriever, texts: CaseTexts, config: EpisodeConfig, workers: RayWorkers | None
+) -> ShardRunner | None:
+    if workers is None or retriever.store is None or not isinstance(texts.cases, StoredCases):
+        return None
+    store, cases = retriever.store, texts.cases
+    device = config.retriever_device or AUTO
+    workers = replace(workers, gpus=device != "cpu")
+    make = partial(_ShardWriter, config.retriever, device, store.folder.absolute(), store.key, cases.path.absolute())
+
+    def run(shards: Sequence[ShardCases]) -> Iterator[int]:
+        blocks = [(shard, {case_id: cases.offsets[case_id] for _, case_id in shard}) for shard in shards]
+        return run_blocks(blocks, make, workers)
+
+    return run
+
+
+class _ShardWriter:
+    """Writes shards of a store in a worker. A block is the cases of a shard with the places of their lines."""
+
+    def __init__(self, embedder: str, device: str, folder: Path, key: StoreKey, cases: Path) -> None:
+        self._embedder = shared_embedder(embedder, device)
+        self._folder, self._key, self._cases = folder, key, cases
+
+    def __call__(self, block: tuple[ShardCases, Mapping[str, int]]) -> int:
+        shard, offsets = block
+        texts = CaseTexts(StoredCases(self._cases, offsets))
+        return sum(write_shard(self._folder, self._key, self._embedder, texts, shard))
 
 
 @contextmanager

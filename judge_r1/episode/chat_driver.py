@@ -29,6 +29,8 @@ EOS = 0
 class TextTokenizer:
     """Encodes text without a vocabulary: a tag is one id, other text one id for four characters. Id 0 ends a turn."""
 
+    bytewise = True
+
     def __init__(self) -> None:
         self._texts, self._ids = [""], {"": EOS}
 

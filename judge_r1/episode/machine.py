@@ -115,25 +115,29 @@ class Episode:
             raise RuntimeError(f"feed() in state {self._state}: the episode does not wait for tokens")
         if len(ids) != len(logprobs):
             raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
-        used = 0
-        for token, logprob in zip(ids, logprobs, strict=True):
-            self._append([token], 1, [logprob])
-            self._turn_tokens += 1
+        used, left, action, ended, bare = 0, self._left(), None, False, False
+        for token in ids:
             used += 1
-            if self._parse_bare and token in self.eos_ids and not self._scanner.open:
-                self._judge(self._parse_bare, without_thoughts(self._scanner.text + self._stream.flush()))
+            ended = token in self.eos_ids
+            bare = ended and self._parse_bare is not None and not self._scanner.open
+            if bare:
                 break
             action = self._scanner.push(self._stream.push(token))
-            if action is not None:
-                self._act(*action)
-            elif token in self.eos_ids:
-                self._without_action("no_answer")
-            elif self._left() <= 0:
-                self._without_action("turn_budget")
-            else:
-                self._state = Sample(self._left())
-                continue
-            break
+            if action is not None or ended or used >= left:
+                break
+        self._append(ids[:used], 1, logprobs[:used])
+        self._turn_tokens += used
+        if bare:
+            assert self._parse_bare
+            self._judge(self._parse_bare, without_thoughts(self._scanner.text + self._stream.flush()))
+        elif action is not None:
+            self._act(*action)
+        elif ended:
+            self._without_action("no_answer")
+        elif used >= left:
+            self._without_action("turn_budget")
+        else:
+            self._state = Sample(left - used)
         return used
 
     def observe(self, passages: Sequence[Evidence]) -> list[int]:
@@ -201,7 +205,7 @@ class Episode:
             )
 
     def _begin_turn(self) -> None:
-        self._stream = StreamDecoder(self.tokenizer.decode)
+        self._stream = StreamDecoder(self.tokenizer.decode, bytewise=self.tokenizer.bytewise)
         self._scanner = TagScanner(actions=self.answer_in_tags)
         self._turn_tokens = 0
         self._state = Sample(self._left())

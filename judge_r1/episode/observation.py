@@ -9,7 +9,11 @@ NOTHING_FITS = "no passage fits here"
 
 
 class EpisodeTokenizer(Protocol):
-    """The tokenizer methods that an episode uses (`judge_r1.episode.tokenizer.SafeTokenizer`)."""
+    """What an episode uses of a tokenizer (`judge_r1.episode.tokenizer.SafeTokenizer`)."""
+
+    @property
+    def bytewise(self) -> bool:
+        """Whether each id stands for fixed bytes: the text of ids is that of all their bytes."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
     def encode_trusted(self, text: str) -> list[int]: ...

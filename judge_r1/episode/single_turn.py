@@ -22,7 +22,7 @@ class SingleTurnEpisode(Episode):
             if token in self.eos_ids:
                 self._finish("unclosed_think" if thought_is_open(self._scanner.text) else "answer")
                 return used
-            self._scanner.text += self._stream.push(token)
+            self._scanner.append(self._stream.push(token))
             if self._left() <= 0:
                 self._finish("turn_budget")
                 return used

@@ -17,6 +17,8 @@ _ESCAPED = re.compile(rf"‹(/?(?:{'|'.join(NAMES)}))›")
 _OPENING = re.compile(r"<(think|search|answer)>")
 _THINK = re.compile(r"<(think)>")
 _LONGEST_OPENING = len("<answer>")
+_INCOMPLETE = "�"
+"""Stands for bytes that are no whole character (yet)."""
 
 
 def escape_tags(text: str) -> str:
@@ -31,55 +33,81 @@ def unescape_tags(text: str) -> str:
 
 class StreamDecoder:
     """Decodes one id at a time. A character that is split over several ids appears with its last id; all text before it
-    appears at once, so a tag is found at the id that completes it."""
+    appears at once, so a tag is found at the id that completes it.
 
-    def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
-        self._decode = decode
-        self._ids: list[int] = []
-        self._context = self._done = 0  # ids[context:done] are decoded again because they affect the text after them
-        self._emitted = 0  # characters of decode(ids[context:]) that were returned
+    Args:
+        decode: The text of ids, with U+FFFD for an incomplete character.
+        bytewise: Whether each id stands for fixed bytes and the text is that of all bytes. Then a whole character needs
+            no context: most ids are decoded alone, which a tokenizer looks up. Without it the previous ids are decoded
+            again, because they may change the text after them (a decoder of words places the spaces).
+    """
+
+    def __init__(self, decode: Callable[[Sequence[int]], str], *, bytewise: bool = False) -> None:
+        self._decode, self._bytewise = decode, bytewise
+        self._ids: list[int] = []  # context, and the ids whose text is incomplete
+        self._context = 0  # number of ids at the start of `_ids` whose text was returned
+        self._emitted = 0  # characters of decode(_ids) that were returned
 
     def push(self, token: int) -> str:
         self._ids.append(token)
-        text = self._decode(self._ids[self._context :])
-        whole = text.rstrip("�")
-        new = whole[self._emitted :]
-        self._emitted = max(self._emitted, len(whole))
-        if new and whole == text:
-            self._context, self._done = self._done, len(self._ids)
-            self._emitted = len(self._decode(self._ids[self._context :]))
+        text = self._decode(self._ids)
+        if text.endswith(_INCOMPLETE):
+            whole = text.rstrip(_INCOMPLETE)
+            new = whole[self._emitted :]
+            self._emitted = max(self._emitted, len(whole))
+            return new
+        new = text[self._emitted :]
+        if self._bytewise:
+            self._ids, self._emitted = [], 0
+        elif new:
+            self._ids = self._ids[self._context :]
+            self._context, self._emitted = len(self._ids), len(self._decode(self._ids))
         return new
 
     def flush(self) -> str:
         """Returns the rest of the text: an incomplete character at the end."""
-        return self._decode(self._ids[self._context :])[self._emitted :]
+        return self._decode(self._ids)[self._emitted :]
 
 
 class TagScanner:
     """Finds the first complete action outside an open block. Tags inside an open block are text. Without `actions`,
-    thoughts are the only blocks."""
+    thoughts are the only blocks. The time is linear in the text."""
 
     def __init__(self, *, actions: bool = True) -> None:
         self._opening = _OPENING if actions else _THINK
-        self.text = ""
+        self._parts: list[str] = []
+        self._tail = ""  # the end of the text, which may hold the start of a tag
+        self._block: list[str] = []  # the content of the open block before `_tail`
         self.open: str | None = None
-        self._content = self._from = 0
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(self._parts)
+
+    def append(self, new: str) -> None:
+        """Appends text in which tags are text."""
+        self._parts.append(new)
 
     def push(self, new: str) -> tuple[str, str] | None:
         """Appends text. Returns (kind, content) of the search or answer that it completes."""
-        self.text += new
+        self._parts.append(new)
+        text, start = self._tail + new, 0
         while True:
             if self.open is None:
-                if not (match := self._opening.search(self.text, self._from)):
-                    self._from = max(self._from, len(self.text) - _LONGEST_OPENING + 1)
+                if not (match := self._opening.search(text, start)):
+                    self._tail = text[max(start, len(text) - _LONGEST_OPENING + 1) :]
                     return None
-                self.open, self._content, self._from = match[1], match.end(), match.end()
+                self.open, self._block, start = match[1], [], match.end()
             closing = f"</{self.open}>"
-            end = self.text.find(closing, self._from)
+            end = text.find(closing, start)
             if end < 0:
-                self._from = max(self._from, len(self.text) - len(closing) + 1)
+                end = max(start, len(text) - len(closing) + 1)
+                self._block.append(text[start:end])
+                self._tail = text[end:]
                 return None
-            kind, content = self.open, self.text[self._content : end]
-            self.open, self._from = None, end + len(closing)
+            kind, content = self.open, "".join(self._block) + text[start:end]
+            self.open, start = None, end + len(closing)
             if kind != "think":
+                self._tail = text[start:]
                 return kind, content

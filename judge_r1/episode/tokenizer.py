@@ -33,6 +33,7 @@ class SafeTokenizer:
         self.control = frozenset(number for number, token in hf_tokenizer.added_tokens_decoder.items() if token.special)
         self._plain = _without_added_tokens(hf_tokenizer)
         self._decodes_directly = _decodes_directly(hf_tokenizer)
+        self.bytewise = self._decodes_directly and _decodes_bytes(hf_tokenizer.backend_tokenizer)
         self._single: dict[int, str] = {}
         """Texts of single ids: an episode decodes each token alone once."""
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
@@ -153,6 +154,14 @@ def _decodes_directly(tokenizer: Any) -> bool:
         getattr(getattr(type(tokenizer), name, None), "__module__", "") == f"transformers.{module}"
         for name, module in places
     )
+
+
+def _decodes_bytes(backend: Any) -> bool:
+    """Whether the decoder is ByteLevel alone (GPT-2, Qwen, Llama 3): it joins the bytes of all tokens, added ones
+    included, and then decodes UTF-8. Other decoders place spaces or join bytes by their neighbours."""
+    from tokenizers.decoders import ByteLevel
+
+    return isinstance(backend.decoder, ByteLevel)
 
 
 def _without_added_tokens(tokenizer: Any) -> Any:

@@ -133,7 +133,7 @@ def _publish(
     from judge_r1.evaluation.report.tables import print_tables
 
     page = report_page(out, summary, metrics or {}, results, title=f"Judges on {benchmark}")
-    contents = {**(more or {}), REPORT: [page], SUMMARY: [dump_json(summary)]}
+    contents = {**(more or {}), REPORT: page, SUMMARY: [dump_json(summary)]}
     with AtomicFiles(*(out / name for name in contents)) as files:
         for name, parts in contents.items():
             for part in parts:

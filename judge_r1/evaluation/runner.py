@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.benchmarks.base import LoadedBenchmark, Requests
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.items import ItemResult
+from judge_r1.core.items import ItemResult, compact
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.folder import ROWS, read_started
@@ -32,7 +32,6 @@ from judge_r1.evaluation.traces import (
 )
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
-from judge_r1.judges.request import JudgeRequest
 
 VoteKey = tuple[int, str, tuple[int, ...], int]
 
@@ -62,8 +61,8 @@ async def _evaluate(
         if (fit := judge.check(requests)) and fit.longest:
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, resume, console, progress)
-    asked = {(member, *request.key) for request in requests for member in range(len(panel.members))}
-    if odd := done - asked:
+    members = range(len(panel.members))
+    if done and (odd := done - {(member, *key) for key in requests.request_keys for member in members}):
         raise EvaluationError(
             f"{out / TRACES} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
             f"item {min(odd)[1]}: the file is damaged; remove their lines"
@@ -72,15 +71,17 @@ async def _evaluate(
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
         show(len(progress.finished), progress.scores)
         for member, judge in enumerate(panel.members):
-            waiting = {request.key: request for request in requests if (member, *request.key) not in done}
-            if not waiting:
+            missing = requests.keep(lambda key, member=member: (member, *key) not in done)  # type: ignore[misc]
+            if not missing:
                 continue
-            async for output in judge.judge(list(waiting.values())):
-                if waiting.pop(output.request.key, None) is None:
+            waiting = set(missing.request_keys)
+            async for output in judge.judge(missing):
+                if output.request.key not in waiting:
                     raise EvaluationError(
                         f"judge {judge.name!r} answered item {output.request.item.item_id} unasked or twice: "
                         "this is a bug in the judge"
                     )
+                waiting.remove(output.request.key)
                 if output.trajectory.infrastructure_failed:
                     failures[output.trajectory.ended] += 1
                     continue
@@ -106,20 +107,20 @@ def overflow_warning(panel: str, fit: PromptFit) -> str:
 class _PanelProgress:
     """The results of the items that have all their votes, and where the traces of all others are on disk."""
 
-    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, path: Path, requests: list[JudgeRequest]) -> None:
+    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, path: Path, requests: Requests) -> None:
         self.panel, self.settings, self.benchmark = panel.name, panel_settings(panel), benchmark
-        self.items = {item.item_id: item for item in benchmark.items}
-        if len(self.items) != len(benchmark.items) or not self.items:
+        self.expected = {item_id: count * len(panel.members) for item_id, count in Counter(requests.item_ids).items()}
+        self.places = {item_id: index for item_id, (index, _, _) in zip(requests.item_ids, requests.keys, strict=True)}
+        if len(self.places) != len(benchmark.items) or not self.places:
             raise EvaluationError(
                 f"panel {panel.name!r} needs items that differ, and at least one; it has {len(benchmark.items)} of "
-                f"which {len(self.items)} differ"
+                f"which {len(self.places)} differ"
             )
         if not any(benchmark.counts(item.gold) for item in benchmark.items):
             raise EvaluationError(
-                f"panel {panel.name!r}: none of the {len(self.items)} items counts in the accuracy, such as pairs that "
-                "the gold calls a tie: evaluate more items"
+                f"panel {panel.name!r}: none of the {len(self.places)} items counts in the accuracy, such as pairs "
+                "that the gold calls a tie: evaluate more items"
             )
-        self.expected = Counter(request.item.item_id for request in requests for _ in panel.members)
         self.traces = StoredTraces(path)
         self.finished: dict[str, ItemResult] = {}
         self.scores: list[float] = []
@@ -133,7 +134,8 @@ class _PanelProgress:
             self.usages.append(trace.usage)
         if self.traces.count(item_id) == self.expected[item_id]:
             votes = [trace] if self.expected[item_id] == 1 else self.traces[item_id]
-            result = result_of(self.panel, self.benchmark, self.items[item_id], votes, self.settings)
+            item = self.benchmark.items[self.places[item_id]]
+            result = compact(result_of(self.panel, self.benchmark, item, votes, self.settings))
             self.finished[item_id] = result
             self.scores += [result.score] if self.benchmark.counts(result.gold) else []
 
@@ -143,13 +145,14 @@ class _PanelProgress:
         Raises:
             EvaluationError: Votes are missing.
         """
-        missing = {item_id: n for item_id in self.items if (n := self.expected[item_id] - self.traces.count(item_id))}
+        lacking = {item_id: count - self.traces.count(item_id) for item_id, count in self.expected.items()}
+        missing = [item_id for item_id, count in lacking.items() if count]
         if missing:
             raise EvaluationError(
-                f"panel {self.panel!r}: {sum(missing.values())} of {self.expected.total()} votes are missing, such as "
-                f"one on item {next(iter(missing))} (failures: {dict(failures)}): run again with --resume to judge them"
+                f"panel {self.panel!r}: {sum(lacking.values())} of {sum(self.expected.values())} votes are missing, "
+                f"such as one on item {missing[0]} (failures: {dict(failures)}): run again with --resume to judge them"
             )
-        results = [self.finished[item.item_id] for item in self.benchmark.items]
+        results = [self.finished[item_id] for item_id in self.places]
         return PanelResults(self.panel, self.benchmark, self.traces, results, total_usage(self.usages))
 
 

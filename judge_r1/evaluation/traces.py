@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -10,7 +11,7 @@ from judge_r1.core.errors import JudgeError, explain, write_error
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.memory import DocumentMemory
-from judge_r1.core.record_base import NonEmpty, Record, content_hash
+from judge_r1.core.record_base import NonEmpty, Record, content_hash_of_list
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Verdict
 
@@ -164,4 +165,11 @@ def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float
 
 def items_hash(items: Sequence[Item]) -> str:
     """The hash of a panel's items in `rows.json`."""
-    return content_hash(sorted((item.item_id, item.model_dump()["candidates"], item.gold) for item in items))
+    ids = {item.item_id: index for index, item in enumerate(items)}
+
+    def described() -> Iterator[list[Any]]:
+        for _, index in sorted(ids.items()):
+            item = items[index]
+            yield [item.item_id, item.model_dump()["candidates"], item.gold]
+
+    return content_hash_of_list(described())

@@ -41,20 +41,23 @@ class AgenticJudge:
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
         """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
-        lengths, fit = self._measured(requests)
-        self._lengths |= lengths
+        lengths, fit = self._factory.prompt_lengths(requests)
+        self._lengths |= {request.key: length for request, length in zip(requests, lengths, strict=True)}
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
         return fit
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
         Yields outputs as each batch ends."""
-        lengths = {request.key: self._lengths.pop(request.key) for request in requests if request.key in self._lengths}
-        lengths |= self._measured([request for request in requests if request.key not in lengths])[0]
-        requests = sorted(requests, key=lambda request: -lengths[request.key])
-        for start in range(0, len(requests), self.batch_size):
+        lengths = [self._lengths.pop(request.key, None) for request in requests]
+        missing = [index for index, length in enumerate(lengths) if length is None]
+        found, _ = self._factory.prompt_lengths((requests[index] for index in missing), one_must_fit=False)
+        known = {**dict(enumerate(lengths)), **dict(zip(missing, found, strict=True))}
+        order = sorted(range(len(requests)), key=lambda index: -(known[index] or 0))
+        for start in range(0, len(order), self.batch_size):
             batch = [
-                (request, self._factory.make_episode(request)) for request in requests[start : start + self.batch_size]
+                (request, self._factory.make_episode(request))
+                for request in (requests[index] for index in order[start : start + self.batch_size])
             ]
             for request, refused in batch:
                 if isinstance(refused, PromptTooLong):
@@ -64,10 +67,6 @@ class AgenticJudge:
             await self._driver.run_together([episode for _, episode in started], search, self.sampling.temperature)
             for request, episode in started:
                 yield self._factory.output(request, episode)
-
-    def _measured(self, requests: Sequence[JudgeRequest]) -> tuple[dict[Any, int], PromptFit]:
-        lengths, fit = self._factory.prompt_lengths(requests)
-        return {request.key: length for request, length in zip(requests, lengths, strict=True)}, fit
 
 
 def episode_config(build: JudgeBuild) -> EpisodeConfig:

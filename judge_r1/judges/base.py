@@ -22,6 +22,10 @@ class BadJudge(JudgeError):
     """The judge cannot be built, or cannot answer the requests."""
 
 
+class NothingFits(BadJudge):
+    """None of the prompts fits. A run over many nodes checks the requests in parts, so one part may have only such."""
+
+
 class PromptOverflow(NamedTuple):
     """The length of a prompt and the limit that it exceeds, in tokens."""
 

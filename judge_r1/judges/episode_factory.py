@@ -1,6 +1,6 @@
 """Builds token episodes from requests, for local models and for servers that take token ids."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,15 @@ from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.episode.rollout import TAGLESS_PARSERS, PromptTooLong, episode_seed, task_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptFit, PromptOverflow, pairs_only_message
+from judge_r1.judges.base import (
+    BadJudge,
+    JudgeBuild,
+    JudgeOutput,
+    NothingFits,
+    PromptFit,
+    PromptOverflow,
+    pairs_only_message,
+)
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
@@ -101,18 +109,21 @@ class EpisodeFactory:
         budget = config.budget.model_copy(update={"max_searches": 0})
         return SingleTurnEpisode(ids, budget, self.tokenizer, eos_ids=self.eos_ids, seed=seed)
 
-    def prompt_lengths(self, requests: Sequence[JudgeRequest]) -> tuple[list[int], PromptFit]:
-        """Returns the tokens of each prompt, 0 for a prompt without an episode, and how many fit. Raises BadJudge if
-        none fits."""
-        lengths, too_long = [], []
+    def prompt_lengths(
+        self, requests: Iterable[JudgeRequest], *, one_must_fit: bool = True
+    ) -> tuple[list[int], PromptFit]:
+        """Returns the tokens of each prompt, 0 for a prompt without an episode, and how many fit. Raises NothingFits if
+        none does, where `one_must_fit`."""
+        lengths: list[int] = []
+        too_long: list[PromptTooLong] = []
         for request in requests:
             episode = self.make_episode(request)
             lengths.append(0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids))
             too_long += [episode] if isinstance(episode, PromptTooLong) else []
-        if requests and len(too_long) == len(requests):
-            raise BadJudge(f"none of {len(requests)} prompts fits: {too_long[0]}")
+        if one_must_fit and lengths and len(too_long) == len(lengths):
+            raise NothingFits(f"none of {len(lengths)} prompts fits: {too_long[0]}")
         longest = max((PromptOverflow(error.tokens, error.limit) for error in too_long), default=None)
-        return lengths, PromptFit(len(requests), len(too_long), longest)
+        return lengths, PromptFit(len(lengths), len(too_long), longest)
 
     def output(self, request: JudgeRequest, episode: Episode, usage: dict[str, float] | None = None) -> JudgeOutput:
         trajectory = episode.trajectory()

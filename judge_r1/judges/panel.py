@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.runners.thread import ThreadJudge
 
@@ -60,10 +61,21 @@ def parse_panel(text: str) -> PanelSpec:
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
     """Builds the panel of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
     planned = parse_panel(text)
+    members = tuple(make_member(planned, index, build) for index in range(len(planned.members)))
+    return JudgePanel(planned.name, members, planned.orders, planned.samples)
+
+
+def make_member(planned: PanelSpec, index: int, build: JudgeBuild) -> Judge:
+    """Builds one member of a panel. Raises: BadJudge, UnknownName, and what the judge raises."""
     if planned.temperature is not None:
         build = replace(build, sampling=replace(build.sampling, temperature=planned.temperature))
-    members = tuple(make_judge(member, build) for member in planned.members)
-    return JudgePanel(planned.name, members, planned.orders, planned.samples)
+    return make_judge(planned.members[index], build)
+
+
+def loads_model(member: str) -> bool:
+    """Whether the judge of a SPEC loads a model in its process."""
+    _, _, _, backend = parse_spec(member)
+    return bool(backend) and is_local(backend)
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:

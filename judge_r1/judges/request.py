@@ -42,6 +42,10 @@ def any_text(text: str) -> Verdict:
     return ScoresVerdict(scores=(1.0,))
 
 
+RequestKey = tuple[str, tuple[int, ...], int]
+"""Id of the item, order and sample."""
+
+
 @dataclass(frozen=True)
 class JudgeRequest:
     """The task on the candidates `order` of an item, in the order shown. Repeated requests differ in `sample`."""
@@ -52,7 +56,7 @@ class JudgeRequest:
     task: PairwiseTask | CustomPrompt
 
     @property
-    def key(self) -> tuple[str, tuple[int, ...], int]:
+    def key(self) -> RequestKey:
         return self.item.item_id, self.order, self.sample
 
     @property

@@ -17,7 +17,7 @@ FEW_CLUSTERS = 30
 """Below this number of clusters a bootstrap interval is too narrow; `_few_clusters_ci` is used (docs/statistics.md)."""
 UNRELIABLE_CLUSTERS = 15
 """Tables warn about intervals of fewer clusters: they show the data's spread, but cannot compare judges."""
-BATCH = 1 << 22
+BATCH = 1 << 20
 """The number of drawn cluster indices in memory at once."""
 
 

@@ -82,54 +82,69 @@ def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
     return rates, cpu_rates
 
 
-def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
-    """Seconds for the same episodes, in batches and one by one with `generate`."""
-    import torch
+class LocalEpisodes:
+    """The episodes of a benchmark's pairs with a model that is loaded here: one turn, greedy, without searches."""
 
-    from judge_r1.episode.config import EpisodeConfig
-    from judge_r1.episode.driver import EpisodeDriver
-    from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.engine import LocalModel
-    from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+    def __init__(self, benchmark: LoadedBenchmark, model: str, response_tokens: int) -> None:
+        import torch
 
-    torch.set_num_threads(1)
-    model, hf_tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
-    tokenizer, ends = SafeTokenizer(hf_tokenizer), eos_ids(model_name, hf_tokenizer)
-    config = EpisodeConfig.model_validate(
-        {"context": "none", "search": False, "prompt": "compact", "budget": {"response_tokens": response_tokens}}
-    )
+        from judge_r1.episode.config import EpisodeConfig
+        from judge_r1.episode.tokenizer import SafeTokenizer
+        from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 
-    def episodes() -> list[Episode]:
-        asked = [ask.task for ask in benchmark.requests()]
-        return [task_episode(q, config, tokenizer, ends, where="") for q in asked if isinstance(q, PairwiseTask)]
+        torch.set_num_threads(1)
+        self.model, self.hf_tokenizer = load_model(model).eval(), load_tokenizer(model)
+        self.tokenizer, self.ends = SafeTokenizer(self.hf_tokenizer), eos_ids(model, self.hf_tokenizer)
+        self.config = EpisodeConfig.model_validate(
+            {"context": "none", "search": False, "prompt": "compact", "budget": {"response_tokens": response_tokens}}
+        )
+        self.tasks = [request.task for request in benchmark.requests() if isinstance(request.task, PairwiseTask)]
 
-    def in_batches() -> list[tuple[int, ...]]:
-        run = episodes()
-        local = LocalModel(model, tokenizer.decode, ends, pad_id=hf_tokenizer.pad_token_id, max_rows=64)
+    def episodes(self) -> list[Episode]:
+        return [task_episode(task, self.config, self.tokenizer, self.ends, where="") for task in self.tasks]
+
+    def in_batches(self) -> list[tuple[int, ...]]:
+        """The sampled ids of each episode, all in one call of the local engine."""
+        from judge_r1.episode.driver import EpisodeDriver
+        from judge_r1.models.engine import LocalModel
+
+        run = self.episodes()
+        pad_id = self.hf_tokenizer.pad_token_id
+        local = LocalModel(self.model, self.tokenizer.decode, self.ends, pad_id=pad_id, max_rows=64)
         EpisodeDriver(local).run_episodes(run, lambda _: [], 0.0)
         return [episode.trajectory().token_ids for episode in run]
 
-    def one_by_one() -> list[tuple[int, ...]]:
-        run = episodes()
+    def one_by_one(self) -> list[tuple[int, ...]]:
+        """The same with `model.generate` of transformers."""
+        import torch
+
+        run = self.episodes()
         for episode in run:
             while isinstance(state := episode.state, Sample):
                 read = torch.tensor([[*episode.prompt_ids, *episode.token_ids]])
                 with torch.no_grad():
-                    ids = model.generate(
+                    ids = self.model.generate(
                         read,
                         attention_mask=torch.ones_like(read),
                         do_sample=False,
                         max_new_tokens=state.max_tokens,
-                        eos_token_id=sorted(ends),
+                        eos_token_id=sorted(self.ends),
                         stop_strings=list(STOP_STRINGS),
-                        tokenizer=hf_tokenizer,
-                        pad_token_id=hf_tokenizer.pad_token_id,
+                        tokenizer=self.hf_tokenizer,
+                        pad_token_id=self.hf_tokenizer.pad_token_id,
                     )[0, read.shape[1] :].tolist()
                 episode.feed(ids, [0.0] * len(ids))
         return [episode.trajectory().token_ids for episode in run]
 
+
+def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
+    """Seconds for the same episodes, in batches and one by one with `generate`."""
+    local = LocalEpisodes(benchmark, model_name, response_tokens)
     seconds: dict[str, list[float]] = {"batches": [], "one by one": []}
-    methods: dict[str, Callable[[], list[tuple[int, ...]]]] = {"batches": in_batches, "one by one": one_by_one}
+    methods: dict[str, Callable[[], list[tuple[int, ...]]]] = {
+        "batches": local.in_batches,
+        "one by one": local.one_by_one,
+    }
     for _ in range(repeat):
         ids = {}
         for name, method in methods.items():

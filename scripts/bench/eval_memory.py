@@ -1,24 +1,24 @@
-"""Peak memory of an evaluation by the number of its episodes, with an instant judge and all traces on disk.
+"""Peak memory of an evaluation by the number of its episodes, with an instant judge.
 
     python -m scripts.bench.eval_memory
     python -m scripts.bench.eval_memory --episodes 1000 10000
 
 Every size runs in a fresh process on synthetic pairs that stay on disk: as many different items as episodes (`items`),
 or four items with as many samples as make the number of episodes (`samples`). Another process writes the pairs.
-`KB_per_episode` is the growth from the smallest size.
+`judging_MB` is the peak until the last episode is judged, `peak_MB` that with the summary and the report.
+`KB_per_episode` is the growth of the latter from the smallest size.
 """
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console
-
-from judge_r1.benchmarks.lrbench import pair_benchmark
-from judge_r1.core.pair_set import open_pairs
-from judge_r1.evaluation.runner import evaluate
+from judge_r1.benchmarks.lrbench import load
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.panel import JudgePanel
 from scripts.bench.eval import Instant
 from scripts.bench.memory import peak_mb
@@ -30,14 +30,16 @@ def write(folder: Path, items: int) -> None:
     write_pairs(folder, items, 100)
 
 
-def measure(folder: Path, episodes: int) -> tuple[int, float, float]:
-    """Episodes, peak MB and seconds of one evaluation in this process, over the pairs of a folder."""
-    data = open_pairs(folder)
-    benchmark, samples = pair_benchmark(data), -(-episodes // len(data.pairs))
+def measure(folder: Path, episodes: int) -> tuple[int, float, float, float]:
+    """Episodes, peak MB after judging and at the end, and seconds of one evaluation over the pairs of a folder."""
     started = perf_counter()
-    panel = JudgePanel("row", (Instant(),), samples=samples)
-    results = evaluate(panel, benchmark, out=folder / "out", resume=False, console=Console(quiet=True))
-    return samples * len(results.items), peak_mb(), perf_counter() - started
+    loaded = load(folder, None)
+    samples = -(-episodes // len(loaded.items))
+    with Evaluation(loaded, folder / "out", resume=False) as evaluation, redirect_stdout(StringIO()):
+        evaluation.run(lambda: JudgePanel("row", (Instant(),), samples=samples))
+        judging = peak_mb()
+        evaluation.finish([])
+    return samples * len(loaded.items), judging, peak_mb(), perf_counter() - started
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -51,12 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for episodes in options.episodes:
                 with tempfile.TemporaryDirectory(prefix="bench-eval-memory-") as name:
                     fresh_process.apply(write, (Path(name), episodes if kind == "items" else 4))
-                    count, peak, seconds = fresh_process.apply(measure, (Path(name), episodes))
+                    count, judging, peak, seconds = fresh_process.apply(measure, (Path(name), episodes))
                 first = series.setdefault(kind, [(count, peak)])[0]
                 growth = 1000 * (peak - first[1]) / (count - first[0]) if count > first[0] else 0.0
                 rows.append(
-                    {"kind": kind, "episodes": count, "peak_MB": peak, "KB_per_episode": growth, "seconds": seconds}
-                )
+                    {
+                        "kind": kind, "episodes": count, "judging_MB": judging, "peak_MB": peak,
+                        "KB_per_episode": growth, "seconds": seconds,
+                    }
+                )  # fmt: skip
                 print(rows[-1], flush=True)
                 if count > first[0]:
                     series[kind].append((count, peak))

@@ -160,9 +160,9 @@ def _judgment(answer: Any) -> Any:
     return answer.comparison, answer.ended, answer.explanation, answer.searches, answer.violated_principles
 
 
-def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, seconds: float = 120) -> None:
+def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, seconds: float = 300) -> None:
     until = time.monotonic() + seconds
-    with Client(f"http://127.0.0.1:{port}", attempts=1, seconds=5) as client:
+    with Client(f"http://127.0.0.1:{port}", attempts=1, seconds=60) as client:
         while True:
             try:
                 client.judge(reasoning_a="a b", reasoning_b="c")

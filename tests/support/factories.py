@@ -99,6 +99,8 @@ class ByteTokenizer:
     """A byte-level tokenizer without a library: ids 0-255 are bytes, higher ids byte strings. An incomplete character
     decodes to U+FFFD. Encoding is greedy: the longest matching token first."""
 
+    bytewise = True
+
     def __init__(self, *words: bytes) -> None:
         self.vocabulary = [bytes([n]) for n in range(256)] + list(words)
         self._longest_first = sorted(range(len(self.vocabulary)), key=lambda i: -len(self.vocabulary[i]))

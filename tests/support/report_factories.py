@@ -85,7 +85,7 @@ def summary_of(results: Sequence[PanelResults]) -> dict[str, Any]:
 
 
 def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:
-    page = report_page(path.parent, summary_of(results), more.pop("metrics", {}), results, **more)
+    page = "".join(report_page(path.parent, summary_of(results), more.pop("metrics", {}), results, **more))
     path.write_text(page, encoding="utf-8")
     return page
 

@@ -21,6 +21,8 @@ SIZE = 97
 class WordTokenizer:
     """Many ids share a word, so that an untrained model sometimes writes tags, searches and answers."""
 
+    bytewise = True
+
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(WORDS[i % len(WORDS)] for i in ids)
 

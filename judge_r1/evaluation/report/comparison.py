@@ -39,7 +39,7 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
     )
     title = "Training runs" if runs else "Leaderboard"
     page = report_page(out.parent, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
-    write_atomic(out, [page])
+    write_atomic(out, page)
     return [grid for grid in (board.grid if board else None, table) if grid]
 
 

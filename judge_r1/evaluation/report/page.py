@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,8 +53,9 @@ def report_page(
     *,
     title: str = "Judge report",
     comparison: Comparison | None = None,
-) -> str:
-    """A report that will stand in `folder`. All text is escaped; the page loads no file and runs no other script.
+) -> Iterator[str]:
+    """The parts of a report that will stand in `folder`. All text is escaped; the page loads no file and runs no other
+    script. The episodes are read while the parts are.
 
     `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
     of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one
@@ -74,13 +75,13 @@ def report_page(
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
     settings = {row["name"]: row["settings"] for row in summary["rows"]}
     first, more = curves(metrics)
-    return environment.from_string(_file("report.html")).render(
+    return environment.from_string(_file("report.html")).generate(
         title=title, summary=summary, comparison=comparison, style=Markup(_file("style.css")),
         script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=comparison.board if comparison else leaderboard([Judged(folder, summary, {})]),
         grids=_grids(summary, results), plots=[] if comparison else plots(summary),
         runs=colors_of(list(metrics)), charts=first, more_charts=more,
-        data=Markup(packed(trace_json(results, settings))) if results else None,
+        data=map(Markup, packed(trace_json(results, settings))) if results else None,
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip

@@ -10,7 +10,10 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
 from io import BytesIO
+from tempfile import TemporaryFile
 from typing import Any
 
 from judge_r1.core.items import Item, ItemResult
@@ -23,50 +26,76 @@ from judge_r1.evaluation.traces import Trace
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""
+_PACKED = 2**16
+"""Bytes of packed data that are given out together."""
 
 
 class Texts:
-    """A table of distinct texts; each text has a number."""
+    """A table of distinct texts; each text has a number. The texts are in a temporary file, their hashes in memory."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._wide: dict[str, list[int]] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._file = TemporaryFile("w+", encoding="ascii")  # noqa: SIM115 (it is closed with the table)
+        self._wide = lru_cache(64)(_wide_characters)
 
     def add(self, text: str) -> int:
-        return self._numbers.setdefault(text, len(self._numbers))
+        digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if (number := self._numbers.get(digest)) is None:
+            number = self._numbers[digest] = len(self._numbers)
+            self._file.write(_json(text) + "\n")
+        return number
 
-    def all(self) -> list[str]:
-        return list(self._numbers)
+    def all(self) -> Iterator[str]:
+        """The texts as JSON, in the order of their numbers."""
+        self._file.seek(0)
+        return (line.removesuffix("\n") for line in self._file)
 
     def span(self, text: str, start: int, end: int) -> list[int]:
         """The offsets of a span of characters of `text` in UTF-16 units."""
-        if text not in self._wide:
-            self._wide[text] = [found.start() for found in WIDE.finditer(text)] if not text.isascii() else []
-        return [at + bisect_left(self._wide[text], at) for at in (start, end)]
+        return [at + bisect_left(self._wide(text), at) for at in (start, end)]
 
 
-def packed(parts: Iterable[str]) -> str:
+def _wide_characters(text: str) -> list[int]:
+    return [] if text.isascii() else [found.start() for found in WIDE.finditer(text)]
+
+
+def packed(parts: Iterable[str]) -> Iterator[str]:
     """The parts of a JSON text gzipped and in base64, so that no text in it can be read as markup. Equal parts give
     equal bytes."""
     packing = BytesIO()
     with gzip.GzipFile(fileobj=packing, mode="wb", compresslevel=6, mtime=0) as file:
         for part in parts:
             file.write(part.encode("ascii"))
-    return base64.b64encode(packing.getvalue()).decode("ascii")
+            if packing.tell() > _PACKED:
+                yield _whole_base64(packing)
+    yield base64.b64encode(packing.getvalue()).decode("ascii")
+
+
+def _whole_base64(packing: BytesIO) -> str:
+    """Takes the bytes out of a buffer, except for those that would need padding."""
+    data = packing.getvalue()
+    end = len(data) // 3 * 3
+    packing.seek(0)
+    packing.truncate()
+    packing.write(data[end:])
+    return base64.b64encode(data[:end]).decode("ascii")
 
 
 def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """All items of all panels, which must be of one benchmark, as the parts of a JSON text. `settings` name the members
     of panels with several.
 
-    Every item is a part of its own, so that the traces of a long evaluation are not in memory together.
+    Every item and every text is a part of its own, so that a long evaluation is not in memory together.
     """
     texts = Texts()
     members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
     yield f'{{"judges":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
     for index, item in enumerate(results[0].benchmark.items):
         yield ("," if index else "") + _json(_item(item, index, results, texts))
-    yield f'],"texts":{_json(texts.all())}}}'
+    yield '],"texts":['
+    for index, text in enumerate(texts.all()):
+        yield ("," if index else "") + text
+    yield "]}"
 
 
 def _json(value: Any) -> str:

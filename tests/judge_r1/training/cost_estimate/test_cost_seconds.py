@@ -174,11 +174,11 @@ def test_searches_are_divided_among_the_processes_and_cost_what_their_embedder_c
         stages = step_seconds(load_recipe(file, options), SHAPE, on, one)
         return next(stage for stage in stages if stage.name == "rollout: search")
 
-    e5 = 0.027 * 109.5 / 33.4
+    e5 = 0.0125 * 109.5 / 33.4
     assert search() == Stage("rollout: search", pytest.approx(320 * 1.5 * (e5 + 1e-4) / 16), "processor")
     assert search(on=Machine(H100, 8, 1)).seconds == pytest.approx(2 * search().seconds)
     assert search("episode.retriever=bm25").seconds == pytest.approx(320 * 1.5 * 1e-4 / 16)
-    assert search("episode.retriever=bundled:e5-small").seconds == pytest.approx(320 * 1.5 * 0.0271 / 16)
+    assert search("episode.retriever=bundled:e5-small").seconds == pytest.approx(320 * 1.5 * 0.0126 / 16)
     on_gpu = search("episode.retriever_device=cuda")
     assert (on_gpu.limit, on_gpu.seconds) == ("compute", pytest.approx(320 * 1.5 * 1e-4 / 16, rel=0.1))
     plain = step_seconds(load_recipe(PAPER / "grpo-21k.yaml"), SHAPE, machine, Lengths(9000, 1000, 0))

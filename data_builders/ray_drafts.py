@@ -1,0 +1,93 @@
+"""Drafts the groups of a build on the nodes of a Ray cluster; this process finishes them in the order of the items.
+
+The hidden folder `OUT/.drafts` holds items and drafts in blocks, and is removed at the end of the build. A build that
+was killed finds the drafts of its complete blocks there, if its plan and the version of judge-r1 are the same.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.ray_blocks import RayWorkers, run_blocks
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.version import __version__
+
+FOLDER = ".drafts"
+BLOCK = 32
+"""Items of a block: what a kill can cost each worker."""
+
+
+def groups_by_ray(generator: Generator[Any], out: Path, workers: RayWorkers) -> Iterator[RecordGroup | None]:
+    """The groups of a generator without teachers, in the order of its items. A draft depends on its item alone, so the
+    groups are those that one process would make.
+
+    Raises:
+        JudgeError: A worker failed, or a file cannot be written.
+    """
+    key = content_hash("drafts", __version__, repr(replace(generator.plan, cache=None)))
+    folder = (out / FOLDER / key).absolute()
+    for other in (out / FOLDER).glob("*"):
+        if other.name != key:
+            shutil.rmtree(other, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    blocks = list(_stage(generator, folder))
+    missing = [block for block in blocks if not _drafts(block).exists()]
+    made = run_blocks(missing, partial(_Drafter, type(generator), generator.plan), workers)
+    for block in blocks:
+        if block in missing:
+            next(made)
+        for draft in _read(_drafts(block), generator.draft_types[1]):
+            yield generator.finish(draft)
+    shutil.rmtree(out / FOLDER)
+
+
+def _stage(generator: Generator[Any], folder: Path) -> Iterator[Path]:
+    """Writes the items in blocks. The name of a block has a hash of its items."""
+    items, number = generator.items(), 0
+    while block := list(islice(items, BLOCK)):
+        lines = _lines(block, generator.draft_types[0])
+        path = folder / f"{number:06}-{sha256(''.join(lines).encode()).hexdigest()[:16]}.items"
+        if not _drafts(path).exists():
+            write_atomic(path, lines)
+        number += 1
+        yield path
+
+
+class _Drafter:
+    """Drafts blocks in a worker: reads the items of a block, and writes its drafts beside them."""
+
+    def __init__(self, made: type[Generator[Any]], plan: BuildPlan) -> None:
+        self._generator = made(plan)
+
+    def __call__(self, block: Path) -> None:
+        if _drafts(block).exists():  # Ray repeats a block whose worker was lost
+            return
+        item_type, draft_type = self._generator.draft_types
+        drafts = [self._generator.draft(item) for item in _read(block, item_type)]
+        write_atomic(_drafts(block), _lines(drafts, draft_type))
+        block.unlink()
+
+
+def _drafts(block: Path) -> Path:
+    return block.with_suffix(".drafts")
+
+
+def _lines(values: Sequence[Any], kind: Any) -> list[str]:
+    adapter = TypeAdapter[Any](kind)
+    return [adapter.dump_json(value, by_alias=True).decode() + "\n" for value in values]
+
+
+def _read(path: Path, kind: Any) -> Iterator[Any]:
+    adapter = TypeAdapter[Any](kind)
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield adapter.validate_json(line)

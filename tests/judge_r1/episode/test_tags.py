@@ -1,0 +1,88 @@
+"""Decoding id by id over real tokenizers, and the scanner against the grammar of whole texts."""
+
+import time
+from functools import cache
+from itertools import chain, cycle
+
+import pytest
+import real_tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from judge_r1.episode.segments import segments
+from judge_r1.episode.tags import StreamDecoder, TagScanner
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.models.hub import load_tokenizer
+from retrieval.bundled_e5 import e5_folder
+
+BYTEWISE = ["tiny", "haystack", "awkward", "spelled_out"]
+OTHERS = ["smollm2", "e5-small"]
+"""SmolLM2's file, converted from GGUF, fuses all tokens before it decodes bytes. E5 has WordPiece."""
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
+    ["naïve “😀” 日本", "don't . ! ? n't", "<search>a b</search>", "�", "e\u0301 👩‍👩‍👧", "  \n\n\t x", "<|im_end|>"]
+)
+PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<answ", "er>", "<", ">", "a", "😀"]
+
+
+@cache
+def tokenizer(name: str) -> SafeTokenizer:
+    if name == "e5-small":
+        return SafeTokenizer(AutoTokenizer.from_pretrained(e5_folder()))
+    return SafeTokenizer(load_tokenizer("bundled:haystack")) if name == "haystack" else real_tokenizers.load(name)
+
+
+@pytest.mark.parametrize("name", [*BYTEWISE, *OTHERS])
+def test_only_a_byte_level_decoder_is_bytewise(name: str) -> None:
+    assert tokenizer(name).bytewise == (name in BYTEWISE)
+
+
+@pytest.mark.parametrize("clean_up", [False, True])
+@pytest.mark.parametrize("name", BYTEWISE)
+def test_the_stream_gives_the_text_of_the_library(name: str, clean_up: bool) -> None:
+    """For any ids: texts cut inside a character, random ids, added and special tokens, an id without a token."""
+    of = tokenizer(name)
+    random_ids = st.lists(st.integers(0, len(of.hf) - 1), max_size=4)
+    control_ids = st.lists(st.sampled_from([*sorted(of.added), len(of.hf) + 7]), max_size=2)
+    cut = st.tuples(TEXTS, st.integers(0, 3)).map(lambda drawn: of.encode_trusted(drawn[0])[drawn[1] :])
+
+    @settings(max_examples=150)
+    @given(st.lists(cut | random_ids | control_ids, max_size=8).map(lambda parts: list(chain(*parts))))
+    def check(ids: list[int]) -> None:
+        stream, seen, whole = StreamDecoder(of.decode, bytewise=True), "", ""
+        for end, token in enumerate(ids, 1):
+            seen += stream.push(token)
+            whole = of.hf.decode(ids[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False)
+            assert seen == whole.rstrip("�")
+        assert seen + stream.flush() == whole
+
+    before = of.hf.clean_up_tokenization_spaces
+    of.hf.clean_up_tokenization_spaces = clean_up
+    try:
+        check()
+    finally:
+        of.hf.clean_up_tokenization_spaces = before
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join), st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_pieces_of_any_size_give_the_first_action_and_the_open_block(text: str, sizes: list[int]) -> None:
+    scanner, found, at = TagScanner(), None, 0
+    for size in cycle(sizes):
+        if found or at >= len(text):
+            break
+        found, at = scanner.push(text[at : at + size]), at + size
+    blocks = segments(text)
+    assert found == next(((b.kind, b.text) for b in blocks if b.closed and b.kind in ("search", "answer")), None)
+    assert scanner.text == text[:at]
+    assert found or scanner.open == next((b.kind for b in blocks if not b.closed), None)
+
+
+def test_the_scanner_is_linear_in_the_text() -> None:
+    def nanoseconds(characters: int) -> float:
+        scanner, started = TagScanner(), time.process_time()
+        for _ in range(characters // 4):
+            scanner.push("😀😀😀😀")
+        return (time.process_time() - started) / characters
+
+    nanoseconds(4_000)
+    assert min(nanoseconds(200_000) for _ in range(3)) < 4 * min(nanoseconds(4_000) for _ in range(5))

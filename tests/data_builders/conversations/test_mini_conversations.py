@@ -80,7 +80,7 @@ def _traces(data: PairSet, writer: str) -> list[tuple[int, bool]]:
         assert trajectory.reward is not None
         assert trajectory.reward["r"] == 1.0
         text = tokenizer.decode(trajectory.token_ids)
-        found.append((trajectory.searches, re.search(r" no [AB] worse", text) is not None))
+        found.append((trajectory.searches, re.search(r" (?:no|differs) [AB] worse", text) is not None))
     return found
 
 

@@ -12,14 +12,10 @@ from pydantic import Field
 
 from data_builders.audit.annotation.annotations import AnnotatorName, Note
 from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
-from judge_r1.core.conversations import (
-    CONVERSATIONS_FILE,
-    DOCUMENTS_FILE,
-    ConversationPair,
-    read_conversations,
-)
+from data_builders.conversations.parts import write_part
+from judge_r1.core.conversations import ConversationPair, read_conversations
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_atomic, write_json
+from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.intervals import clustered_mean_ci
@@ -52,18 +48,9 @@ def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     """
     if (out / SAMPLE_FILE).exists():
         raise JudgeError(f"{out / SAMPLE_FILE} exists, and answers may belong to it: write to another folder")
-    pairs, documents = read_conversations(folder)
-    drawn = Random(seed).sample(sorted(pairs, key=lambda pair: pair.pair_id), min(count, len(pairs)))
-    about = {pair.document_id for pair in drawn}
-    kept: dict[str, Sequence[Record]] = {
-        CONVERSATIONS_FILE: drawn,
-        DOCUMENTS_FILE: [found for key, found in documents.items() if key in about],
-    }
-    with AtomicFiles(*(out / name for name in kept), out / SAMPLE_FILE) as files:
-        for name, records in kept.items():
-            for record in records:
-                files.write(out / name, dump_line(record))
-        files.write(out / SAMPLE_FILE, dump_json({"seed": seed, "pairs": len(drawn), "of": len(pairs)}))
+    pairs, _ = read_conversations(folder)
+    drawn = Random(seed).sample(sorted(pair.pair_id for pair in pairs), min(count, len(pairs)))
+    write_part(folder, out, drawn, {SAMPLE_FILE: {"seed": seed, "pairs": len(drawn), "of": len(pairs)}})
     return len(drawn)
 
 

@@ -31,7 +31,23 @@ _NOUN = (
     r"(?=[.,;:]| (?:of|in|on|at|was|were|is|are|had|has|to|for|with|by|from|between)\b)"
 )
 """Where a word is a noun: between an article or preposition and what cannot follow an adjective."""
-_VAGUE = frozenset("first second third minute month middle number order range group member subject standing".split())
+_VAGUE = frozenset(
+    [
+        "first",
+        "second",
+        "third",
+        "minute",
+        "month",
+        "middle",
+        "number",
+        "order",
+        "range",
+        "group",
+        "member",
+        "subject",
+        "standing",
+    ]
+)
 """Nouns that name no subject of a conversation."""
 _ENDING = re.compile(r"(?<=....)(?:ments?|ations?|ions?|ings?|als?|ures?|ed|es|s)$")
 _FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)

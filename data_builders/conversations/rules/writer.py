@@ -130,8 +130,8 @@ class _Writer:
         raise CannotWrite("no word for a directive")
 
     def _choose_repeated(self) -> dict[int, int]:
-        """The earlier round for each round that asks again, another for each. For a contradiction, it gets a fact with a
-        number."""
+        """The earlier round for each round that asks again, another for each. For a contradiction, it gets a fact with
+        a number."""
         situations, flawed = self._staging.situations, self._conditions.flawed_round
         chosen = dict[int, int]()
         for index, situation in enumerate(situations):
@@ -197,7 +197,11 @@ class _Writer:
         if flaw == "unnecessary_refusal":
             return question, " ".join((self._pick(SILENT), *sides)), f"asked for {name!r}, says it is not there"
         if flaw == "instruction_forgetting":
-            return question, self._said(core.text, sides[0], self._pick(self._breaking)), f"breaks the directive on {self._excluded!r}"
+            return (
+                question,
+                self._said(core.text, sides[0], self._pick(self._breaking)),
+                f"breaks the directive on {self._excluded!r}",
+            )
         return question, self._said(core.text, *sides), f"asked for {name!r}, gives it first"
 
     def _revisit(self, index: int, core: Fact, flaw: str) -> tuple[str, str, str]:

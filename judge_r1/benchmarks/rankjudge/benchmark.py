@@ -21,7 +21,7 @@ from judge_r1.benchmarks.rankjudge.prompt import (
     write_pairwise,
 )
 from judge_r1.benchmarks.rankjudge.reader import read_pairs
-from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
+from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
@@ -46,6 +46,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         aggregate=aggregate,
         texts=texts if options.context == "search" else {},
         metrics=metrics,
+        tables=tables,
         baselines=(lambda items: {}) if options.pointwise else baselines,
     )
 
@@ -61,7 +62,7 @@ def item_of(pair: ConversationPair) -> Item:
         candidates=(pair.conversation_a, pair.conversation_b),
         gold={
             "better": pair.preferred, "round": pair.flawed_round, "failure": pair.failure,
-            "user_behaviour": pair.user_behaviour,
+            "user_behaviour": pair.user_behaviour, "generator": pair.generator,
         },
     )  # fmt: skip
 

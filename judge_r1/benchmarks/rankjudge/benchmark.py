@@ -87,7 +87,7 @@ def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order
     given = document if options.context == "inline" else None
     if options.pointwise:
         return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
-    prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered)
+    prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered, revision=options.revision)
     return CustomPrompt(prompt, read_pairwise, form=partial(write_pairwise, rounds=len(max(shown, key=len)) // 2))
 
 
@@ -96,6 +96,6 @@ BENCHMARKS.register("rankjudge")(
         "pairs of conversations about a document: the better one, the flawed round and the type of the flaw",
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
-        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered]",
+        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered][:hints|:compare|:rules|:stages]",
     )
 )

@@ -1,6 +1,7 @@
 """The benchmark of conversation pairs: prompts, parsers, joint correctness, baselines and published pairs."""
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from judge_r1.benchmarks.rankjudge.baselines import CHANCE
 from judge_r1.benchmarks.rankjudge.failure_types import class_bias, confusion, named_types
 from judge_r1.benchmarks.rankjudge.options import parse_options
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise, read_pointwise
+from judge_r1.benchmarks.rankjudge.revisions import REVISIONS
 from judge_r1.benchmarks.rankjudge.scoring import (
     aggregate_joint,
     aggregate_pointwise,
@@ -134,7 +136,37 @@ def test_context_is_inline_missing_or_searched(folder: Path) -> None:
     assert loaded.texts[task.case_id] == task.context
 
 
-@pytest.mark.parametrize("subset", ["inlne", "inline:search", "both:both", "pointwise:both", "search:pointwise"])
+def test_revised_prompts_differ_and_have_the_same_answer(folder: Path) -> None:
+    chats = {}
+    for subset in ("inline", *REVISIONS):
+        loaded = BENCHMARKS.get("rankjudge").load(folder, subset)
+        task = loaded.task(loaded.items[0], (0, 1))
+        assert isinstance(task, CustomPrompt)
+        chats[subset] = task.prompt.chat()[1]["content"]
+        assert task.read('{"worst_round": 2, "problem_type": "C", "verdict": "B"}') == LocatedVerdict(
+            winner="B", round=2, failure="disorganized"
+        )
+    assert len(set(chats.values())) == 5
+    shared = chats["inline"].partition("Answer with one JSON object")[0]
+    assert all(chat.startswith(shared) and "worst_round and problem_type are about" in chat for chat in chats.values())
+    example = re.search(r"nothing else: ({.*}). verdict", chats["stages"])
+    assert example
+    assert read_pairwise(example[1]) == LocatedVerdict(winner="B", round=3, failure="self_contradiction")
+
+
+@pytest.mark.parametrize(
+    "subset",
+    [
+        "inlne",
+        "inline:search",
+        "both:both",
+        "pointwise:both",
+        "search:pointwise",
+        "hints:rules",
+        "search:rules",
+        "pointwise:hints",
+    ],
+)
 def test_unknown_settings(subset: str) -> None:
     with pytest.raises(JudgeError, match="rankjudge"):
         parse_options(subset)

@@ -10,10 +10,10 @@ _LETTERS = {failure.key: failure.letter for failure in FAILURES}
 _HINTS = """Types that are easily confused:
 * The turn has the requested point, but late: {disorganized}. It lacks the point and gives another one: {evasion}. It \
 says that it cannot give the point: {unnecessary_refusal}.
-* The turn conflicts with an earlier turn: {self_contradiction}. It answers what the document leaves open, without such \
-a conflict: {fabricated_answer}.
-* The question has one reading and the answer is beside it: {evasion}. It has several readings and the answer takes one \
-for granted: {no_clarification}.
+* The turn conflicts with an earlier turn: {self_contradiction}. It answers what the document leaves open, without \
+such a conflict: {fabricated_answer}.
+* The question has one reading and the answer is beside it: {evasion}. It has several readings and the answer takes \
+one for granted: {no_clarification}.
 * The turn is fine on its own, but breaks a request of an earlier message: {instruction_forgetting}."""
 _COMPARE = """Before you decide, name in analysis the most suspicious turn of each conversation with its round and \
 type, and say why one of the two is the real problem and the other is none."""

@@ -16,7 +16,7 @@ _NO_TOPIC = re.compile(
     r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has"
     r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+)$"
     r"|^(?:because|although|if|as|that|in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there"
-    r"|then|during|among|between|without|within|over|until|to|through|whoever|whatever)\b",
+    r"|then|during|among|between|without|within|over|until|to|through|whoever|whatever|only|once)\b",
     re.IGNORECASE,
 )
 """Ends and starts of phrases that are no subject."""
@@ -55,12 +55,12 @@ _YEARS = range(1900, 2100)
 
 
 def plain_facts(document: Document) -> list[Fact]:
-    """The facts that read well without quotation marks and have a topic of their own."""
-    found: dict[str, Fact] = {}
+    """The facts that read well without quotation marks, with a topic that no other fact has."""
+    by_topic: dict[str, list[Fact]] = {}
     for fact in facts(document.context):
-        if is_plain(fact) and not _TWO_SENTENCES.search(fact.text) and (name := topic(fact, document.context)):
-            found.setdefault(name, fact)
-    return list(found.values())
+        by_topic.setdefault(topic(fact, document.context), []).append(fact)
+    single = [found[0] for name, found in by_topic.items() if name and len(found) == 1]
+    return [fact for fact in single if is_plain(fact) and not _TWO_SENTENCES.search(fact.text)]
 
 
 def topic(fact: Fact, context: str) -> str:

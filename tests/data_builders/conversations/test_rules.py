@@ -150,6 +150,16 @@ def test_no_situation_is_repeated(kept: list[tuple[ConversationPair, Document]])
     assert repeated  # the test would notice
 
 
+def test_a_topic_belongs_to_one_fact() -> None:
+    """Of two sentences about the patient, neither is what is stated about the patient."""
+    text = (
+        "The patient was admitted with fever and a cough. The patient was given fluids on the first day. "
+        "Blood pressure was 120/80 mm Hg in both arms. A data statement, though without a link, is part of the file."
+    )
+    document = Document(document_id="d", domain="medical", context=text, source="test")
+    assert [topic(fact, text) for fact in plain_facts(document)] == ["blood pressure"]
+
+
 def test_directives_cover_words_of_one_stem() -> None:
     assert mentions("A hearing was adjourned.", "adjournment")
     assert mentions("The removal took an hour.", "removal")

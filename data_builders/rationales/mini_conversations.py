@@ -56,9 +56,9 @@ def write_mini_conversations(case: Case, pair: ReasoningPair, config: EpisodeCon
 
 
 def undirected(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:
-    """One or two turns, drawn without looking at them."""
+    """One to `searches` turns, drawn without looking at them."""
     rng = Random(content_hash("turns", pair.pair_id))
-    return rng.sample(list(turns), min(rng.randint(1, 2), searches))
+    return rng.sample(list(turns), rng.randint(1, min(searches, len(turns))))
 
 
 def every(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:

@@ -16,7 +16,7 @@ _NO_TOPIC = re.compile(
     r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has"
     r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+)$"
     r"|^(?:because|although|if|as|that|in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there"
-    r"|then|during|among|between|without|within|over|until|to|through|whoever|whatever|only|once)\b",
+    r"|then|during|among|between|without|within|over|until|to|through|only|once)\b",
     re.IGNORECASE,
 )
 """Ends and starts of phrases that are no subject."""

@@ -71,8 +71,8 @@ def _by_gold(named: NamedTypes) -> dict[str, dict[str, int]]:
 
 def _wrote(judge: str, votes: Votes) -> bool:
     """Whether the name of a judge holds the name of a model that wrote the items, as in `chat:MODEL`."""
-    writers = votes.by_label(WRITER)
-    return any(":" in writer and writer.partition(":")[2].lower() in judge.lower() for writer in writers)
+    models = [writer.partition(":")[2].lower() for writer in votes.by_label(WRITER)]
+    return any(model and model in judge.lower() for model in models)
 
 
 def _stable(group: str, table: VoteTable, options: RatingOptions) -> list[StabilityRow]:

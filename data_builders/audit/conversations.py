@@ -7,6 +7,7 @@ Readers of counts and of form must not do better than chance; what the reader `w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import mean
 from typing import Any
 
 from rich.console import Console
@@ -37,13 +38,16 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class FormResult:
-    """A check of the form: how often the side is right, with an interval, and all three parts (`joint`)."""
+    """A check of the form: how often the side is right, and all three parts (`joint`), with intervals. `guess` is the
+    joint score of random guesses."""
 
     check: str
     pairs: int
     side: float
     ci95: tuple[float, float]
     joint: float
+    joint_ci95: tuple[float, float]
+    guess: float
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,14 @@ class ConversationAudit:
 
     @property
     def leaks(self) -> list[str]:
-        """The readers of counts and form whose whole interval is above chance, on all pairs."""
+        """The readers of counts and form whose whole interval is above chance, on all pairs: that of the side, or of
+        all three parts."""
         counted = [r for r in self.readers if r.group == ALL and r.probe not in SEMANTIC]
-        return [r.probe for r in counted if r.ci95[0] > 0.5] + [f.check for f in self.form if f.ci95[0] > 0.5]
+        return [
+            *(reader.probe for reader in counted if reader.ci95[0] > 0.5),
+            *(found.check for found in self.form if found.ci95[0] > 0.5),
+            *(f"{found.check}, all three parts" for found in self.form if found.joint_ci95[0] > found.guess),
+        ]
 
 
 def audit_conversations(
@@ -84,15 +93,25 @@ def audit_conversations(
 
 def _form(pairs: Sequence[ConversationPair], texts: Mapping[str, str], seed: int) -> list[FormResult]:
     items = [item_of(pair) for pair in pairs]
-    sides, joints = (baseline_results(items, texts, rule) for rule in (aggregate_side, aggregate_joint))
-    found = []
-    for name, results in sides.items():
-        if name == CHANCE or name.startswith("form: "):
-            scores = [result.score for result in results]
-            interval = clustered_mean_ci(scores, [result.cluster_id for result in results], seed)
-            joint = sum(result.score for result in joints[name]) / len(items)
-            found.append(FormResult(name, len(items), sum(scores) / len(scores), interval, joint))
-    return found
+    clusters = [item.cluster_id for item in items]
+    sides, joints = (
+        {name: [result.score for result in results] for name, results in baseline_results(items, texts, rule).items()}
+        for rule in (aggregate_side, aggregate_joint)
+    )
+    guess = mean(1 / (2 * pair.rounds * len(FAILURE_KEYS)) for pair in pairs)
+    return [
+        FormResult(
+            name,
+            len(items),
+            mean(scores),
+            clustered_mean_ci(scores, clusters, seed),
+            mean(joints[name]),
+            clustered_mean_ci(joints[name], clusters, seed),
+            guess,
+        )
+        for name, scores in sides.items()
+        if name == CHANCE or name.startswith("form: ")
+    ]
 
 
 def _spoken(pair: ConversationPair) -> ReasoningPair:
@@ -123,10 +142,11 @@ def print_audit(audit: ConversationAudit, console: Console) -> None:
     """Print the readers of all pairs, and the checks of the form."""
     whole = [result for result in audit.readers if result.group == ALL]
     print_probe([replace(result, group=result.probe) for result in whole], console)
-    table = Table("check of the form", "side", "95 % interval", "all three parts")
+    guess = f"All three parts: guesses give {audit.form[0].guess:.3f}"
+    table = Table("check of the form", "side", "95 % interval", "all three parts", "95 % interval", caption=guess)
     for result in audit.form:
-        low, high = result.ci95
-        table.add_row(result.check, f"{result.side:.3f}", f"{low:.3f} – {high:.3f}", f"{result.joint:.3f}")
+        ranges = (f"{low:.3f} – {high:.3f}" for low, high in (result.ci95, result.joint_ci95))
+        table.add_row(result.check, f"{result.side:.3f}", next(ranges), f"{result.joint:.3f}", next(ranges))
     console.print(table)
     for name in sorted(audit.not_probed):
         console.print(f"{name} was not probed: pairs of fewer than {MIN_CASES} documents", markup=False)

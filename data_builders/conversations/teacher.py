@@ -1,8 +1,7 @@
-"""Writes and verifies pairs of conversations with teachers, in two phases: plans first, then conversations.
+"""Writes conversations with a teacher: a plan first, then its text, or both in one call.
 
-The flawed round comes from the sampler, not from the teacher. The verifier's layers run one after the other, so a
-candidate that fails costs no further calls. Each call is asked again up to `ATTEMPTS` times if its answer has a wrong
-form; the answers are cached like those of every teacher.
+The flawed round comes from the sampler, not from the teacher. Each call is asked again up to `ATTEMPTS` times if its
+answer has a wrong form; the answers are cached like those of every teacher.
 """
 
 from collections import Counter
@@ -10,21 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.prompts import fill, guard
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
-from judge_r1.core.conversations import ConversationPair, Document
+from judge_r1.core.conversations import Document
 from judge_r1.core.items import ChatMessage, Conversation
-from judge_r1.core.transcripts import transcript
 from judge_r1.episode.json_objects import json_objects
 
 ATTEMPTS = 3
-_PLAN_TOKENS, _WRITE_TOKENS, _CHECK_TOKENS = 4000, 8000, 8000
-_TAGS = ("document", "plan", "plan_good", "plan_worse", "conversation", "conversation_good", "conversation_worse")
-_CHECKS = {
-    "coherence": ("good_ok", "worse_ok"),
-    "adherence": ("good_followed", "worse_followed", "flaw_round_correct"),
-}
+_PLAN_TOKENS, _WRITE_TOKENS = 4000, 8000
+TAGS = ("document", "plan", "plan_good", "plan_worse", "conversation", "conversation_good", "conversation_worse")
 T = TypeVar("T")
 
 
@@ -80,100 +75,75 @@ class Asker:
 
 async def plan(asker: Asker, document: Document, conditions: Conditions, *, flawed: bool) -> tuple[str, ...]:
     """The plan of one conversation, one entry per round. Raises: NoAnswer."""
-    fields = _fields(document, conditions)
-    task = fill("conversation_plan_worse" if flawed else "conversation_plan_better", fields)
-
-    def read(found: dict[str, Any]) -> tuple[str, ...]:
-        rounds = found.get("rounds")
-        if not isinstance(rounds, list) or not all(isinstance(text, str) and text.strip() for text in rounds):
-            raise WrongForm("rounds must be a list of texts")
-        if len(rounds) != conditions.rounds:
-            raise WrongForm("the plan has another number of rounds")
-        return tuple(rounds)
-
-    return await asker.ask(fill("conversation_plan", fields | {"task": task}), _PLAN_TOKENS, read, free=True)
+    fields = condition_fields(document, conditions) | {"task": _plan_task(document, conditions, flawed)}
+    return await asker.ask(
+        fill("conversation_plan", fields), _PLAN_TOKENS, lambda found: _read_plan(found, conditions.rounds), free=True
+    )
 
 
 async def write(
     asker: Asker, document: Document, conditions: Conditions, entries: tuple[str, ...], *, flawed: bool
 ) -> Conversation:
     """The conversation of a plan. Raises: NoAnswer."""
-    fields = _fields(document, conditions)
+    fields = condition_fields(document, conditions)
     task = fill("conversation_plan_worse", fields) if flawed else "No answer has a flaw."
-    more = {"plan": _joined(entries), "task": task, "messages": str(2 * conditions.rounds)}
-
-    def read(found: dict[str, Any]) -> Conversation:
-        messages = found.get("conversation")
-        if not isinstance(messages, list) or len(messages) != 2 * conditions.rounds:
-            raise WrongForm("the conversation has another number of messages")
-        roles = [message.get("role") if isinstance(message, dict) else None for message in messages]
-        if roles != ["user", "assistant"] * conditions.rounds:
-            raise WrongForm("the roles do not alternate")
-        texts = [message.get("content") for message in messages]
-        if not all(isinstance(text, str) and text.strip() for text in texts):
-            raise WrongForm("a message has no text")
-        return tuple(ChatMessage(role=role, content=text) for role, text in zip(roles, texts, strict=True))
-
-    return await asker.ask(fill("conversation_write", fields | more), _WRITE_TOKENS, read, free=True)
+    more = {"plan": joined(entries), "task": task, "style": fill("conversation_style", fields)}
+    return await asker.ask(
+        fill("conversation_write", fields | more),
+        _WRITE_TOKENS,
+        lambda found: _read_conversation(found, conditions.rounds),
+        free=True,
+    )
 
 
-async def check(asker: Asker, name: str, document: Document, conditions: Conditions, **texts: str) -> tuple[bool, str]:
-    """Whether a pair passes the layer `coherence` or `adherence`, and the issue. Raises: NoAnswer."""
-    keys = _CHECKS[name]
-    fields = _fields(document, conditions) | {key: guard(text, *_TAGS) for key, text in texts.items()}
-
-    def read(found: dict[str, Any]) -> tuple[bool, str]:
-        answers = [found.get(key) for key in keys]
-        if not all(isinstance(value, bool) for value in answers):
-            raise WrongForm(f"{name}: {', '.join(keys)} must be true or false")
-        failed = [key for key, value in zip(keys, answers, strict=True) if not value]
-        return not failed, f"{', '.join(failed)}: {found.get('issue', '')}" if failed else ""
-
-    return await asker.ask(fill(f"conversation_{name}", fields), _CHECK_TOKENS, read)
+async def write_at_once(asker: Asker, document: Document, conditions: Conditions, *, flawed: bool) -> Written:
+    """Plan and conversation by one call, as the public code has it. Raises: NoAnswer."""
+    fields = condition_fields(document, conditions)
+    more = {"task": _plan_task(document, conditions, flawed), "style": fill("conversation_style", fields)}
+    return await asker.ask(
+        fill("conversation_at_once", fields | more),
+        _PLAN_TOKENS + _WRITE_TOKENS,
+        lambda found: Written(_read_conversation(found, conditions.rounds), _read_plan(found, conditions.rounds)),
+        free=True,
+    )
 
 
-async def ground(asker: Asker, document: Document, talk: Conversation, skipped: int | None) -> tuple[float | None, int]:
-    """The share of grounded claims outside the round `skipped`, and the turns without a claim. Raises: NoAnswer."""
-    note = "" if skipped is None else f" Leave out round {skipped}."
-    fields = {
-        "context": guard(document.context, *_TAGS), "conversation": guard(transcript(talk), *_TAGS), "skipped": note
-    }  # fmt: skip
-
-    def read(found: dict[str, Any]) -> tuple[float | None, int]:
-        claims: dict[int, list[bool]] = {}
-        rounds = found.get("rounds")
-        if not isinstance(rounds, list):
-            raise WrongForm("grounding: rounds must be a list")
-        for entry in rounds:
-            number, listed = (entry.get("round"), entry.get("claims")) if isinstance(entry, dict) else (None, None)
-            if not isinstance(number, int) or not isinstance(listed, list):
-                raise WrongForm("grounding: a round needs its number and its claims")
-            grounded = [claim.get("grounded") if isinstance(claim, dict) else None for claim in listed]
-            if not all(isinstance(value, bool) for value in grounded):
-                raise WrongForm("grounding: grounded must be true or false")
-            claims.setdefault(number, []).extend(bool(value) for value in grounded)
-        counted = [number for number in range(1, len(talk) // 2 + 1) if number != skipped]
-        values = [value for number in counted for value in claims.get(number, [])]
-        return (sum(values) / len(values) if values else None), sum(not claims.get(number) for number in counted)
-
-    return await asker.ask(fill("conversation_grounding", fields), _CHECK_TOKENS, read)
+def _plan_task(document: Document, conditions: Conditions, flawed: bool) -> str:
+    name = "conversation_plan_worse" if flawed else "conversation_plan_better"
+    return fill(name, condition_fields(document, conditions))
 
 
-def plan_texts(pair: ConversationPair) -> dict[str, str]:
-    """The fields of the checks that a pair fills."""
+def _read_plan(found: dict[str, Any], rounds: int) -> tuple[str, ...]:
+    entries = found.get("rounds")
+    if not isinstance(entries, list) or not all(isinstance(text, str) and text.strip() for text in entries):
+        raise WrongForm("rounds must be a list of texts")
+    if len(entries) != rounds:
+        raise WrongForm("the plan has another number of rounds")
+    return tuple(entries)
+
+
+def _read_conversation(found: dict[str, Any], rounds: int) -> Conversation:
+    messages = found.get("conversation")
+    if not isinstance(messages, list) or len(messages) != 2 * rounds:
+        raise WrongForm("the conversation has another number of messages")
+    roles = [message.get("role") if isinstance(message, dict) else None for message in messages]
+    if roles != ["user", "assistant"] * rounds:
+        raise WrongForm("the roles do not alternate")
+    texts = [message.get("content") for message in messages]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise WrongForm("a message has no text")
+    return tuple(ChatMessage(role=role, content=text) for role, text in zip(roles, texts, strict=True))
+
+
+def joined(entries: tuple[str, ...]) -> str:
+    """The entries of a plan as text for a prompt."""
+    return "\n".join(guard(entry, *TAGS) for entry in entries)
+
+
+def condition_fields(document: Document, conditions: Conditions) -> dict[str, str]:
+    """The fields of all prompts: the document and the conditions of the pair."""
     return {
-        "plan_better": _joined(pair.plan_better), "plan_worse": _joined(pair.plan_worse),
-        "better": transcript(pair.better), "worse": transcript(pair.worse),
-    }  # fmt: skip
-
-
-def _joined(entries: tuple[str, ...]) -> str:
-    return "\n".join(guard(entry, *_TAGS) for entry in entries)
-
-
-def _fields(document: Document, conditions: Conditions) -> dict[str, str]:
-    return {
-        "context": guard(document.context, *_TAGS), "rounds": str(conditions.rounds),
+        "context": guard(document.context, *TAGS), "rounds": str(conditions.rounds),
         "behaviour": conditions.behaviour.style, "flaw": conditions.failure.flaw, "virtue": conditions.failure.virtue,
-        "flawed_round": str(conditions.flawed_round),
+        "flawed_round": str(conditions.flawed_round), "messages": str(2 * conditions.rounds),
     }  # fmt: skip

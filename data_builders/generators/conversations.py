@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from data_builders.conversations.cascade import Cascade
 from data_builders.conversations.dataset import ConversationDataset
 from data_builders.conversations.documents import read_documents
 from data_builders.conversations.rules.verifier import verify
 from data_builders.conversations.rules.writer import CannotWrite, Written, write
-from data_builders.conversations.sampler import Conditions, sample_conditions
+from data_builders.conversations.sampler import Conditions, Draws, sample_conditions
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.teachers import Teacher
 from judge_r1.core.conversations import ConversationPair, Document, Verification
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.yaml_config import ConfigModel, validated
 
 CONVERSATIONS = "conversations"
 RULES = "rules"
@@ -28,13 +30,26 @@ class VerifiedGroup(RecordGroup):
     verified: Sequence[Verification]
 
 
+class ConversationOptions(ConfigModel):
+    """The options of the generator, given by `--set KEY=VALUE`."""
+
+    draws: Draws = "uniform"
+    """How failure types, user styles and numbers of rounds are drawn."""
+    last_round: bool = True
+    """Whether the last round may hold the flaw."""
+    single_call: bool = False
+    """A teacher writes plan and text of a conversation by one call; the plans are checked afterwards."""
+
+
 class ConversationGenerator(Generator[Document]):
     """Reads the documents, and reports the cascade of the verifier."""
 
     dataset = ConversationDataset()
+    options: ClassVar[type[ConfigModel] | None] = ConversationOptions
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
+        self.chosen = validated(ConversationOptions, {}, plan.options, f"options of {CONVERSATIONS}")
         self._cascade = Cascade()
 
     def items(self) -> Iterator[Document]:
@@ -42,7 +57,11 @@ class ConversationGenerator(Generator[Document]):
 
     def conditions(self, document: Document) -> list[Conditions]:
         """The conditions of the pairs of a document, `plan.variants` of them."""
-        return [sample_conditions(document, number, self.plan.seed) for number in range(self.plan.variants)]
+        draws, last = self.chosen.draws, self.chosen.last_round
+        return [
+            sample_conditions(document, number, self.plan.seed, draws=draws, last_round=last)
+            for number in range(self.plan.variants)
+        ]
 
     def add(self, group: VerifiedGroup) -> None:
         self._cascade.add(group.verified)
@@ -58,6 +77,7 @@ class ConversationGenerator(Generator[Document]):
             "path": plan.path_name,
             "limit": plan.limit,
             "variants": plan.variants,
+            **({"options": list(plan.options)} if plan.options else {}),
         }
 
     def details(self) -> dict[str, Any]:
@@ -69,6 +89,11 @@ class ConversationsByRules(ConversationGenerator):
     """pairs of conversations about documents (a table with id and context, or a built folder), one with a flaw"""
 
     name = CONVERSATIONS
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        if self.chosen.single_call:
+            raise JudgeError("single_call is about the calls of a teacher: give --teacher, or leave it out")
 
     def generate(self, item: Document) -> VerifiedGroup:
         return group_of(item, [_candidate(item, conditions) for conditions in self.conditions(item)])

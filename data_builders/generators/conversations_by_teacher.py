@@ -5,7 +5,8 @@ from typing import Any
 
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
-from data_builders.conversations.teacher import Asker, Calls, NoAnswer, check, ground, plan, plan_texts, write
+from data_builders.conversations.teacher import Asker, Calls, NoAnswer, plan, write, write_at_once
+from data_builders.conversations.teacher_checks import check, ground, plan_texts
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.conversations import (
@@ -42,29 +43,36 @@ class ConversationsByTeacher(ConversationGenerator):
         return group_of(item, [await self._candidate(item, conditions) for conditions in self.conditions(item)])
 
     async def _candidate(self, document: Document, conditions: Conditions) -> Candidate:
-        base = incoherent(conditions, document, "")
+        """Plans, checks them, writes and checks the texts; with `single_call` the texts come with the plans."""
+        verified = incoherent(conditions, document, "")
+        written: list[Written] | None = None
         try:
-            plans = [await plan(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)]
+            if self.chosen.single_call:
+                written = [
+                    await write_at_once(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)
+                ]
+                plans = [one.plan for one in written]
+            else:
+                plans = [await plan(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)]
             texts = {"plan_better": "\n".join(plans[0]), "plan_worse": "\n".join(plans[1])}
             coherent, issue = await check(self._verifier, "coherence", document, conditions, **texts)
         except NoAnswer as error:
-            return base.model_copy(update={"issue": str(error)}), None
+            return verified.model_copy(update={"issue": str(error)}), None
         if not coherent:
-            return base.model_copy(update={"issue": issue}), None
-        base = base.model_copy(update={"coherence": True, "adherence": False})
+            return verified.model_copy(update={"issue": issue}), None
+        verified = verified.model_copy(update={"coherence": True, "adherence": False})
         try:
-            talks = [
-                await write(self._writer, document, conditions, entries, flawed=flawed)
+            better, worse = written or [
+                Written(await write(self._writer, document, conditions, entries, flawed=flawed), entries)
                 for entries, flawed in zip(plans, (False, True), strict=True)
             ]
-            better, worse = (Written(talk, entries) for talk, entries in zip(talks, plans, strict=True))
             pair = pair_of(document, conditions, better, worse, self._writer.teacher.name)
             adheres, issue = await check(self._verifier, "adherence", document, conditions, **plan_texts(pair))
         except NoAnswer as error:
-            return base.model_copy(update={"issue": str(error)}), None
+            return verified.model_copy(update={"issue": str(error)}), None
         if not adheres:
-            return base.model_copy(update={"issue": issue}), pair
-        return await self._grounding(document, base.model_copy(update={"adherence": True}), pair), pair
+            return verified.model_copy(update={"issue": issue}), pair
+        return await self._grounding(document, verified.model_copy(update={"adherence": True}), pair), pair
 
     async def _grounding(self, document: Document, base: Verification, pair: ConversationPair) -> Verification:
         try:

@@ -26,6 +26,7 @@ class MiniConversations(ConversationGenerator):
     """generated pairs of short conversations in a small vocabulary (no documents needed)"""
 
     name = "mini-conversations"
+    options = None
 
     def items(self) -> Iterator[Document]:
         if self.plan.path is not None:

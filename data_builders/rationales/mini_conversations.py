@@ -1,7 +1,7 @@
 """Writes rationales for `mini-conversations`: quote each turn, check some of them in the document, name the flaw.
 
-The writers differ only in the turns that they check. A check searches the person, states what the record says, and
-which side it supports: that of the answer, or `no` side. An answer about another person is a flaw without a check.
+The writers differ only in the turns that they check. A check searches the person and puts the record next to what the
+side says: `same`, or `differs` and the flaw. An answer about another person is a flaw without a check.
 """
 
 from collections.abc import Callable, Collection
@@ -45,18 +45,20 @@ def write_mini_conversations(case: Case, pair: ReasoningPair, config: EpisodeCon
             continue
         passages = yield f"{thought} check</think><search> {who}</search>"
         record = next((fact for passage in passages for fact in facts_of(passage.text) if fact.who == who), None)
-        agrees = (said[0] if said else None) == record
-        thought = f"<think> record {record or f'{who} none'} {side if agrees else 'no'}"
-        if not agrees:
+        claim = said[0] if said else None
+        differs = claim != record
+        compared = f"{record or f'{who} none'} {side} {claim or 'none'} {'differs' if differs else 'same'}"
+        thought = f"<think> record {compared}"
+        if differs:
             yield f"{thought}{verdict}"
             return
     yield f"{thought}{verdict}"
 
 
 def undirected(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:
-    """One or two turns, drawn without looking at them."""
+    """One to `searches` turns, drawn without looking at them."""
     rng = Random(content_hash("turns", pair.pair_id))
-    return rng.sample(list(turns), min(rng.randint(1, 2), searches))
+    return rng.sample(list(turns), rng.randint(1, min(searches, len(turns))))
 
 
 def every(pair: ReasoningPair, turns: Collection[Turn], searches: int) -> Collection[Turn]:

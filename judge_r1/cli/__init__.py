@@ -23,6 +23,7 @@ from judge_r1.cli import (
     replay,
     report,
     search,
+    select,
     serve,
     split,
     stats,
@@ -42,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-_BUILDING = (demo, build, validate, split, audit, stats, rationales, export)
+_BUILDING = (demo, build, validate, split, select, audit, stats, rationales, export)
 _TRAINING = (train, launch, watch, merge)
 _JUDGING = (generate, eval, benchmarks, fit_weights, replay, calibrate, analyse, report, rate, serve, keys)
 for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, index, doctor):

@@ -207,14 +207,22 @@ def serve(
 
 
 @group.command()
-def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> None:
+def report(
+    folder: Folder,
+    answers: SheetAnswers = None,
+    out: Out = None,
+    rating: Annotated[
+        Path | None,
+        typer.Option(help="Of conversations: the folder of `judge-r1 rate` on them. Adds the labels by difficulty."),
+    ] = None,
+) -> None:
     """Alignment of annotators with labels and Cohen's kappa by domain, after the first and after the second round.
 
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
 
-    For conversations: the share of wrong labels by failure type. Writes labels.json and refused.txt, which
-    `judge-r1 rate --refused` leaves out.
+    For conversations: the share of wrong labels by failure type, and with --rating by difficulty. Writes labels.json
+    and refused.txt, which `judge-r1 rate --refused` leaves out.
 
     Example: `judge-r1 audit report runs/medical-split/test`
     """
@@ -222,7 +230,9 @@ def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> Non
 
     files = answers or [folder / "answers.jsonl"]
     if is_conversations(folder):
-        _report_labels(folder, files, out or folder)
+        _report_labels(folder, files, out or folder, rating)
+    elif rating:
+        raise JudgeError(f"--rating is for labels of conversations, and {folder} holds none: leave it out")
     elif (folder / SHEET_FILE).exists():
         _report_sheet(folder, files, out or folder)
     elif out:
@@ -233,11 +243,11 @@ def report(folder: Folder, answers: SheetAnswers = None, out: Out = None) -> Non
         _report_annotations(folder, files[0])
 
 
-def _report_labels(folder: Path, files: Sequence[Path], out: Path) -> None:
-    from data_builders.audit.conversation_labels.labels import REFUSED_FILE, report_labels
+def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path | None) -> None:
     from data_builders.audit.conversation_labels.report import print_labels
+    from data_builders.audit.conversation_labels.summary import REFUSED_FILE, report_labels
 
-    found = report_labels(folder, files, out)
+    found = report_labels(folder, files, out, rating)
     print_labels(found, Console())
     print(f"{out / REFUSED_FILE}: {len(found['refused'])} of {found['labelled']} labelled pairs refused")
 

@@ -31,6 +31,10 @@ def rate(
     on_invalid: Annotated[
         Literal["incorrect", "drop"], typer.Option(help="An invalid answer is incorrect, or is left out.")
     ] = "incorrect",
+    criterion: Annotated[
+        Literal["score", "side+round", "side"],
+        typer.Option(help="What must be right: all that the benchmark scores, or of conversations only a part."),
+    ] = "score",
     partial: Annotated[bool, typer.Option("--partial", help="Keep items that some judges did not answer.")] = False,
     top: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the hardest items that curation drops.")] = TOP,
     refused: Annotated[
@@ -39,6 +43,12 @@ def rate(
     prior: Annotated[
         float, typer.Option(min=0, help="Votes of each player against an average one, half of them won; 0 for none.")
     ] = 0.0,
+    compare: Annotated[
+        Path | None, typer.Option(help="Folder of another rating of the same judges: adds a table of both ranks.")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="With --compare: gives the agreement also without this judge.")
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Random parts per share of votes, for the stability.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random parts.")] = 0,
     repo_compat: Annotated[
@@ -54,21 +64,24 @@ def rate(
 
     Example: `judge-r1 rate runs/eval/* --out runs/rating`
     """
-    from judge_r1.evaluation.rating.leaderboard import RatingOptions
     from judge_r1.evaluation.rating.pipeline import read_refused, run_rating, run_scale
+    from judge_r1.evaluation.rating.slices import RatingOptions
     from judge_r1.evaluation.rating.vote_files import read_votes
     from judge_r1.evaluation.report.tables import print_grid
 
-    found = read_votes(votes, on_invalid="drop" if repo_compat else on_invalid, compat=repo_compat)
+    if without and compare is None:
+        raise JudgeError("--without names a judge to leave out of a comparison: give --compare")
+    found = read_votes(votes, on_invalid="drop" if repo_compat else on_invalid, compat=repo_compat, criterion=criterion)
     console = Console()
     if scale:
         fitted = {"anchor": anchor != "all", "partial": partial, "top": top != TOP, "refused": refused, "prior": prior}
+        fitted["compare"] = compare
         if given := next((name for name, value in fitted.items() if value), None):
             raise JudgeError(f"--{given} is for a fit, and --scale keeps the fit of {scale}: leave it out")
         print_grid(run_scale(found, scale, out), console)
         return
     ids = read_refused(refused, found) if refused else frozenset()
     options = RatingOptions(anchor, prior, top, partial, repo_compat, ids, repeats, seed)
-    for table in run_rating(found, options, out):
+    for table in run_rating(found, options, out, other=compare, without=without or ()):
         print_grid(table, console)
     console.print(f"rating: {out / 'rating.html'}", soft_wrap=True)

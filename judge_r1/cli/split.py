@@ -9,6 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.transcripts import is_conversations
+
+SHARE = 0.2
 
 
 def register(app: typer.Typer) -> None:
@@ -17,11 +20,12 @@ def register(app: typer.Typer) -> None:
 
 def split(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="PAIRS...", help="Folders with cases.jsonl and pairs.jsonl.")
+        list[Path],
+        typer.Argument(metavar="PAIRS...", help="Folders with cases.jsonl and pairs.jsonl, or one of conversations."),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     test_share: Annotated[
-        float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
+        float | None, typer.Option(help=f"Share of the cases in the test set; {SHARE} by default.")
     ] = None,
     sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
     test: Annotated[
@@ -42,10 +46,13 @@ def split(
     """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
     a balanced test set as LRBench has them. OUT/dev holds cases to evaluate on during training.
 
+    Conversations are split by document, with --test-share and --dev-share alone.
+
     Example: `judge-r1 split runs/medical --test-share 0.2 --dev-share 0.1 --out runs/medical-split`
 
     Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --dev 50 --out runs/lrbench`
     """
+    from data_builders.conversations.parts import split_conversations
     from data_builders.prompt_lengths import length_audit
     from data_builders.splits.policy import by_share, by_sizes
     from data_builders.splits.split import split as split_pairs
@@ -59,10 +66,18 @@ def split(
     if dev is not None and sizes is None:
         raise JudgeError("--dev goes with --sizes; a share of the cases is --dev-share")
     audited = recipe is not None or model is not None
+    if any(map(is_conversations, folders)):
+        if sizes is not None or audited or max_prompt_tokens or near_duplicates != "group" or len(folders) > 1:
+            raise JudgeError("conversations are split from one folder by --test-share and --dev-share alone")
+        for name, count in split_conversations(
+            folders[0], out, SHARE if test_share is None else test_share, seed, dev_share
+        ).items():
+            print(f"{out / name}: {count['pairs']} pairs of {count['documents']} documents")
+        return
     if max_prompt_tokens is not None and not audited:
         raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
     set_sizes = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
-    share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
+    share, cases = SHARE if test_share is None else test_share, 100 if test is None else test
     plan = by_share(share, seed, dev_share) if sizes is None else by_sizes(set_sizes, cases, seed, dev or 0)
     report = split_pairs(
         folders,

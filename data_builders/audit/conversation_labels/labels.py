@@ -1,28 +1,21 @@
-"""Draws conversation pairs for people who check their labels, and summarises what they say (RankJudge, section 3.3).
+"""Draws conversation pairs for people who check their labels, and reads what they say (RankJudge, section 3.3).
 
 The sample is uniform: how judges did on a pair plays no role, so the share of wrong labels is that of the whole set.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from data_builders.audit.annotation.annotations import AnnotatorName, Note
 from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
-from judge_r1.core.conversations import (
-    CONVERSATIONS_FILE,
-    DOCUMENTS_FILE,
-    ConversationPair,
-    read_conversations,
-)
+from data_builders.conversations.parts import write_part
+from judge_r1.core.conversations import read_conversations
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
-from judge_r1.statistics.agreement import cohens_kappa
-from judge_r1.statistics.intervals import clustered_mean_ci
 
 Label = Literal["clean", "ambiguous", "noise"]
 LABELS: Mapping[Label, str] = {
@@ -30,7 +23,7 @@ LABELS: Mapping[Label, str] = {
     "ambiguous": "Side and round are right, but another type fits as well.",
     "noise": "Anything else: no flaw, another round or type, a second flaw, or a flaw in the better conversation.",
 }
-SAMPLE_FILE, LABELS_FILE, REFUSED_FILE = "sample.json", "labels.json", "refused.txt"
+SAMPLE_FILE = "sample.json"
 
 
 class PairLabel(Record):
@@ -52,35 +45,23 @@ def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:
     """
     if (out / SAMPLE_FILE).exists():
         raise JudgeError(f"{out / SAMPLE_FILE} exists, and answers may belong to it: write to another folder")
-    pairs, documents = read_conversations(folder)
-    drawn = Random(seed).sample(sorted(pairs, key=lambda pair: pair.pair_id), min(count, len(pairs)))
-    about = {pair.document_id for pair in drawn}
-    kept: dict[str, Sequence[Record]] = {
-        CONVERSATIONS_FILE: drawn,
-        DOCUMENTS_FILE: [found for key, found in documents.items() if key in about],
-    }
-    with AtomicFiles(*(out / name for name in kept), out / SAMPLE_FILE) as files:
-        for name, records in kept.items():
-            for record in records:
-                files.write(out / name, dump_line(record))
-        files.write(out / SAMPLE_FILE, dump_json({"seed": seed, "pairs": len(drawn), "of": len(pairs)}))
+    pairs, _ = read_conversations(folder)
+    drawn = Random(seed).sample(sorted(pair.pair_id for pair in pairs), min(count, len(pairs)))
+    write_part(folder, out, drawn, {SAMPLE_FILE: {"seed": seed, "pairs": len(drawn), "of": len(pairs)}})
     return len(drawn)
 
 
-def report_labels(folder: Path, files: Sequence[Path], out: Path) -> dict[str, Any]:
-    """Writes labels.json and refused.txt, and returns the content of the first: counts and shares by failure type and
-    person, the agreement of two people, and the refused pairs. A pair is refused if at least half of its readers do
-    not call it clean.
+def read_labels(folder: Path, files: Sequence[Path], pairs: Collection[str]) -> dict[tuple[str, str], PairLabel]:
+    """The last label of each (pair, person).
 
     Raises:
-        AnswerFileError: There is no answer, an answer belongs to another set, or two files have answers of one person.
+        AnswerFileError: There is no answer, an answer is about no pair of the set, or two files have answers of one
+            person.
     """
-    pairs, _ = read_conversations(folder)
-    by_id = {pair.pair_id: pair for pair in pairs}
     found: dict[tuple[str, str], PairLabel] = {}
     for path in files:
         labels = read_log(path, PairLabel)
-        check_known(labels, by_id, path)
+        check_known(labels, pairs, path)
         if twice := sorted({name for _, name in found} & {label.annotator for label in labels}):
             raise AnswerFileError(f"{path} has answers of {twice[0]}, and so does another file: name each person once")
         found.update({(label.pair_id, label.annotator): label for label in labels})
@@ -88,55 +69,4 @@ def report_labels(folder: Path, files: Sequence[Path], out: Path) -> dict[str, A
         raise AnswerFileError(
             f"{', '.join(map(str, files))}: no answer yet. Collect them with judge-r1 audit serve {folder}"
         )
-    readers = sorted({annotator for _, annotator in found})
-    groups = {"all": [*found.values()]}
-    for label in found.values():
-        groups.setdefault(by_id[label.pair_id].failure, []).append(label)
-    if len(readers) > 1:
-        groups |= {f"by {name}": [label for label in found.values() if label.annotator == name] for name in readers}
-    of_pair: dict[str, list[PairLabel]] = {}
-    for label in found.values():
-        of_pair.setdefault(label.pair_id, []).append(label)
-    refused = [pair.pair_id for pair in pairs if _refused(of_pair.get(pair.pair_id, ()))]
-    report = {
-        "schema": 1, "readers": readers, "pairs": len(pairs), "labelled": len(of_pair),
-        "rows": [_row(name, labels, by_id) for name, labels in groups.items()],
-        "agreement": _agreement(found, readers), "refused": refused,
-        "notes": [
-            {"pair_id": label.pair_id, "annotator": label.annotator, "label": label.label, "note": label.note}
-            for label in found.values() if label.label != "clean" or label.note
-        ],
-    }  # fmt: skip
-    write_json(out / LABELS_FILE, report)
-    write_atomic(out / REFUSED_FILE, [f"{pair_id}\n" for pair_id in refused])
-    return report
-
-
-def _refused(labels: Sequence[PairLabel]) -> bool:
-    return bool(labels) and 2 * sum(label.label != "clean" for label in labels) >= len(labels)
-
-
-def _row(name: str, labels: Sequence[PairLabel], by_id: Mapping[str, ConversationPair]) -> dict[str, Any]:
-    """Counts of the labels, and the share that is not clean with its 95 % interval over documents."""
-    problems = [float(label.label != "clean") for label in labels]
-    clusters = [by_id[label.pair_id].document_id for label in labels]
-    return {
-        "group": name, "answers": len(labels), **{key: sum(label.label == key for label in labels) for key in LABELS},
-        "problematic": sum(problems) / len(problems), "ci95": clustered_mean_ci(problems, clusters),
-        "documents": len(set(clusters)),
-    }  # fmt: skip
-
-
-def _agreement(found: Mapping[tuple[str, str], PairLabel], readers: Sequence[str]) -> dict[str, Any] | None:
-    """Pairs of answers by two people about one pair: how many, the equal share, and Cohen's kappa."""
-    both = [
-        (found[pair_id, one].label, found[pair_id, other].label)
-        for pair_id in sorted({pair_id for pair_id, _ in found})
-        for number, one in enumerate(readers)
-        for other in readers[number + 1 :]
-        if (pair_id, one) in found and (pair_id, other) in found
-    ]
-    if not both:
-        return None
-    kappa = cohens_kappa([one for one, _ in both], [other for _, other in both])
-    return {"n": len(both), "share": sum(one == other for one, other in both) / len(both), "kappa": kappa}
+    return found

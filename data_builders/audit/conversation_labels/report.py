@@ -26,6 +26,12 @@ def print_labels(report: Mapping[str, Any], console: Console) -> None:
         console.print(
             f"{agreed['n']} answers compared: {100 * agreed['share']:.1f} % equal, κ {kappa}", highlight=False
         )
+    if steps := report.get("by_elo"):
+        found = Table("pairs up to Elo", "answers", *LABELS, title="Labels by difficulty")
+        for number in sorted({round(share * (len(steps) - 1)) for share in (0, 0.25, 0.5, 0.75, 1)}):
+            step = steps[number]
+            found.add_row(f"{step['elo']:.0f}", str(step["answers"]), *(f"{step[key]:.3f}" for key in LABELS))
+        console.print(found)
     if report["notes"]:
         notes = Table("pair", "by", "label", "note")
         for found in report["notes"]:

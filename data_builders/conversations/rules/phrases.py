@@ -24,7 +24,7 @@ QUESTIONS = {
         "I am not convinced. What is the wording on {topic}?",
     ),
     "misinformed": (
-        "As I recall, this document has nothing on {topic}. What does it say there?",
+        "As I recall, this document has nothing on {topic}. Or does it?",
         "I am sure that nothing is recorded about {topic}. Or is there anything?",
         "The document leaves {topic} open, of course. What do you find?",
     ),
@@ -35,6 +35,14 @@ QUESTIONS = {
     ),
     "underspecified": ("And {topic}?", "What about {topic}?", "{topic}, then?"),
 }  # fmt: skip
+FIRST_QUESTIONS = QUESTIONS | {
+    "focused": ("I have come for one point. What does the document say about {topic}?",),
+    "integrative": QUESTIONS["integrative"][:1],
+    "scattered": ("I have several questions that are unrelated. What about {topic}, to begin with?",),
+    "skeptical": (QUESTIONS["skeptical"][0], QUESTIONS["skeptical"][2]),
+    "underspecified": QUESTIONS["underspecified"][1:2],
+}
+"""Those that refer to no earlier turn."""
 REVISIT = (
     "Back to {topic}: what was it again?",
     "Once more on {topic}, please, since I lost track.",
@@ -45,10 +53,10 @@ AMBIGUOUS = (
     "What about that second matter?",
     "And the one from before, what is said there?",
 )
-CLARIFIED = "I mean {topic}."
+CLARIFIED = "I mean {topic}. What is stated about it?"
 DIRECTIVE = (
-    "In all of your answers, please leave out anything about {word}.",
-    "One request for the whole conversation: nothing about {word}, please.",
+    "In all of your answers, please leave out anything about the {word}.",
+    "One request for the whole conversation: nothing about the {word}, please.",
 )
 OPENINGS = ("Here is what the text gives.", "The document covers this.", "This is recorded.", "In short:", "")
 SILENT = ("The document says nothing about that.", "That is not stated in the document.", "The text is silent on this.")

@@ -21,6 +21,7 @@ from data_builders.conversations.rules.phrases import (
     CLARIFIED,
     CLARIFY,
     DIRECTIVE,
+    FIRST_QUESTIONS,
     OPENINGS,
     OUTSIDE,
     OUTSIDE_QUESTION,
@@ -74,7 +75,8 @@ def stage(conditions: Conditions, *, flawed: bool) -> Staging:
             options = ["outside"]
             if index + 1 == conditions.rounds or situations[index + 1] == "plain":
                 options.append("ambiguous")
-            if answered_rounds(situations[:index], conditions.flawed_round):
+            answered = answered_rounds(situations[:index], conditions.flawed_round)
+            if len(answered) > situations.count("revisit"):  # each asks about another one, the flawed one too
                 options.append("revisit")
             situations[index] = random.choice(options)
     directive = conditions.failure.key == "instruction_forgetting" or random.random() < _OTHER_DIRECTIVE
@@ -101,14 +103,18 @@ class _Writer:
         self._random: Random = conditions.random("worse" if flawed else "better")
         found = plain_facts(document)
         self._random.shuffle(found)
-        self._excluded, self._breaking = None, list[Fact]()
+        self._excluded, self._breaking = None, list[str]()
         count = conditions.rounds
         self._require(count + SIDES, found)
         if staging.directive:
-            self._excluded, self._breaking = self._directive(found)
-            found = [fact for fact in found if fact not in self._breaking]
+            self._excluded, mentioning = self._directive(found)
+            self._breaking = [fact.text for fact in mentioning if self._excluded in fact.text]
+            found = [fact for fact in found if fact not in mentioning]
             self._require(count + SIDES, found)
         self._cores, self._others = found[:count], found[count:]
+        known = document.context.lower()
+        self._outside_words = [word for word in OUTSIDE if word not in known]
+        self._random.shuffle(self._outside_words)
         self._repeated = self._choose_repeated()
 
     def _require(self, count: int, found: list[Fact]) -> None:
@@ -124,13 +130,14 @@ class _Writer:
         raise CannotWrite("no word for a directive")
 
     def _choose_repeated(self) -> dict[int, int]:
-        """The earlier round for each round that asks again. For a contradiction, it gets a fact with a number."""
+        """The earlier round for each round that asks again, another for each. For a contradiction, it gets a fact with
+        a number."""
         situations, flawed = self._staging.situations, self._conditions.flawed_round
-        chosen = {
-            index: self._random.choice(answered_rounds(situations[:index], flawed))
-            for index, situation in enumerate(situations)
-            if situation == "revisit"
-        }
+        chosen = dict[int, int]()
+        for index, situation in enumerate(situations):
+            if situation == "revisit":
+                free = set(answered_rounds(situations[:index], flawed)) - set(chosen.values())
+                chosen[index] = self._random.choice(sorted(free))
         if self._conditions.failure.key == "self_contradiction":
             slot, every = chosen[flawed - 1], [*self._cores, *self._others]
             numbered = next((fact for fact in every[slot:] if self._changed(fact)), None)
@@ -154,8 +161,8 @@ class _Writer:
             core = clarified or self._cores[index]
             flaw = self._conditions.failure.key if self._is_flawed(index) else ""
             question, answer, note = getattr(self, f"_{situation}")(index, core, flaw)
-            if clarified is not None and situation == "plain":
-                question = CLARIFIED.format(topic=topic(clarified, self._document.context)) + f" {question}"
+            if clarified is not None:
+                question = CLARIFIED.format(topic=self._topic(clarified))
             clarified = self._cores[index] if situation == "ambiguous" and not flaw else None
             if index == 0 and self._excluded:
                 question = f"{question} {self._pick(DIRECTIVE).format(word=self._excluded)}"
@@ -178,7 +185,8 @@ class _Writer:
 
     def _plain(self, index: int, core: Fact, flaw: str) -> tuple[str, str, str]:
         name = self._topic(core)
-        question = self._pick(QUESTIONS[self._conditions.behaviour.key]).format(topic=name)
+        phrases = QUESTIONS if index else FIRST_QUESTIONS
+        question = self._pick(phrases[self._conditions.behaviour.key]).format(topic=name)
         question = question[0].upper() + question[1:]
         sides = self._sides()
         if flaw == "evasion":
@@ -189,8 +197,11 @@ class _Writer:
         if flaw == "unnecessary_refusal":
             return question, " ".join((self._pick(SILENT), *sides)), f"asked for {name!r}, says it is not there"
         if flaw == "instruction_forgetting":
-            broken = self._pick([fact.text for fact in self._breaking])
-            return question, self._said(core.text, sides[0], broken), f"breaks the directive on {self._excluded!r}"
+            return (
+                question,
+                self._said(core.text, sides[0], self._pick(self._breaking)),
+                f"breaks the directive on {self._excluded!r}",
+            )
         return question, self._said(core.text, *sides), f"asked for {name!r}, gives it first"
 
     def _revisit(self, index: int, core: Fact, flaw: str) -> tuple[str, str, str]:
@@ -201,11 +212,9 @@ class _Writer:
         return question, self._said(text, *self._sides(earlier)), f"asked again for {self._topic(earlier)!r}, {note}"
 
     def _outside(self, index: int, core: Fact, flaw: str) -> tuple[str, str, str]:
-        known = self._document.context.lower()
-        names = [word for word in OUTSIDE if word not in known]
-        if not names:
-            raise CannotWrite("the document covers every question from outside")
-        name, inventions = OUTSIDE[self._pick(names)]
+        if not self._outside_words:
+            raise CannotWrite("too few questions from outside that the document does not cover")
+        name, inventions = OUTSIDE[self._outside_words.pop()]
         question = self._pick(OUTSIDE_QUESTION).format(topic=name)
         number = self._random.randint(3, 40)
         first = self._pick(inventions).format(n=number) if flaw else self._pick(SILENT)

@@ -21,7 +21,7 @@ from judge_r1.benchmarks.rankjudge.prompt import (
     write_pairwise,
 )
 from judge_r1.benchmarks.rankjudge.reader import read_pairs
-from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics
+from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
@@ -46,6 +46,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         aggregate=aggregate,
         texts=texts if options.context == "search" else {},
         metrics=metrics,
+        tables=tables,
         baselines=(lambda items: {}) if options.pointwise else baselines,
     )
 
@@ -61,7 +62,7 @@ def item_of(pair: ConversationPair) -> Item:
         candidates=(pair.conversation_a, pair.conversation_b),
         gold={
             "better": pair.preferred, "round": pair.flawed_round, "failure": pair.failure,
-            "user_behaviour": pair.user_behaviour,
+            "user_behaviour": pair.user_behaviour, "generator": pair.generator,
         },
     )  # fmt: skip
 
@@ -86,7 +87,7 @@ def _task(options: RankJudgeOptions, texts: Mapping[str, str], item: Item, order
     given = document if options.context == "inline" else None
     if options.pointwise:
         return CustomPrompt(pointwise_prompt(shown[0], given, numbered=options.numbered), read_pointwise)
-    prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered)
+    prompt = pairwise_prompt(shown[0], shown[1], given, numbered=options.numbered, revision=options.revision)
     return CustomPrompt(prompt, read_pairwise, form=partial(write_pairwise, rounds=len(max(shown, key=len)) // 2))
 
 
@@ -95,6 +96,6 @@ BENCHMARKS.register("rankjudge")(
         "pairs of conversations about a document: the better one, the flawed round and the type of the flaw",
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
-        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered]",
+        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered][:hints|:compare|:rules|:stages]",
     )
 )

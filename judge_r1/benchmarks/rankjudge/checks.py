@@ -19,7 +19,7 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )
 _LEAVE_OUT = re.compile(
-    r"\b(?:leave out (?:anything|everything) about|nothing about|do not mention|without) (\w+)", re.I
+    r"\b(?:leave out (?:anything|everything) about|nothing about|do not mention|without) (?:the |an? )?(\w+)", re.I
 )
 _COMMON = frozenset(
     _WORD.findall(

@@ -6,6 +6,7 @@ leaves the numbers out, like the public code.
 
 from typing import Any
 
+from judge_r1.benchmarks.rankjudge.revisions import REVISIONS
 from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.items import Conversation
 from judge_r1.core.transcripts import transcript
@@ -28,7 +29,7 @@ _SINGLE_ROLE = (
 _NOTE = "All types weigh the same. Read every turn before you choose a type; do not prefer a type."
 _FORM = (
     "Answer with one JSON object and nothing else: "
-    '{"analysis": "a few sentences", "worst_round": 3, "problem_type": "A", "verdict": "B"}. verdict is the better '
+    '{%s"analysis": "a few sentences", "worst_round": 3, "problem_type": "A", "verdict": "B"}. verdict is the better '
     "conversation, A or B; worst_round and problem_type are about the other one."
 )
 _SINGLE_FORM = (
@@ -39,12 +40,19 @@ _SINGLE_FORM = (
 
 
 def pairwise_prompt(
-    first: Conversation, second: Conversation, document: str | None, *, numbered: bool = True
+    first: Conversation,
+    second: Conversation,
+    document: str | None,
+    *,
+    numbered: bool = True,
+    revision: str | None = None,
 ) -> Prompt:
-    """The prompt to compare two conversations, with the document if it is given."""
+    """The prompt to compare two conversations, with the document if it is given. `revision` names one of
+    `revisions.REVISIONS`."""
     talks = {"CONVERSATION A": first, "CONVERSATION B": second}
     shown = {title: transcript(talk, numbered=numbered) for title, talk in talks.items()}
-    return _prompt(_ROLE, document, shown, _FORM)
+    note, fields = REVISIONS[revision] if revision else ("", "")
+    return _prompt(_ROLE, document, shown, f"{note}\n\n{_FORM % fields}".lstrip())
 
 
 def pointwise_prompt(conversation: Conversation, document: str | None, *, numbered: bool = True) -> Prompt:

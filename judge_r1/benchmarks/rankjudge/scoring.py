@@ -1,10 +1,11 @@
-"""Joint correctness (RankJudge, Eq. 1), its relaxations, and the bias of a judge between failure types."""
+"""Joint correctness (RankJudge, Eq. 1), and its relaxations."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
+from judge_r1.benchmarks.base import Table, Tables
+from judge_r1.benchmarks.rankjudge.failure_types import class_bias, confusion, named_types
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.located_verdicts import parts_correct
@@ -17,6 +18,9 @@ from judge_r1.core.verdicts import (
     preference,
     reorder,
 )
+
+Criterion = Literal["side", "side+round"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 
 def gold_of(item: Item) -> LocatedVerdict:
@@ -56,43 +60,55 @@ def aggregate_pointwise(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 
 def metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
     """Means over all votes, so that both orders count alike. `side`: the better conversation is right. `side+round`:
-    the round, too. `bias A` … `bias G`: see `class_bias`. Of votes on one conversation each, only `score gap`: the mean
-    score of the better conversations minus that of the worse ones, from 1 to 10."""
-    if any(len(vote.order) == 1 for result in results for vote in result.votes):
+    the round, too. `bias A` … `bias G`: see `failure_types.class_bias`. Of votes on one conversation each, only
+    `score gap`: the mean score of the better conversations minus that of the worse ones, from 1 to 10."""
+    if any(map(is_pointwise, results)):
         return {"score gap": mean_or_none(_score_gaps(results))}
-    parts = [parts_correct(_own(vote), _gold(result.gold)) for result in results for vote in result.votes]
-    bias = class_bias(results)
+    bias = class_bias(named_types(results))
     return {
-        "side": mean_or_none(part.side for part in parts),
-        "side+round": mean_or_none(part.side and part.round for part in parts),
+        "side": mean_or_none(criterion_score(result, "side") for result in results),
+        "side+round": mean_or_none(criterion_score(result, "side+round") for result in results),
         **{f"bias {failure.letter}": bias.get(failure.key) for failure in FAILURES if bias},
     }
 
 
-def class_bias(results: Sequence[ItemResult]) -> dict[str, float]:
-    """Share of predictions minus share of gold by failure type, in percentage points, over the votes with a predicted
-    type; empty without one."""
-    named = _named_types(results)
-    gold, predicted = (Counter(pair[side] for pair in named) for side in (0, 1))
-    return {f.key: 100 * (predicted[f.key] - gold[f.key]) / len(named) for f in FAILURES} if named else {}
+def tables(results: Sequence[ItemResult]) -> Tables:
+    """Accuracy by the type of the flaw, and the shares of the types that the judge names; empty for pointwise votes."""
+    if any(map(is_pointwise, results)):
+        return {}
+    kinds: dict[str, list[ItemResult]] = {}
+    for result in sorted(results, key=lambda result: str(result.gold["failure"])):
+        kinds.setdefault(result.gold["failure"], []).append(result)
+    accuracy: Table = {
+        kind: {
+            "pairs": len(own),
+            "score": mean(result.score for result in own),
+            **{name: mean(criterion_score(result, name) for result in own) for name in CRITERIA},
+        }
+        for kind, own in kinds.items()
+    }
+    named: Table = {gold: dict(row) for gold, row in confusion(named_types(results)).items()}
+    return {"By type of the flaw": accuracy, **({"Named type by type of the flaw": named} if named else {})}
 
 
-def confusion(results: Sequence[ItemResult]) -> dict[str, dict[str, float]]:
-    """Share of each predicted type by gold type, over the votes with a predicted type; rows add up to 1."""
-    counts: dict[str, Counter[str]] = {}
-    for gold, predicted in _named_types(results):
-        counts.setdefault(gold, Counter())[predicted] += 1
-    return {gold: {f.key: row[f.key] / row.total() for f in FAILURES} for gold, row in sorted(counts.items())}
+def is_pointwise(result: ItemResult) -> bool:
+    """Whether the votes rate one conversation each."""
+    return any(len(vote.order) == 1 for vote in result.votes)
 
 
-def _named_types(results: Sequence[ItemResult]) -> list[tuple[str, str]]:
-    """The gold type and the predicted one of each vote that names a type."""
-    return [
-        (result.gold["failure"], vote.verdict.failure)
-        for result in results
-        for vote in result.votes
-        if isinstance(vote.verdict, LocatedVerdict) and vote.verdict.failure
-    ]
+def criterion_score(result: ItemResult, criterion: Criterion) -> float:
+    """The score of a result if only the side, or side and round, must be right, as the mean over its votes. An invalid
+    vote counts 0. Pointwise votes decide on the side alone.
+
+    Raises:
+        ValueError: Pointwise votes give no round.
+    """
+    if is_pointwise(result):
+        if criterion != "side":
+            raise ValueError("votes on one conversation each name no round: only the side can count")
+        return result.score
+    parts = [parts_correct(_own(vote), _gold(result.gold)) for vote in result.votes]
+    return mean(part.side and (part.round or criterion == "side") for part in parts)
 
 
 def _score_gaps(results: Sequence[ItemResult]) -> list[float]:

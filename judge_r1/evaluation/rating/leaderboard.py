@@ -1,60 +1,25 @@
 """Computes a rating: curates the items, fits each slice, and relates the slices to each other."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from statistics import mean, median
 
+from judge_r1.benchmarks.rankjudge.failure_types import NamedTypes
 from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.rating.comparison import agreement, elo_of
 from judge_r1.evaluation.rating.cost import cost_front
-from judge_r1.evaluation.rating.records import (
-    Breakdown,
-    ItemRating,
-    JudgeRating,
-    RatedSlice,
-    Rating,
-    StabilityRow,
-    Status,
-)
-from judge_r1.evaluation.rating.vote_files import GROUP, Votes
-from judge_r1.statistics.correlation import kendall, spearman
-from judge_r1.statistics.rating.bradley_terry import Fit, fit
+from judge_r1.evaluation.rating.rated_vote import GROUP, WRITER
+from judge_r1.evaluation.rating.records import Breakdown, ItemRating, Rating, StabilityRow, Status
+from judge_r1.evaluation.rating.slices import Fitted, RatingOptions, fit_slice, group_slice
+from judge_r1.evaluation.rating.vote_files import Votes
+from judge_r1.statistics.rating.bradley_terry import Fit
 from judge_r1.statistics.rating.curate import drop_hardest, informative
-from judge_r1.statistics.rating.eip import eip
-from judge_r1.statistics.rating.errors import Z95, RatingUncertainty, rating_errors
-from judge_r1.statistics.rating.separation import Separation, separate
 from judge_r1.statistics.rating.stability import stability
 from judge_r1.statistics.rating.votes import VoteTable
 
 ALL, CURATED = "informative items", "without the hardest"
 MOST_VALUES = 50
 """A label with more values, such as a text of each item, gets no breakdown."""
-
-
-@dataclass(frozen=True)
-class RatingOptions:
-    """`anchor` is the zero of the scale (`bradley_terry.Fit.elo`), `top` the share of hardest items to drop. With
-    `partial`, an item needs no vote of every judge. `compat` follows RankJudge's public code. `refused` names items
-    that people refused."""
-
-    anchor: str = "all"
-    prior: float = 0.0
-    top: float = 0.05
-    partial: bool = False
-    compat: bool = False
-    refused: frozenset[str] = frozenset()
-    repeats: int = 10
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """A slice with its fit, the errors of the fit, and the players without a finite rating."""
-
-    slice: RatedSlice
-    fit: Fit
-    errors: RatingUncertainty
-    separation: Separation
 
 
 def rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating]]:
@@ -72,100 +37,52 @@ def rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating]
 def _rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating]]:
     table = votes.table()
     base = informative(table, complete=not options.partial, refused=options.refused, expected=votes.answers)
-    first = _fitted(ALL, base.kept, options, base.dropped)
+    first = fit_slice(ALL, base.kept, options, base.dropped)
     cut = drop_hardest(base.kept, options.top, compat=options.compat, prior=options.prior)
-    second = _fitted(CURATED, cut.kept, options, {**base.dropped, **cut.dropped})
+    second = fit_slice(CURATED, cut.kept, options, {**base.dropped, **cut.dropped})
     dropped = {**base.dropped, **cut.dropped}
-    groups = [_group(group, cut.kept.subset(items=items), options) for group, items in votes.by_label(GROUP).items()]
     tokens = {judge: mean(found) for judge, found in sorted(votes.tokens.items())}
+    by_group = votes.by_label(GROUP)
+    parts = {group: cut.kept.subset(items=items) for group, items in by_group.items()} if len(by_group) > 1 else {}
     rating = Rating(
-        options={name: value for name, value in asdict(options).items() if name != "refused"},
-        slices=(first.slice, second.slice, *(groups if len(groups) > 1 else ())),
-        slices_agree=agreement(first.slice.judges, second.slice.judges),
+        options={name: value for name, value in asdict(options).items() if name != "refused"}
+        | {"criterion": votes.criterion},
+        slices=(first.slice, second.slice, *(group_slice(group, table, options) for group, table in parts.items())),
+        slices_agree=agreement(elo_of(first.slice.judges), elo_of(second.slice.judges)),
         breakdowns=tuple(_breakdowns(first.fit, options.anchor, votes.labels)),
         stability=tuple(
-            StabilityRow(**part._asdict())
-            for part in stability(cut.kept, repeats=options.repeats, seed=options.seed, prior=options.prior)
+            row for group, table in ({"": cut.kept} | parts).items() for row in _stable(group, table, options)
         ),
         invalid={judge: votes.invalid[judge] / count for judge, count in sorted(votes.answers.items())},
         tokens=tokens,
         front=tuple(judge.judge for judge in cost_front(first.slice.judges, tokens)),
+        types={judge: _by_gold(found) for judge, found in sorted(votes.types.items())},
+        writers=tuple(judge for judge in sorted(votes.answers) if _wrote(judge, votes)),
     )
     return rating, _items(table, votes, first, dropped, options)
 
 
-def agreement(one: Sequence[JudgeRating], other: Sequence[JudgeRating]) -> tuple[float | None, float | None]:
-    """Spearman's rho and Kendall's tau of the judges that have a finite rating in both."""
-    found = [{judge.judge: judge.elo for judge in side if judge.elo is not None} for side in (one, other)]
-    shared = sorted(found[0].keys() & found[1].keys())
-    first, second = ([side[name] for name in shared] for side in found)
-    return (spearman(first, second), kendall(first, second)) if len(shared) > 1 else (None, None)
+def _by_gold(named: NamedTypes) -> dict[str, dict[str, int]]:
+    rows: dict[str, dict[str, int]] = {}
+    for (gold, predicted), count in sorted(named.items()):
+        rows.setdefault(gold, {})[predicted] = count
+    return rows
 
 
-def _group(group: str, table: VoteTable, options: RatingOptions) -> RatedSlice:
-    """A refit on one group: the scale has its own zero, the mean judge unless the anchor is a judge's name."""
-    label = f"{GROUP} {group}"
+def _wrote(judge: str, votes: Votes) -> bool:
+    """Whether the name of a judge holds the name of a model that wrote the items, as in `chat:MODEL`."""
+    models = [writer.partition(":")[2].lower() for writer in votes.by_label(WRITER)]
+    return any(model and model in judge.lower() for model in models)
+
+
+def _stable(group: str, table: VoteTable, options: RatingOptions) -> list[StabilityRow]:
+    """The stability on the items of a group; nothing if they cannot be rated alone."""
     try:
-        alone = informative(table, complete=not options.partial)
-        anchor = options.anchor if options.compat or options.anchor != "all" else "judges"
-        return _fitted(label, alone.kept, options, alone.dropped, anchor).slice
-    except ValueError as error:
-        return RatedSlice(name=label, items=0, judges=(), dropped={}, converged=False, connected=False, note=str(error))
-
-
-def _fitted(
-    name: str, table: VoteTable, options: RatingOptions, dropped: Mapping[str, str], anchor: str | None = None
-) -> _Fitted:
-    whole = Separation(table, {}, {})
-    separation = whole if options.prior else separate(table)
-    rated = table if options.compat else separation.rated
-    found = fit(rated, prior=options.prior, polish=not options.compat)
-    anchor = anchor or options.anchor
-    elo, _ = found.elo(anchor)
-    errors = rating_errors(found, anchor)
-    scores = eip(table) if table.full and len(table.judges) > 1 else None
-    points, count = table.judge_points
-    judges = []
-    for index, judge in enumerate(table.judges):
-        status: Status = separation.judges.get(judge, "rated")
-        at = rated.judges.index(judge) if judge in rated.judges else None
-        value = None if at is None else float(elo[at])
-        error = None if at is None or not errors.connected else float(errors.judges[at])
-        judges.append(
-            JudgeRating(
-                judge=judge,
-                status=status,
-                elo=value,
-                se=error,
-                ci95=None if value is None or error is None else (value - Z95 * error, value + Z95 * error),
-                accuracy=float(points[index] / count[index]),
-                votes=int(count[index]),
-                eip=None if scores is None else float(scores.judges[index]),
-            )
-        )
-    ranked = sorted(judges, key=lambda j: (-_height(j), -j.accuracy, j.judge))
-    both = [(j.elo, j.eip) for j in judges if j.elo is not None and j.eip is not None]
-    bt, cross = [pair[0] for pair in both], [pair[1] for pair in both]
-    return _Fitted(
-        RatedSlice(
-            name=name,
-            items=len(table.items),
-            judges=tuple(ranked),
-            dropped=dict(sorted(Counter(dropped.values()).items())),
-            converged=found.converged,
-            connected=errors.connected,
-            bt_eip=(spearman(bt, cross), kendall(bt, cross)) if len(both) > 1 else None,
-        ),
-        found,
-        errors,
-        separation,
-    )
-
-
-def _height(judge: JudgeRating) -> float:
-    if judge.elo is not None:
-        return judge.elo
-    return {"above": float("inf"), "below": float("-inf")}.get(judge.status, -1e9)
+        kept = informative(table, complete=not options.partial).kept if group else table
+        found = stability(kept, repeats=options.repeats, seed=options.seed, prior=options.prior)
+    except ValueError:
+        return []
+    return [StabilityRow(group=group, **part._asdict()) for part in found]
 
 
 def _breakdowns(found: Fit, anchor: str, labels: Mapping[str, Mapping[str, str]]) -> list[Breakdown]:
@@ -184,7 +101,7 @@ def _breakdowns(found: Fit, anchor: str, labels: Mapping[str, Mapping[str, str]]
 
 
 def _items(
-    table: VoteTable, votes: Votes, first: _Fitted, dropped: Mapping[str, str], options: RatingOptions
+    table: VoteTable, votes: Votes, first: Fitted, dropped: Mapping[str, str], options: RatingOptions
 ) -> list[ItemRating]:
     elo = dict(zip(first.fit.table.items, first.fit.elo(options.anchor)[1].tolist(), strict=True))
     se = dict(zip(first.fit.table.items, first.errors.items_model.tolist(), strict=True))

@@ -1,5 +1,6 @@
 """Runs a rating from votes to files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
@@ -7,20 +8,30 @@ from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_file import read_text
-from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
+from judge_r1.evaluation.rating.comparison import RATING, compare
+from judge_r1.evaluation.rating.grids import grids, scale_grid
+from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
-from judge_r1.evaluation.rating.page import elo_chart, grids, rating_page, scale_grid
+from judge_r1.evaluation.rating.page import elo_chart, rating_page
+from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.evaluation.report.charts import Figure
 from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Grid, markdown
 
-RATING, SCALE, PAGE, BOARD, CHART = "rating.json", "scale.json", "rating.html", "leaderboard.md", "rating.svg"
+SCALE, PAGE, BOARD, CHART = "scale.json", "rating.html", "leaderboard.md", "rating.svg"
 
 
-def run_rating(votes: Votes, options: RatingOptions, out: Path) -> list[Grid]:
-    """Rates the judges and writes the files to `out`, all or none. Returns the tables."""
+def run_rating(
+    votes: Votes, options: RatingOptions, out: Path, *, other: Path | None = None, without: Sequence[str] = ()
+) -> list[Grid]:
+    """Rates the judges and writes the files to `out`, all or none. Returns the tables.
+
+    `other` is the folder of a rating to compare with, also without some judges.
+    """
     rating, items = rate(votes, options)
+    if other is not None:
+        rating = rating.model_copy(update={"compared": compare(rating, other, without)})
     tables = grids(rating)
     chart = elo_chart(rating.slices[0].judges)
     page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")

@@ -62,14 +62,37 @@ class Breakdown(Record):
 
 
 class StabilityRow(Record):
-    """The agreement of ratings on a part of the votes with the full fit; see `statistics.rating.stability`."""
+    """The agreement of ratings on a part of the votes with the full fit; see `statistics.rating.stability`. `group` is
+    empty for all items."""
 
+    group: str = ""
     fraction: float
     spearman: float | None
     kendall: float | None
     lowest_spearman: float | None
     rated: float
     failed: int
+
+
+class ComparedJudge(Record):
+    """A judge with a finite Elo in two ratings. Ranks count from 1 among these judges."""
+
+    judge: NonEmpty
+    elo: float
+    other_elo: float
+    rank: int
+    other_rank: int
+
+
+class Comparison(Record):
+    """The agreement with another rating. `agree` are Spearman's rho and Kendall's tau over all judges of both, and
+    `agree_without` those without the judges in `without`, such as the writers of the pairs."""
+
+    other: NonEmpty
+    judges: tuple[ComparedJudge, ...]
+    agree: tuple[float | None, float | None]
+    without: tuple[str, ...] = ()
+    agree_without: tuple[float | None, float | None] | None = None
 
 
 class Rating(Record):
@@ -89,3 +112,8 @@ class Rating(Record):
     """Mean written tokens per item, of the judges whose tokens are known."""
     front: tuple[str, ...] = ()
     """The judges that no other one beats with at most as many tokens, the cheapest first."""
+    types: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
+    """Of judges of conversations: gold type -> named type -> votes."""
+    writers: tuple[str, ...] = ()
+    """The judges whose model wrote conversations that they judge."""
+    compared: Comparison | None = None

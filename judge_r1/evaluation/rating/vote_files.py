@@ -9,34 +9,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from judge_r1.benchmarks.rankjudge.failure_types import named_types
+from judge_r1.benchmarks.rankjudge.scoring import criterion_score
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.evaluation.rating.cost import written_tokens
+from judge_r1.evaluation.rating.published_matches import is_match, match_vote
+from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
 from judge_r1.evaluation.results import OUTCOMES, read_outcomes
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
 OnInvalid = Literal["incorrect", "drop"]
-GROUP = "group"
 MOST_TOKENS = 1e9
 """More tokens for one item are a typing error."""
 
 
-class RatedVote(NamedTuple):
-    """One answer. `score` is None for an invalid one; `labels` describe the item, such as its group."""
-
-    judge: str
-    item: str
-    score: float | None
-    cluster: str
-    labels: dict[str, str]
-    tokens: float | None = None
-
-
 @dataclass
 class Votes:
-    """Votes with the clusters and labels of the items, and each judge's counts of answers and invalid answers."""
+    """Votes with the clusters and labels of the items, and each judge's counts of answers, invalid answers and types.
+    `criterion` says what a vote had to get right."""
 
     votes: list[tuple[str, str, float]] = field(default_factory=list)
     clusters: dict[str, str] = field(default_factory=dict)
@@ -44,6 +38,8 @@ class Votes:
     answers: Counter[str] = field(default_factory=Counter)
     invalid: Counter[str] = field(default_factory=Counter)
     tokens: dict[str, list[float]] = field(default_factory=dict)
+    types: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
+    criterion: Criterion = "score"
 
     def table(self) -> VoteTable:
         return vote_table(self.votes, self.clusters)
@@ -54,20 +50,26 @@ class Votes:
         return {value: [item for item, found in self.labels.items() if found.get(label) == value] for value in values}
 
 
-def read_votes(paths: Sequence[Path], *, on_invalid: OnInvalid = "incorrect", compat: bool = False) -> Votes:
+def read_votes(
+    paths: Sequence[Path],
+    *,
+    on_invalid: OnInvalid = "incorrect",
+    compat: bool = False,
+    criterion: Criterion = "score",
+) -> Votes:
     """All votes of the paths. An invalid answer is incorrect, or left out with `drop`. The same vote in two paths, such
     as that of a benchmark's baseline, counts once.
 
     `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
 
     Raises:
-        JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, or an item has two
-            clusters.
+        JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, an item has two
+            clusters, or the votes lack the parts that the criterion needs.
     """
-    found = Votes()
+    found = Votes(criterion=criterion)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in (source for path in paths for source in _sources(path)):
-        for vote in _votes_of(source, compat):
+        for vote in _votes_of(source, compat, criterion):
             before, score = origin.setdefault((vote.judge, vote.item), (source, vote.score))
             if before == source:
                 _add(found, vote, source, on_invalid)
@@ -89,6 +91,8 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
     found.answers[vote.judge] += 1
     if vote.tokens is not None:
         found.tokens.setdefault(vote.judge, []).append(vote.tokens)
+    if vote.types:
+        found.types.setdefault(vote.judge, Counter()).update(vote.types)
     if vote.score is None:
         found.invalid[vote.judge] += 1
         if on_invalid == "drop":
@@ -105,29 +109,43 @@ def _sources(path: Path) -> list[Path]:
     raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
 
 
-def _votes_of(path: Path, compat: bool) -> Iterator[RatedVote]:
+def _votes_of(path: Path, compat: bool, criterion: Criterion) -> Iterator[RatedVote]:
     if path.is_file():
-        yield from _table_votes(path, compat)
+        yield from _table_votes(path, compat, criterion)
         return
     tokens = written_tokens(path)
     for judge, results in read_outcomes(path).items():
         for result in results:
-            labels = {GROUP: result.group, **_text_fields(result.gold)}
-            score = result.score if result.valid else None
+            labels = {GROUP: result.group, **text_fields(result.gold)}
+            score = _score(result, path, criterion) if result.valid else None
             written = tokens.get((judge, result.item_id))
-            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written)
+            types = named_types([result]) if _is_located(result.gold) else Counter[tuple[str, str]]()
+            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written, types)
 
 
-def _text_fields(gold: Any) -> dict[str, str]:
-    """The labels in a gold that is a mapping, such as the failure type of a pair of conversations."""
-    return {str(k): v for k, v in gold.items() if isinstance(v, str)} if isinstance(gold, dict) else {}
+def _score(result: ItemResult, path: Path, criterion: Criterion) -> float:
+    if criterion == "score":
+        return result.score
+    if not _is_located(result.gold):
+        raise JudgeError(f"{path} holds no votes on conversations: leave out --criterion")
+    try:
+        return criterion_score(result, criterion)
+    except ValueError as error:
+        raise JudgeError(f"{path}: {error}: give --criterion side") from None
 
 
-def _table_votes(path: Path, compat: bool) -> Iterable[RatedVote]:
+def _is_located(gold: Any) -> bool:
+    """Whether a gold is that of a pair of conversations."""
+    return isinstance(gold, dict) and {"better", "round", "failure"} <= gold.keys()
+
+
+def _table_votes(path: Path, compat: bool, criterion: Criterion) -> Iterable[RatedVote]:
     for row in file_rows(path):
-        if isinstance(row.values.get("model"), dict) and isinstance(row.values.get("judge"), dict):
-            yield _match(row, compat)
+        if is_match(row):
+            yield match_vote(row, compat, criterion)
             continue
+        if criterion != "score":
+            raise JudgeError(f"{path} is a table of votes, whose score has no parts: leave out --criterion")
         item = row.name("item")
         cluster = row.name("cluster") if row.values.get("cluster") else item
         labels = {GROUP: row.name(GROUP)} if row.values.get(GROUP) else {}
@@ -139,23 +157,3 @@ def _number(row: Row, name: str, most: float) -> float | None:
     """The number from 0 to `most` in a column; None if it is empty."""
     value = row.value(name)
     return None if value in (None, "") else row.bounded(name, value, most)
-
-
-def _match(row: Row, compat: bool) -> RatedVote:
-    """A published match. Strictly, a missing round or type is wrong and a missing verdict invalid."""
-    judge, pair = row.values["judge"], row.values.get("pair")
-    parts = [judge.get(f"correct_{part}") for part in ("verdict", "bad_round", "behavior_type")]
-    if compat:
-        score = None if judge.get("correct") is None else float(bool(judge["correct"]))
-    else:
-        score = None if parts[0] is None else float(all(parts))
-    name = row.values["model"].get("name")
-    if not isinstance(name, str) or not name:
-        raise row.error("model", "must name the judge in its field name")
-    labels = _text_fields(pair)
-    if isinstance(row.values.get("domain"), str):
-        labels[GROUP] = row.values["domain"]
-    usage = row.values.get("usage")
-    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    written = float(tokens) if isinstance(tokens, int | float) else None
-    return RatedVote(name, row.name("id"), score, row.name("id"), labels, written)

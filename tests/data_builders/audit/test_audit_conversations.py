@@ -35,6 +35,25 @@ def test_a_leak_is_flagged(folder: Path) -> None:
     assert "length" in audit.leaks
     assert "fewer words" in audit.leaks
     assert "form: odd length" in audit.leaks
+    assert "form: odd length, all three parts" not in audit.leaks  # it finds the turn, and names the wrong type
+    (chance,) = [result for result in audit.form if result.check == "chance"]
+    assert chance.joint_ci95[0] <= chance.guess == pytest.approx(1 / 14 * 0.22, abs=0.01)
+
+
+def test_a_leak_of_all_three_parts_is_flagged(folder: Path) -> None:
+    """Refusals that occur in flawed turns alone: the side is found in one type only, all three parts in all of it."""
+    pairs, texts = read_pairs(folder)
+    wrong = [pair for pair in pairs if pair.failure == "unnecessary_refusal"]
+    assert wrong
+
+    def silent(pair: ConversationPair) -> ConversationPair:
+        side = "conversation_b" if pair.preferred == "A" else "conversation_a"
+        talk, place = list(getattr(pair, side)), 2 * pair.flawed_round - 1
+        talk[place] = ChatMessage(role="assistant", content="The document does not say.")
+        return pair.model_copy(update={side: tuple(talk), "failure": "unnecessary_refusal"})
+
+    audit = audit_conversations([silent(pair) for pair in pairs], texts)
+    assert "form: refusal words, all three parts" in audit.leaks
 
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:

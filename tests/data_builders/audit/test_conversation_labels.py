@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from data_builders.audit.annotation.local_site import Request
 from data_builders.audit.annotation.record_log import AnswerFileError
-from data_builders.audit.conversation_labels.labels import report_labels, write_sample
+from data_builders.audit.conversation_labels.labels import write_sample
 from data_builders.audit.conversation_labels.pages import LabelSite, open_labels
+from data_builders.audit.conversation_labels.summary import report_labels
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import failure_type
@@ -113,6 +114,37 @@ def test_answers_about_other_pairs_are_refused(sample: Path) -> None:
     (sample / "answers.jsonl").write_text(json.dumps(line) + "\n")
     with pytest.raises(AnswerFileError, match="pair other, which is not in the set"):
         open_labels(sample, sample / "answers.jsonl")
+
+
+def test_labels_by_difficulty(sample: Path, tmp_path: Path) -> None:
+    """Cumulative shares, with equal Elo in one step; a pair without an Elo is left out."""
+    pairs = [pair.pair_id for pair in read_conversations(sample)[0]]
+    given = {"clean": pairs[:3], "noise": pairs[3:5], "ambiguous": pairs[5:]}
+    lines = [
+        {"schema": 1, "annotator": "Ana", "pair_id": pair, "label": label, "at": "now"}
+        for label, found in given.items()
+        for pair in found
+    ]
+    (sample / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rating, elo = tmp_path / "rating", (1000.0, 1500.0, 1200.0, 1200.0, 1600.0, None)
+    rating.mkdir()
+    items = [
+        {"schema": 1, "item": pair, "cluster": "d", "status": "rated" if value else "incomplete", "elo": value,
+         "se": None, "points": 1, "votes": 2}
+        for pair, value in zip(pairs, elo, strict=True)
+    ]  # fmt: skip
+    (rating / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    words = ["audit", "report", str(sample), "--rating", str(rating)]
+    output = CliRunner().invoke(app, words).output
+    assert "Labels by difficulty" in output
+    steps = json.loads((sample / "labels.json").read_text())["by_elo"]
+    assert [(step["elo"], step["answers"]) for step in steps] == [(1000, 1), (1200, 3), (1500, 4), (1600, 5)]
+    assert [step["noise"] for step in steps] == pytest.approx([0, 1 / 3, 1 / 4, 2 / 5])
+    assert (sample / "labels.svg").read_text().startswith("<svg")
+    (rating / "items.jsonl").write_text(json.dumps({**items[0], "item": "other"}) + "\n")
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "gives none of the labelled pairs an Elo" in result.output + str(result.exception)
 
 
 def test_the_commands(folder: Path, tmp_path: Path) -> None:

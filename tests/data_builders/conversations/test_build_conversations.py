@@ -55,8 +55,9 @@ def test_validate(folder: Path, tmp_path: Path) -> None:
     assert validate(folder).good
     for file in folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
+    pair = next(iter(read_jsonl(folder / "conversations.jsonl", ConversationPair)))
     lines = (tmp_path / "documents.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "documents.jsonl").write_text("".join(lines[1:]))
+    (tmp_path / "documents.jsonl").write_text("".join(line for line in lines if pair.document_id not in line))
     assert not validate(tmp_path).good
 
 

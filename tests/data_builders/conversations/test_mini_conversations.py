@@ -80,7 +80,7 @@ def _traces(data: PairSet, writer: str) -> list[tuple[int, bool]]:
         assert trajectory.reward is not None
         assert trajectory.reward["r"] == 1.0
         text = tokenizer.decode(trajectory.token_ids)
-        found.append((trajectory.searches, re.search(r" no [AB] worse", text) is not None))
+        found.append((trajectory.searches, re.search(r" (?:no|differs) [AB] worse", text) is not None))
     return found
 
 
@@ -88,7 +88,7 @@ def test_careful_traces_find_the_flaw_and_undirected_ones_often_miss_it(data: Pa
     careful, careless = (_traces(data, name) for name in ("mini-conversations-careful", "mini-conversations"))
     assert all(found for _, found in careful)
     assert 0.1 < sum(found for _, found in careless) / len(careless) < 0.8
-    assert all(searches <= 2 for searches, _ in careless)
+    assert len({searches for searches, _ in careless}) > 2
 
 
 def test_what_is_checked_does_not_depend_on_the_flaw(data: PairSet) -> None:

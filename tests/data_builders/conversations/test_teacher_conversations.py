@@ -12,7 +12,10 @@ from source_factories import FunctionTeacher
 from typer.testing import CliRunner
 
 from data_builders.conversations import mini
-from data_builders.conversations.teacher import Asker, Calls, ground
+from data_builders.conversations.documents import read_documents
+from data_builders.conversations.sampler import sample_conditions
+from data_builders.conversations.teacher import Asker, Calls
+from data_builders.conversations.teacher_checks import ground
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Verification
@@ -35,17 +38,17 @@ def scripted(system: str, user: str, sample: int) -> str:
         rounds = len(re.findall(r"Round \d+, ASSISTANT", user))
         claim = {"claim": "c", "grounded": chance(user, "g") > 0.2}
         return json.dumps({"rounds": [{"round": number, "claims": [claim]} for number in range(1, rounds + 1)]})
-    if '"conversation"' in user:
-        wanted = int(re.findall(r"with exactly (\d+) messages", user)[0])
-        wanted -= 2 * (sample == 0 and chance(user, "w") < 0.4)
+    answer: dict[str, object] = {}
+    if entries := re.findall(r"exactly (\d+) entries", user):
+        if sample == 0 and chance(user, "p") < 0.3:
+            return "I cannot decide on a plan."
+        answer["rounds"] = [f"round {number}: asks about a part" for number in range(1, int(entries[0]) + 1)]
+    if messages := re.findall(r"(\d+) messages", user):
+        wanted = int(messages[0]) - 2 * (sample == 0 and chance(user, "w") < 0.4)
         named = content_hash(user)
         roles = ("user", "assistant")
-        messages = [{"role": roles[n % 2], "content": f"Message {n} of {named}."} for n in range(wanted)]
-        return "```json\n" + json.dumps({"conversation": messages}) + "\n```"
-    rounds = int(re.findall(r"with exactly (\d+) entries", user)[0])
-    if sample == 0 and chance(user, "p") < 0.3:
-        return "I cannot decide on a plan."
-    return json.dumps({"rounds": [f"round {number}: asks about a part" for number in range(1, rounds + 1)]})
+        answer["conversation"] = [{"role": roles[n % 2], "content": f"Message {n} of {named}."} for n in range(wanted)]
+    return "```json\n" + json.dumps(answer) + "\n```"
 
 
 @pytest.fixture
@@ -90,6 +93,33 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     pairs = list(read_jsonl(out / "conversations.jsonl", ConversationPair))
     assert len(pairs) == found[None]
     assert {pair.generator for pair in pairs} == {report["teacher"]["name"]}
+    assert validate(out).good
+
+
+def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half the calls to the writer, the same layers of the verifier, and the flawed round is still the drawn one."""
+    out, asked = tmp_path / "out", Counter[str]()
+
+    def counted(system: str, user: str, sample: int) -> str:
+        asked["both" if "entries and" in user else "plan" if " entries" in user else "other"] += 1
+        return scripted(system, user, sample)
+
+    with FakeLLMServer(counted) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        built(server, documents, out, "--set", "single_call=true")
+    report = json.loads((out / "build.json").read_text())
+    assert report["options"] == ["single_call=true"]
+    verified = list(read_jsonl(out / "verification.jsonl", Verification))
+    found = Counter(verification.failed for verification in verified)
+    assert all(found[layer] for layer in ("coherence", "adherence", "grounding", None))
+    assert asked["plan"] == 0
+    assert asked["both"] == 2 * 36 + sum(report["teacher"]["rejected"].values())
+    pairs = {pair.pair_id: pair for pair in read_jsonl(out / "conversations.jsonl", ConversationPair)}
+    documents_by_id = {document.document_id: document for document in read_documents(documents, None)}
+    for pair in pairs.values():
+        drawn = [sample_conditions(documents_by_id[pair.document_id], number, 0) for number in range(3)]
+        assert (pair.pair_id, pair.flawed_round) in {(found.pair_id, found.flawed_round) for found in drawn}
     assert validate(out).good
 
 

@@ -1,6 +1,7 @@
 """The benchmark of conversation pairs: prompts, parsers, joint correctness, baselines and published pairs."""
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -12,17 +13,19 @@ from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.benchmarks.rankjudge.baselines import CHANCE
+from judge_r1.benchmarks.rankjudge.failure_types import class_bias, confusion, named_types
 from judge_r1.benchmarks.rankjudge.options import parse_options
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise, read_pointwise
+from judge_r1.benchmarks.rankjudge.revisions import REVISIONS
 from judge_r1.benchmarks.rankjudge.scoring import (
     aggregate_joint,
     aggregate_pointwise,
-    class_bias,
-    confusion,
+    criterion_score,
     gold_of,
     metrics,
     parts_correct,
 )
+from judge_r1.core.conversation_types import FAILURE_KEYS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, PairwiseVerdict, Verdict, reorder
@@ -133,7 +136,37 @@ def test_context_is_inline_missing_or_searched(folder: Path) -> None:
     assert loaded.texts[task.case_id] == task.context
 
 
-@pytest.mark.parametrize("subset", ["inlne", "inline:search", "both:both", "pointwise:both", "search:pointwise"])
+def test_revised_prompts_differ_and_have_the_same_answer(folder: Path) -> None:
+    chats = {}
+    for subset in ("inline", *REVISIONS):
+        loaded = BENCHMARKS.get("rankjudge").load(folder, subset)
+        task = loaded.task(loaded.items[0], (0, 1))
+        assert isinstance(task, CustomPrompt)
+        chats[subset] = task.prompt.chat()[1]["content"]
+        assert task.read('{"worst_round": 2, "problem_type": "C", "verdict": "B"}') == LocatedVerdict(
+            winner="B", round=2, failure="disorganized"
+        )
+    assert len(set(chats.values())) == 5
+    shared = chats["inline"].partition("Answer with one JSON object")[0]
+    assert all(chat.startswith(shared) and "worst_round and problem_type are about" in chat for chat in chats.values())
+    example = re.search(r"nothing else: ({.*}). verdict", chats["stages"])
+    assert example
+    assert read_pairwise(example[1]) == LocatedVerdict(winner="B", round=3, failure="self_contradiction")
+
+
+@pytest.mark.parametrize(
+    "subset",
+    [
+        "inlne",
+        "inline:search",
+        "both:both",
+        "pointwise:both",
+        "search:pointwise",
+        "hints:rules",
+        "search:rules",
+        "pointwise:hints",
+    ],
+)
 def test_unknown_settings(subset: str) -> None:
     with pytest.raises(JudgeError, match="rankjudge"):
         parse_options(subset)
@@ -145,10 +178,34 @@ def test_baselines_and_their_biases(folder: Path) -> None:
     scores = {name: sum(result.score for result in results) / len(results) for name, results in found.items()}
     assert len(found) >= 8
     assert scores["check: all"] > 0.35 > 0.1 > scores[CHANCE]
-    bias = class_bias(found["check: directive"])
+    bias = class_bias(named_types(found["check: directive"]))
     assert sum(bias.values()) == pytest.approx(0, abs=1e-9)
-    for row in confusion(found["check: all"]).values():
-        assert sum(row.values()) == pytest.approx(1)
+    tables = loaded.tables(found["check: all"])
+    assert tables["Named type by type of the flaw"] == confusion(named_types(found["check: all"]))
+    accuracy = tables["By type of the flaw"].values()
+    total = sum(row["pairs"] for row in accuracy)
+    assert total == len(loaded.items)
+    assert sum(row["pairs"] * row["score"] for row in accuracy) == pytest.approx(scores["check: all"] * total)
+
+
+def test_types_by_hand() -> None:
+    named = {("evasion", "evasion"): 3, ("evasion", "disorganized"): 1, ("disorganized", "evasion"): 4}
+    assert confusion(named)["evasion"] == {**dict.fromkeys(FAILURE_KEYS, 0.0), "evasion": 0.75, "disorganized": 0.25}
+    bias = class_bias(named)
+    assert (bias["evasion"], bias["disorganized"], bias["fabricated_answer"]) == (37.5, -37.5, 0)
+    assert class_bias({}) == {}
+
+
+def test_criteria_that_leave_parts_out(folder: Path) -> None:
+    item = BENCHMARKS.get("rankjudge").load(folder, None).items[0]
+    gold = gold_of(item)
+    other_type = gold.model_copy(update={"failure": "evasion" if gold.failure != "evasion" else "disorganized"})
+    other_round = gold.model_copy(update={"round": (gold.round or 0) + 1})
+    for verdict, side, both in ((gold, 1, 1), (other_type, 1, 1), (other_round, 1, 0)):
+        votes = [vote_of((0, 1), verdict), vote_of((0, 1), InvalidVerdict(reason="no_json"))]
+        result = item_result("j", item, votes, aggregate_joint(item, votes))
+        assert criterion_score(result, "side") == side / 2
+        assert criterion_score(result, "side+round") == both / 2
 
 
 def test_no_rule_of_the_form_finds_the_better_side(folder: Path) -> None:

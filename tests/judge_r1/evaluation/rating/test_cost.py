@@ -10,9 +10,10 @@ from test_rate import simulated_rows, write_votes
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.cost import cost_front, written_tokens
-from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
-from judge_r1.evaluation.rating.page import grids
+from judge_r1.evaluation.rating.grids import grids
+from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.records import JudgeRating
+from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
 
 

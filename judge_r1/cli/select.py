@@ -1,0 +1,54 @@
+"""select: write the pairs of a band of difficulty."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.errors import JudgeError
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(select)
+
+
+def select(
+    folder: Annotated[Path, typer.Argument(help="A folder of pairs or of conversations.")],
+    rating: Annotated[Path, typer.Option(help="Folder of `judge-r1 rate` on these pairs.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    band: Annotated[
+        str,
+        typer.Option(metavar="LOW,HIGH", help="Shares of the rated pairs, from the hardest: 0,0.2 is the top 20 %."),
+    ] = "0,1",
+    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs drawn from the band; all by default.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the draw.")] = 0,
+) -> None:
+    """Write the pairs of a band of difficulty, for example to train on easy ones. Pairs that the rating left out, such
+    as those that no judge or every judge gets right, are in no band.
+
+    Example: `judge-r1 select runs/talks --rating runs/talks-rating --band 0.4,1 --pairs 100 --out runs/easy`
+    """
+    from data_builders.build import write_pairs
+    from data_builders.conversations.parts import write_part
+    from data_builders.splits.difficulty import in_band
+    from judge_r1.core.conversations import read_conversations
+    from judge_r1.core.pair_set import PairSet, load_pairs
+    from judge_r1.core.transcripts import is_conversations
+
+    try:
+        low, high = (float(part) for part in band.split(","))
+    except ValueError:
+        raise JudgeError(f"--band takes two shares such as 0,0.2, not {band!r}") from None
+    if out.resolve() == folder.resolve():
+        raise JudgeError(f"{out} holds the pairs themselves: give another --out")
+    if is_conversations(folder):
+        found = in_band(rating, {pair.pair_id for pair in read_conversations(folder)[0]}, (low, high), pairs, seed)
+        write_part(folder, out, found)
+    else:
+        data = load_pairs(folder)
+        found = in_band(rating, {pair.pair_id for pair in data.pairs}, (low, high), pairs, seed)
+        kept = [pair for pair in data.pairs if pair.pair_id in found]
+        write_pairs(PairSet.of([data.cases[case_id] for case_id in dict.fromkeys(p.case_id for p in kept)], kept), out)
+    elo = list(found.values())
+    print(f"{out}: {len(elo)} pairs, Elo {elo[-1]:.0f} to {elo[0]:.0f}")

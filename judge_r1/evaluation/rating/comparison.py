@@ -1,0 +1,60 @@
+"""Compares two ratings of the same judges, for example on pairs that another model wrote (RankJudge, section 3.3)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.registry import suggest
+from judge_r1.core.strict_json import read_json
+from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, JudgeRating, Rating
+from judge_r1.statistics.correlation import kendall, spearman
+
+RATING = "rating.json"
+
+
+def read_rating(folder: Path) -> Rating:
+    """The rating in a folder of `judge-r1 rate`. Raises: JudgeError."""
+    path = folder / RATING
+    try:
+        return Rating.model_validate(read_json(path))
+    except ValueError:
+        raise JudgeError(f"{path} is no rating of judge-r1 rate: write it again") from None
+
+
+def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, float | None]:
+    """Spearman's rho and Kendall's tau of the judges in both."""
+    shared = sorted(one.keys() & other.keys())
+    first, second = [one[name] for name in shared], [other[name] for name in shared]
+    return (spearman(first, second), kendall(first, second)) if len(shared) > 1 else (None, None)
+
+
+def elo_of(judges: Sequence[JudgeRating]) -> dict[str, float]:
+    """The Elo of the judges with a finite one, the best first."""
+    return {judge.judge: judge.elo for judge in judges if judge.elo is not None}
+
+
+def compare(rating: Rating, other: Path, without: Collection[str] = ()) -> Comparison:
+    """Compares the ratings on all informative items of both.
+
+    Raises:
+        JudgeError: The ratings share fewer than two judges, or one to leave out is in neither.
+    """
+    mine, theirs = elo_of(rating.slices[0].judges), elo_of(read_rating(other).slices[0].judges)
+    shared = [name for name in mine if name in theirs]
+    if len(shared) < 2:
+        raise JudgeError(f"{other} rates {len(shared)} of these judges: give the judges the same names in both ratings")
+    for name in without:
+        if name not in shared:
+            raise JudgeError(f"no judge of both ratings is named {name!r}{suggest(name, shared)}")
+    ranks = {name: rank for rank, name in enumerate(sorted(shared, key=lambda name: (-theirs[name], name)), 1)}
+    rest = {name: mine[name] for name in shared if name not in without}
+    return Comparison(
+        other=str(other),
+        judges=tuple(
+            ComparedJudge(judge=name, elo=mine[name], other_elo=theirs[name], rank=rank, other_rank=ranks[name])
+            for rank, name in enumerate(shared, 1)
+        ),
+        agree=agreement(mine, theirs),
+        without=tuple(without),
+        agree_without=agreement(rest, theirs) if without else None,
+    )

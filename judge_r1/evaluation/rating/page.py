@@ -5,9 +5,11 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+from judge_r1.benchmarks.published import published
 from judge_r1.evaluation.rating.records import JudgeRating, RatedSlice, Rating
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, ticks
 from judge_r1.evaluation.report.plain_page import plain_page
+from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Grid
 
 WIDTH, LEFT, RIGHT, ROW, AXIS = 640, 170, 20, 20, 22
@@ -57,6 +59,16 @@ def grids(rating: Rating) -> list[Grid]:
     built.append(
         Grid("Stability", note, ("votes kept", "Spearman", "Kendall", "lowest Spearman", "judges rated"), stable)
     )
+    return built
+
+
+def published_grids() -> list[Grid]:
+    """The ratings that RankJudge's paper published, on a scale of their own."""
+    built = []
+    for table in published("rankjudge", None, same_items=False):
+        rows = tuple((f"{judge}{PUBLISHED}", f"{elo:.0f}") for judge, elo in table.measured(None)["Elo"].items())
+        note = f"Not measured here. Source: {table.citation}."
+        built.append(Grid("Published ratings", note, ("judge", "Elo"), rows))
     return built
 
 

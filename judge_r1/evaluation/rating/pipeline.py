@@ -9,7 +9,7 @@ from judge_r1.core.registry import suggest
 from judge_r1.core.text_file import read_text
 from judge_r1.evaluation.rating.leaderboard import RatingOptions, rate
 from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
-from judge_r1.evaluation.rating.page import elo_chart, grids, rating_page, scale_grid
+from judge_r1.evaluation.rating.page import elo_chart, grids, published_grids, rating_page, scale_grid
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.evaluation.report.charts import Figure
 from judge_r1.evaluation.report.standalone import standalone
@@ -18,10 +18,11 @@ from judge_r1.evaluation.report.tables import Grid, markdown
 RATING, SCALE, PAGE, BOARD, CHART = "rating.json", "scale.json", "rating.html", "leaderboard.md", "rating.svg"
 
 
-def run_rating(votes: Votes, options: RatingOptions, out: Path) -> list[Grid]:
-    """Rates the judges and writes the files to `out`, all or none. Returns the tables."""
+def run_rating(votes: Votes, options: RatingOptions, out: Path, *, published: bool = False) -> list[Grid]:
+    """Rates the judges and writes the files to `out`, all or none. Returns the tables; with `published` the last one
+    has RankJudge's published ratings."""
     rating, items = rate(votes, options)
-    tables = grids(rating)
+    tables = [*grids(rating), *(published_grids() if published else [])]
     chart = elo_chart(rating.slices[0].judges)
     page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")
     contents = {

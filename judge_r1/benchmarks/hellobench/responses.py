@@ -53,12 +53,14 @@ def answered(path: Path, folder: Path, options: HelloBenchOptions) -> Iterator[t
 
 
 def check_parts(options: HelloBenchOptions, categories: set[str]) -> None:
+    """Raises: BadBenchmark if a part of the subset is neither a task nor one of `categories`."""
     known = {*STEMS, *categories}
     if unknown := [part for part in options.parts if part not in known]:
         raise BadBenchmark(f"hellobench has no task or category {unknown[0]!r}{suggest(unknown[0], known)}")
 
 
 def chosen_weights(path: Path, options: HelloBenchOptions) -> Weights:
+    """The weights that the options name; without a name, those of the checkout. Raises: BadBenchmark, BadJson."""
     if options.weights is None:
         return default_weights(path)
     return Weights(AVERAGE) if options.weights == AVERAGE else read_weights(Path(options.weights))

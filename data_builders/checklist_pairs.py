@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from data_builders.dataset_type import DatasetType, RecordFile
-from data_builders.exports import AS_RECORDS, Format, Options, Row
+from data_builders.exports import ALPACA_SYSTEM, AS_RECORDS, Format, Options, Row
 from judge_r1.core.pair_set import PAIRS_FILE
 from judge_r1.episode.checklist_pair import ChecklistPair
 from judge_r1.episode.checklist_reward import COMPARISON, LOWER
@@ -58,11 +58,14 @@ class ChecklistPairDataset(DatasetType[ChecklistPair]):
     tags = ("llm-as-a-judge", "preference", "long-text")
 
     def formats(self) -> Mapping[str, Format[ChecklistPair]]:
-        columns = {"system": "instruction", "prompt": "input", "response": "output"}
-        llama = {"sft": {"formatting": "alpaca", "columns": columns}}
         return {
             "jsonl": AS_RECORDS,
-            "sft": Format("instruction, input, output, for LLaMA-Factory", _tables(sft=_sft), _notes, llama),
+            "sft": Format(
+                "instruction, input, output, for LLaMA-Factory",
+                _tables(sft=_sft),
+                _notes,
+                lambda options: {"sft": ALPACA_SYSTEM},
+            ),
             "trl": Format(
                 "prompts with completions for SFTTrainer, prompts with labels for GRPOTrainer",
                 _tables(sft=_trl_sft, grpo=_trl_grpo),

@@ -3,13 +3,14 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import Prompt, judge_prompt
+from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
@@ -33,7 +34,7 @@ class PromptLengths:
         searches = config.effective_budget.max_searches
         prompt = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt)
         if case.domain not in self._template:
-            empty = Prompt(prompt.messages, ("",) * len(prompt.inserted))
+            empty = replace(prompt, inserted=("",) * len(prompt.inserted))
             self._template[case.domain] = len(self._tokenizer.prompt_ids(empty, thinking=config.thinking))
         return self._template[case.domain] + sum(map(self._inserted, prompt.inserted))
 

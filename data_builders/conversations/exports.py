@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from data_builders.exports import Format, Options, Row
+from data_builders.exports import ALPACA_SYSTEM, Format, Options, Row
 from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.verdicts import LocatedVerdict
@@ -66,12 +66,7 @@ CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
         help="instruction, input, output, for LLaMA-Factory",
         tables=_sft,
         notes=_notes,
-        llama_factory={
-            "sft": {
-                "formatting": "alpaca",
-                "columns": {"system": "instruction", "prompt": "input", "response": "output"},
-            }
-        },
+        llama_factory=lambda options: {"sft": ALPACA_SYSTEM},
     ),
     "trl": Format(help="messages for SFTTrainer, prompts with labels for GRPOTrainer", tables=_trl, notes=_notes),
 }

@@ -65,15 +65,22 @@ class Format(Generic[E]):
     """An export format.
 
     `tables` maps the name of each table to the function that makes its rows; `notes` describes them for the dataset
-    card. `llama_factory` holds the entries of LLaMA-Factory's dataset_info.json for the tables that it can read.
+    card. `llama_factory` returns the entries of LLaMA-Factory's dataset_info.json for the tables that it can read.
     """
 
     help: str
     tables: Callable[[Options], Mapping[str, Row[E]]]
     notes: Callable[[Options], Sequence[str]]
-    llama_factory: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    llama_factory: Callable[[Options], Mapping[str, Mapping[str, Any]]] = lambda options: {}
     suffix: str = "jsonl"
     open: Callable[[Path], AbstractContextManager[RowWriter]] = JsonLines
+
+
+ALPACA_SYSTEM = {
+    "formatting": "alpaca",
+    "columns": {"system": "instruction", "prompt": "input", "response": "output"},
+}
+"""LLaMA-Factory's entry for Alpaca fields whose instruction is the system message."""
 
 
 def _as_it_is(record: Any, index: int, split: str) -> dict[str, Any]:

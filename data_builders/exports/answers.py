@@ -9,13 +9,12 @@ Message = dict[str, str]
 """`role` and `content`."""
 
 
-def prompt_messages(example: PairExample, options: Options) -> tuple[Message, Message]:
-    """The judge's prompt as (system, user), without searches, since a single-turn answer has none."""
-    system, user = question(*example, options.config, options.answer).chat()
-    return system, user
+def prompt_messages(example: PairExample, options: Options) -> list[Message]:
+    """The judge's prompt without searches, since a single-turn answer has none."""
+    return question(*example, options.config, options.answer).chat()
 
 
-def preference(example: PairExample, options: Options) -> tuple[tuple[Message, Message], str, str]:
+def preference(example: PairExample, options: Options) -> tuple[list[Message], str, str]:
     """(prompt, chosen, rejected): principles of the flawed reasoning (Table 7), two judgments of the pair, or its two
     reasonings as answers to the case."""
     pair, case = example
@@ -25,8 +24,7 @@ def preference(example: PairExample, options: Options) -> tuple[tuple[Message, M
             if options.preference == "table7"
             else reasonings(pair, case, options.config)
         )
-        system, user = prompt.chat()
-        return (system, user), chosen, rejected
+        return prompt.chat(), chosen, rejected
     wrong = wrong_judgment(pair, options.seed)
     return prompt_messages(example, options), answer(pair.gold, options.answer), answer(wrong, options.answer)
 

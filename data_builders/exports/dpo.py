@@ -6,12 +6,14 @@ from typing import Any
 from data_builders.exports import FORMATS, Format, Options, PairExample, Row
 from data_builders.exports.answers import preference, preference_notes
 
+SPEAKERS = {"system": "system", "user": "human"}
+
 
 def tables(options: Options) -> Mapping[str, Row[PairExample]]:
     def row(example: PairExample, index: int, split: str) -> dict[str, Any]:
-        (system, user), chosen, rejected = preference(example, options)
+        prompt, chosen, rejected = preference(example, options)
         return {
-            "conversations": [_message("system", system["content"]), _message("human", user["content"])],
+            "conversations": [_message(SPEAKERS[message["role"]], message["content"]) for message in prompt],
             "chosen": _message("gpt", chosen),
             "rejected": _message("gpt", rejected),
             "pair_id": example.pair.pair_id,
@@ -29,7 +31,7 @@ FORMATS.register("dpo")(
         help="conversations, chosen, rejected, for LLaMA-Factory",
         tables=tables,
         notes=preference_notes,
-        llama_factory={
+        llama_factory=lambda options: {
             "dpo": {
                 "formatting": "sharegpt",
                 "ranking": True,

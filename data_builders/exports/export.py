@@ -32,16 +32,16 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
     dataset = dataset_of(path)
     chosen = dataset.format(name)
     folders = splits_of(path, dataset)
-    tables = chosen.tables(options)
+    tables, entries = chosen.tables(options), chosen.llama_factory(options)
     files = {
         table: {split: f"{f'{table}/' if len(tables) > 1 else ''}{split}.{chosen.suffix}" for split in folders}
         for table in tables
     }
     info = {
-        f"judge_r1_{table}_{split}": {"file_name": file, **chosen.llama_factory[table]}
+        f"judge_r1_{table}_{split}": {"file_name": file, **entries[table]}
         for table, of_split in files.items()
         for split, file in of_split.items()
-        if table in chosen.llama_factory
+        if table in entries
     }
     stats, whole, seen = {split: dataset.stats() for split in folders}, dataset.stats(), set[str]()
     with lock_folder(out), staged_folder(out) as staging:

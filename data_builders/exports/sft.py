@@ -1,20 +1,26 @@
-"""`sft`: Alpaca fields (paper, Table 6). LLaMA-Factory uses `instruction` as the system prompt, so that training and
-judging use the same chat."""
+"""`sft`: Alpaca fields (paper, Table 6). LLaMA-Factory reads `instruction` as the prompt uses it, so that training and
+judging use the same chat: as the system message, or with Table 6 before `input` in one user message."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, PairExample, Row
-from data_builders.exports.answers import answer_note, prompt_messages, prompt_note
-from judge_r1.training.data.targets import answer
+from data_builders.exports import ALPACA_SYSTEM, FORMATS, Format, Options, PairExample, Row
+from data_builders.exports.answers import answer_note, prompt_note
+from judge_r1.training.data.targets import answer, question
+
+ALPACA_ONE_MESSAGE = {
+    "formatting": "alpaca",
+    "columns": {"prompt": "instruction", "query": "input", "response": "output"},
+}
 
 
 def tables(options: Options) -> Mapping[str, Row[PairExample]]:
     def row(example: PairExample, index: int, split: str) -> dict[str, Any]:
-        system, user = prompt_messages(example, options)
+        prompt = question(*example, options.config, options.answer)
+        instruction, shown = map(prompt.filled, prompt.messages)
         return {
-            "instruction": system["content"],
-            "input": user["content"],
+            "instruction": instruction,
+            "input": shown,
             "output": answer(example.pair.gold, options.answer),
             "pair_id": example.pair.pair_id,
         }
@@ -26,16 +32,12 @@ def notes(options: Options) -> Sequence[str]:
     return [prompt_note(options), answer_note(options)]
 
 
+def llama_factory(options: Options) -> Mapping[str, Mapping[str, Any]]:
+    return {"sft": ALPACA_ONE_MESSAGE if options.answer == "table6" else ALPACA_SYSTEM}
+
+
 FORMATS.register("sft")(
     Format(
-        help="instruction, input, output, for LLaMA-Factory",
-        tables=tables,
-        notes=notes,
-        llama_factory={
-            "sft": {
-                "formatting": "alpaca",
-                "columns": {"system": "instruction", "prompt": "input", "response": "output"},
-            }
-        },
+        help="instruction, input, output, for LLaMA-Factory", tables=tables, notes=notes, llama_factory=llama_factory
     )
 )

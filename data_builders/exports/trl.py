@@ -16,7 +16,7 @@ def tables(options: Options) -> Mapping[str, Row[PairExample]]:
     def dpo(example: PairExample, index: int, split: str) -> dict[str, Any]:
         prompt, chosen, rejected = preference(example, options)
         return {
-            "prompt": list(prompt),
+            "prompt": prompt,
             "chosen": _assistant(chosen),
             "rejected": _assistant(rejected),
             "pair_id": example.pair.pair_id,

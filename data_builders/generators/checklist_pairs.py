@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from data_builders.checklist_pairs import ChecklistPairDataset
 from data_builders.generators import register
 from data_builders.generators.base import Generator, RecordGroup
-from judge_r1.benchmarks.hellobench.benchmark import answered, chosen_weights
 from judge_r1.benchmarks.hellobench.files import Instruction, released_scores, systems_in
 from judge_r1.benchmarks.hellobench.options import EXPERIMENTS, HelloBenchOptions
+from judge_r1.benchmarks.hellobench.responses import answered, chosen_weights
 from judge_r1.benchmarks.hellobench.weights import Weights
 from judge_r1.core.checklist import weighted_score
 from judge_r1.core.errors import JudgeError

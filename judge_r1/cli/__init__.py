@@ -3,6 +3,7 @@
 import typer
 
 from judge_r1.cli import (
+    agreement,
     analyse,
     audit,
     benchmarks,
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 _BUILDING = (demo, build, validate, split, select, audit, stats, rationales, export)
 _TRAINING = (train, launch, watch, merge)
-_JUDGING = (generate, eval, benchmarks, fit_weights, replay, calibrate, analyse, report, rate, serve, keys)
+_JUDGING = (generate, eval, benchmarks, fit_weights, agreement, replay, calibrate, analyse, report, rate, serve, keys)
 for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, index, doctor):
     command.register(app)
 

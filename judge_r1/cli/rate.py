@@ -55,6 +55,9 @@ def rate(
         bool,
         typer.Option("--repo-compat", help="Follow RankJudge's public code: see docs/rating.md for the differences."),
     ] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Also show the ratings that RankJudge's paper published.")
+    ] = False,
 ) -> None:
     """Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.
 
@@ -75,13 +78,13 @@ def rate(
     console = Console()
     if scale:
         fitted = {"anchor": anchor != "all", "partial": partial, "top": top != TOP, "refused": refused, "prior": prior}
-        fitted["compare"] = compare
+        fitted |= {"compare": compare, "published": published}
         if given := next((name for name, value in fitted.items() if value), None):
             raise JudgeError(f"--{given} is for a fit, and --scale keeps the fit of {scale}: leave it out")
         print_grid(run_scale(found, scale, out), console)
         return
     ids = read_refused(refused, found) if refused else frozenset()
     options = RatingOptions(anchor, prior, top, partial, repo_compat, ids, repeats, seed)
-    for table in run_rating(found, options, out, other=compare, without=without or ()):
+    for table in run_rating(found, options, out, other=compare, without=without or (), published=published):
         print_grid(table, console)
     console.print(f"rating: {out / 'rating.html'}", soft_wrap=True)

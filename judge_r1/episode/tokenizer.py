@@ -118,7 +118,7 @@ class SafeTokenizer:
 
     def _check_instructions(self, prompt: Prompt) -> None:
         """The chat template alone writes control tokens."""
-        for message in prompt.messages:
+        for message in prompt.turns:
             if found := self.control.intersection(self.encode_trusted(message.marked)):
                 names = ", ".join(repr(self.hf.convert_ids_to_tokens(number)) for number in sorted(found))
                 raise JudgeError(
@@ -127,7 +127,7 @@ class SafeTokenizer:
 
     def rendered(self, prompt: Prompt, *, thinking: bool = False) -> str:
         """The prompt in the model's chat template, with placeholders for the inserted texts."""
-        messages = [{"role": m.role, "content": m.marked} for m in prompt.messages]
+        messages = [{"role": m.role, "content": m.marked} for m in prompt.turns]
         try:
             return self._render(messages, thinking)
         except JudgeError:  # a template without a system role: put its text before the user message

@@ -3,20 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from itertools import combinations
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
+from judge_r1.evaluation.people_answers import agreement_of_people
 from judge_r1.evaluation.report.tables import Grid, share
 from judge_r1.statistics.checklist_weights import BVLS, LOWER_BOUND, WeightFit, fit_weights
-
-SHARED = 3
-"""Texts that two annotators must share for a correlation."""
 
 
 class BadAnnotations(JudgeError):
@@ -107,20 +102,13 @@ def _pooled(rows: Sequence[Annotation], others: Iterable[Sequence[Annotation]]) 
 
 
 def annotator_agreement(annotations: Sequence[Annotation]) -> dict[str, dict[str, float | int | None]]:
-    """Pearson's r of the overall scores of each two annotators on the responses that both scored (Table 19)."""
+    """The agreement of each two annotators in the overall scores of the responses that both scored (Table 19)."""
     scores: dict[str, dict[tuple[str, str, str], float]] = {}
     for one in annotations:
         if one.annotator:
             scores.setdefault(one.annotator, {})[one.category, one.id, one.system] = one.overall
-    found: dict[str, dict[str, float | int | None]] = {}
-    for first, second in combinations(sorted(scores), 2):
-        shared = sorted(scores[first].keys() & scores[second].keys())
-        if len(shared) >= SHARED:
-            sides = [[scores[name][key] for key in shared] for name in (first, second)]
-            varied = all(len(set(side)) > 1 for side in sides)
-            pearson = float(np.asarray(np.corrcoef(sides))[0, 1]) if varied else None
-            found[f"{first} - {second}"] = {"pearson": pearson, "n": len(shared)}
-    return found
+    found = agreement_of_people(scores)
+    return {people: {name: own[name] for name in ("pearson", "n")} for people, own in found.items()}
 
 
 def weights_grid(fits: Mapping[str, WeightFit]) -> Grid:

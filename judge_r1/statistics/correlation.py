@@ -76,11 +76,23 @@ def ranks(scores: Scores) -> list[float]:
     return [float(rank) for rank in rankdata(-_array(scores))]
 
 
+def pearson(one: Scores, other: Scores) -> float | None:
+    """Pearson's r. None if a side is constant."""
+    _check(one, other)
+    r, s = (_array(side) - float(_array(side).mean()) for side in (one, other))
+    return _correlation(r, s) if min(len(set(one)), len(set(other))) > 1 else None
+
+
 def spearman(one: Scores, other: Scores) -> float | None:
     """Spearman's rho: the Pearson correlation of the `ranks`, Σ(r - r̄)(s - s̄) / sqrt(Σ(r - r̄)²·Σ(s - s̄)²), which
     unlike 1 - 6Σd²/(n³ - n) is correct with ties. None if a side is constant."""
     _check(one, other)
     r, s = (np.array(ranks(side)) - (len(side) + 1) / 2 for side in (one, other))
+    return _correlation(r, s)
+
+
+def _correlation(r: NDArray[np.float64], s: NDArray[np.float64]) -> float | None:
+    """The cosine of two centred sides; None if one of them is 0."""
     spread = math.sqrt(float(r @ r) * float(s @ s))
     return min(1.0, max(-1.0, float(r @ s) / spread)) if spread else None
 

@@ -1,46 +1,19 @@
 """The cells of HelloBench's Tables 2 to 4 (arXiv 2409.16191), and those that its released judgements do not give."""
 
-# model -> S of OEQA, Summ, Chat, TC, HTG, and their average
-TABLES_2_AND_4 = {
-    "gpt4o_0806": (54.82, 29.71, 42.88, 67.49, 47.87, 48.55),
-    "mistral_large_api": (53.15, 34.04, 32.62, 66.99, 47.07, 46.77),
-    "o1_mini": (46.85, 38.57, 38.75, 57.47, 48.75, 46.08),
-    "claude35": (62.73, 31.34, 32.6, 51.27, 40.92, 43.77),
-    "gemini15_pro": (53.11, 23.55, 27.65, 44.29, 47.59, 39.24),
-    "deepseek_chat_api": (44.31, 18.5, 33.04, 47.62, 34.97, 35.69),
-    "yi_large": (48.31, 23.13, 16.53, 45.78, 31.23, 32.99),
-    "qwen_max": (50.79, 12.07, -1.37, 43.94, 36.39, 28.36),
-    "glm4_api": (47.49, 8.38, 3.76, 34.64, 29.66, 24.78),
-    "gemma2_27b": (52.38, 17.78, 18.1, 41.77, 46.25, 35.26),
-    "llama31_70b": (48.13, 20.66, 26.99, 25.27, 31.84, 30.58),
-    "qwen2_72b": (48.79, 26.59, 5.04, 34.9, 35.66, 30.2),
-    "internlm25_20b": (51.27, 8.65, 5.81, 36.68, 37.97, 28.08),
-    "yi15_34b": (47.36, -14.33, 5.02, 44.73, 35.31, 23.63),
-    "llama31_8b": (42.52, 15.77, -5.26, -5.61, 24.99, 14.48),
-    "glm4_9b": (40.71, -5.38, 0.47, 12.32, 21.15, 13.85),
-    "qwen2_7b": (46.05, 7.37, -6.48, 5.12, 16.33, 13.68),
-    "internlm25_7b": (45.16, 3.17, -9.84, 6.39, 19.64, 12.91),
-    "mistral_7b_v02": (42.34, 1.47, -14.76, 13.05, 7.88, 10.0),
-    "phi35_moe": (54.27, -3.7, -10.01, -13.71, 13.95, 8.16),
-    "neo_7b_v01": (32.25, 2.92, -43.43, -9.02, 17.45, 0.03),
-    "longwriter_9b": (30.02, -35.01, -5.57, 17.69, 34.53, 8.33),
-    "suri_7b": (24.15, -103.43, -118.06, -130.58, -89.91, -83.58),
-    "yi15_34b_16k": (46.25, 11.78, -6.56, -17.94, 28.48, 12.4),
-    "internlm25_7b_1m": (49.15, -17.43, -25.83, 4.88, 23.01, 6.76),
-    "glm4_9b_1m": (38.07, 1.21, -54.92, -64.7, -25.55, -21.18),
-}
-# model -> S of HTG with 2k, 4k, 8k and 16k words; the judgements of LongWriter at 8k and 16k are not released
+from judge_r1.benchmarks.published import published
+
+[PUBLISHED] = published("hellobench", None, same_items=True)
+MEASURED = PUBLISHED.measured(None)
+TASK_COLUMNS = [f"S {name}" for name in ("OEQA", "Summ", "Chat", "TC", "HTG", "AVG")]
+LENGTH_COLUMNS = [f"S HTG-{thousands}k" for thousands in (2, 4, 8, 16)]
+UNRELEASED = {("longwriter_9b", "S HTG-8k"), ("longwriter_9b", "S HTG-16k")}
+TABLES_2_AND_4 = {model: [MEASURED[column][model] for column in TASK_COLUMNS] for model in MEASURED["S AVG"]}
+"""Model -> S of OEQA, Summ, Chat, TC, HTG, and their average."""
 TABLE_3 = {
-    "gpt4o_0806": (7.05, -18.32, -78.03, -136.51),
-    "claude35": (39.55, 33.04, 18.74, -25.05),
-    "mistral_large_api": (24.36, -3.12, -57.19, -121.64),
-    "yi_large": (-76.0, -173.19, -195.45, -201.47),
-    "llama31_70b": (-19.97, -52.27, -82.28, -95.34),
-    "qwen2_72b": (-42.34, -140.33, -147.72, -146.86),
-    "internlm25_20b": (-72.93, -95.98, -138.42, -146.53),
-    "longwriter_9b": (6.68, 8.79),
-    "suri_7b": (-165.22, -196.47, -209.11, -216.41),
+    model: [MEASURED[column][model] for column in LENGTH_COLUMNS if (model, column) not in UNRELEASED]
+    for model in MEASURED["S HTG-2k"]
 }
+"""Model -> S of HTG with 2k, 4k, 8k and 16k words, as far as judgements are released."""
 # (model, task) -> S from the released judgements, where it differs from the paper
 DEVIATIONS = {
     ("mistral_large_api", "open_ended_qa"): 53.13,

@@ -71,6 +71,11 @@ class CorpusFacts:
         """Return the citable facts of a case."""
         return self._citable(case.domain, case.context)
 
+    def kinds_of_case(self, case: Case) -> frozenset[int]:
+        """Return the kinds of the details of a generated case."""
+        kinds = (self._kind(case.domain, fact) for fact in self.of_case(case))
+        return frozenset(kind for kind in kinds if kind is not None)
+
     def is_detail(self, domain: str, fact: Fact) -> bool:
         """Whether a fact is a detail of a generated case."""
         return self._kind(domain, fact) is not None

@@ -89,9 +89,12 @@ class ForeignFacts:
                     yield kind, replace(fact, text=text)
 
     def _details(self, case: Case) -> Iterator[tuple[int, Fact]]:
-        """Yield details, some of each kind. Cases have details without regard to the rest, so each fits any case."""
-        rng = seeded_random(case, 0, "details")
+        """Yield details of kinds that the case lacks, some of each. Cases have details without regard to the rest, so
+        each fits any case."""
+        rng, own = seeded_random(case, 0, "details"), self.corpus.kinds_of_case(case)
         for kind, facts in self.corpus.details(case.domain).items():
+            if kind in own:  # with other numbers it would contradict the case, which is P2
+                continue
             for fact in rng.sample(facts, min(OF_A_KIND, len(facts))):
                 if is_unstated(case, fact.text):
                     text = with_names_of_case(case, fact.text, rng)

@@ -4,36 +4,27 @@ The module `options` documents the subset text. docs/hellobench.md lists the dif
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, GenerationTask, LoadedBenchmark
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, aggregate_checklists, checklist_benchmark
-from judge_r1.benchmarks.hellobench.files import (
-    CONSTRAINED,
-    RESULTS,
-    STEMS,
-    Instruction,
-    Response,
-    read_instructions,
-    read_responses,
-    recovered,
-    released_scores,
-    summary_checklists,
-    systems_in,
-)
+from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark
+from judge_r1.benchmarks.hellobench.files import CONSTRAINED, RESULTS, read_instructions
 from judge_r1.benchmarks.hellobench.gold import add_gold
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, parse_options
 from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
+from judge_r1.benchmarks.hellobench.predictions import predictions
 from judge_r1.benchmarks.hellobench.reference_metrics import reference_metrics
+from judge_r1.benchmarks.hellobench.responses import (
+    answered,
+    check_parts,
+    chosen_weights,
+    response_folders,
+    weighted_checklist,
+)
 from judge_r1.benchmarks.hellobench.tables import TextTables
 from judge_r1.benchmarks.hellobench.text_measures import joined
-from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
-from judge_r1.core.checklist import Checklist
-from judge_r1.core.items import ItemResult, Vote
-from judge_r1.core.registry import suggest
+from judge_r1.benchmarks.hellobench.weights import Weights
 from judge_r1.core.text_file import read_text
-from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
@@ -92,22 +83,8 @@ def entries_of(
                 system=system,
                 instruction=instruction.text,
                 response=response.text,
-                checklist=_weighted(instruction, weights),
+                checklist=weighted_checklist(instruction, weights),
             )
-
-
-def answered(path: Path, folder: Path, options: HelloBenchOptions) -> Iterator[tuple[Response, Instruction]]:
-    """The responses in `folder` with their instructions, in the order of the files."""
-    instructions, summaries = read_instructions(path), summary_checklists(path)
-    _check_parts(options, {*(found.category for found in instructions.values()), *summaries})
-    for response in read_responses(folder):
-        instruction = instructions.get((response.stem, response.id)) or recovered(response, summaries)
-        if instruction is None:
-            raise response.row.error("id", f"is {response.id!r}, which data/ of {path} does not hold")
-        if not instruction.derived and instruction.text.strip() != response.instruction.strip():
-            raise response.row.error("instruction", f"differs from that of {response.id!r} in data/ of {path}")
-        if not options.parts or {response.stem, instruction.category} & set(options.parts):
-            yield response, instruction
 
 
 def generation_tasks(path: Path, subset: str | None) -> list[GenerationTask]:
@@ -115,42 +92,12 @@ def generation_tasks(path: Path, subset: str | None) -> list[GenerationTask]:
     options = parse_options(subset)
     constrained = options.experiment == "length_constrained_exp"
     instructions = [one for one in read_instructions(path).values() if (one.stem in CONSTRAINED) == constrained]
-    _check_parts(options, {one.category for one in instructions})
+    check_parts(options, {one.category for one in instructions})
     return [
         GenerationTask(f"{one.stem}{RESULTS}", one.id, one.text)
         for one in instructions
         if not options.parts or {one.stem, one.category} & set(options.parts)
     ]
-
-
-def _check_parts(options: HelloBenchOptions, categories: set[str]) -> None:
-    known = {*STEMS, *categories}
-    if unknown := [part for part in options.parts if part not in known]:
-        raise BadBenchmark(f"hellobench has no task or category {unknown[0]!r}{suggest(unknown[0], known)}")
-
-
-def response_folders(path: Path, options: HelloBenchOptions) -> dict[str, Path]:
-    """The folder of each system. Without `responses`, those of the release's experiment; its judgements hold the
-    responses, too. Raises: BadBenchmark."""
-    if options.responses:
-        found = systems_in(options.responses)
-    else:
-        folders = [path / "results" / kind / options.experiment for kind in ("generations", "judgements")]
-        there = next((folder for folder in folders if folder.is_dir()), None)
-        if there is None:
-            raise BadBenchmark(f"{path} holds no results of {options.experiment}: give --subset responses=FOLDER")
-        found = systems_in(there)
-    if options.system is None:
-        return found
-    if options.system not in found:
-        raise BadBenchmark(f"there are no responses of system {options.system!r}{suggest(options.system, found)}")
-    return {options.system: found[options.system]}
-
-
-def chosen_weights(path: Path, options: HelloBenchOptions) -> Weights:
-    if options.weights is None:
-        return default_weights(path)
-    return Weights(AVERAGE) if options.weights == AVERAGE else read_weights(Path(options.weights))
 
 
 def refusal_phrases(path: Path | None) -> list[str]:
@@ -160,45 +107,6 @@ def refusal_phrases(path: Path | None) -> list[str]:
     if not found:
         raise BadBenchmark(f"{path} holds no phrase: write the first words of refusals, one phrase on each line")
     return found
-
-
-def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResult]:
-    """Scores released judgements, a results file of one task or the folder of one system, by the release's rules
-    (results/scripts/compute.py): a line with another number of scores, or a score outside [0, 1], is left out of S and
-    counts as invalid."""
-    options = replace(parse_options(subset), responses=file)
-    weights = chosen_weights(path, options)
-    results = []
-    for system, folder in response_folders(path, options).items():
-        for response, instruction in answered(path, folder, options):
-            checklist = _weighted(instruction, weights)
-            item_id = f"{system}/{response.stem}/{response.id}"
-            results.append(_published(item_id, response, checklist))
-    return results
-
-
-def _published(item_id: str, response: Response, checklist: Checklist) -> ItemResult:
-    scores = released_scores(response.row, len(checklist.criteria))
-    verdict: Verdict = InvalidVerdict(reason="released_skipped")
-    if scores is not None:
-        verdict = ChecklistVerdict(scores={str(number): score for number, score in enumerate(scores)})
-    vote = Vote(order=(0,), sample=0, member=0, verdict=verdict, ended="answer", searches=0)
-    aggregated = aggregate_checklists(checklist, [vote])
-    return ItemResult(
-        judge="published",
-        item_id=item_id,
-        cluster_id=response.id,
-        group=response.stem,
-        gold={"scores": None, "overall": None},
-        verdict=aggregated.verdict,
-        score=aggregated.score,
-        votes=(vote,),
-    )
-
-
-def _weighted(instruction: Instruction, weights: Weights) -> Checklist:
-    questions = instruction.checklist.questions
-    return Checklist.of(questions, weights.of(instruction.category, len(questions)))
 
 
 BENCHMARKS.register("hellobench")(

@@ -1,18 +1,22 @@
-"""Published accuracies of judges, as data files: numbers of papers and repositories, not measured here.
+"""Published results of judges, as data files: numbers of papers and repositories, not measured here.
 
-A file holds one table of one source. Its `tables` map a subset of the benchmark ("" for all of it) to judges and their
-accuracies. `ignored` are words of a subset that do not change the table. `same_items` is false if the numbers were
-measured on other items than the benchmark's files hold.
+A file holds the tables of one source. `tables` map a subset of the benchmark ("" for all of it) to judges and their
+accuracies; `measures` do the same for other measures, by the name that the benchmark gives them. `ignored` are words of
+a subset that do not change the table, or "*" for all words. `same_items` is false if the numbers were measured on other
+items than the benchmark's files hold.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, model_validator
 
 from judge_r1.core.strict_json import parse_json
+
+ALL_WORDS = "*"
 
 
 class PublishedTable(BaseModel):
@@ -27,13 +31,28 @@ class PublishedTable(BaseModel):
     same_items: bool
     note: str
     ignored: tuple[str, ...]
-    tables: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = Field(min_length=1)
+    tables: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = {}
+    measures: dict[str, dict[str, dict[str, FiniteFloat]]] = {}
 
-    def accuracies(self, subset: str | None) -> dict[str, float]:
+    @model_validator(mode="after")
+    def _has_numbers(self) -> Self:
+        if not self.tables and not self.measures:
+            raise ValueError("needs tables or measures")
+        return self
+
+    def accuracies(self, subset: str | None) -> Mapping[str, float]:
         """The judges of a subset and their accuracies; empty if the source has no such table. The order of the words
         of a subset does not matter."""
-        wanted = _words(subset or "") - set(self.ignored)
-        return next((judges for key, judges in self.tables.items() if _words(key) == wanted), {})
+        return self._of(self.tables, subset)
+
+    def measured(self, subset: str | None) -> dict[str, Mapping[str, float]]:
+        """The other measures of a subset: name -> judge -> value."""
+        found = {name: self._of(tables, subset) for name, tables in self.measures.items()}
+        return {name: judges for name, judges in found.items() if judges}
+
+    def _of(self, tables: Mapping[str, Mapping[str, float]], subset: str | None) -> Mapping[str, float]:
+        wanted = set() if ALL_WORDS in self.ignored else _words(subset or "") - set(self.ignored)
+        return next((judges for key, judges in tables.items() if _words(key) == wanted), {})
 
     @property
     def citation(self) -> str:
@@ -50,11 +69,13 @@ def published_tables() -> tuple[PublishedTable, ...]:
 
 
 def published(benchmark: str, subset: str | None, *, same_items: bool) -> list[PublishedTable]:
-    """The tables with accuracies on a subset of a benchmark; with `same_items` only those measured on its own items."""
+    """The tables with results on a subset of a benchmark; with `same_items` only those measured on its own items."""
     return [
         table
         for table in published_tables()
-        if table.benchmark == benchmark and table.accuracies(subset) and (table.same_items or not same_items)
+        if table.benchmark == benchmark
+        and (table.accuracies(subset) or table.measured(subset))
+        and (table.same_items or not same_items)
     ]
 
 

@@ -7,7 +7,7 @@ the two differently and a chat model can receive plain text.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -58,7 +58,7 @@ class Message:
 @dataclass(frozen=True)
 class Prompt:
     """Chat messages with placeholders, the `inserted` texts that replace them (with escaped tags, see
-    `judge_r1.episode.tags`), and the `names` of these texts.
+    `judge_r1.episode.tags`), and the `names` of these texts. With `one_message`, a model gets them as one user message.
 
     Raises:
         BadText: An inserted text is not valid Unicode.
@@ -67,10 +67,19 @@ class Prompt:
     messages: tuple[Message, ...]
     inserted: tuple[str, ...]
     names: tuple[str, ...] = ()
+    one_message: bool = False
 
     def __post_init__(self) -> None:
         for number, text in enumerate(self.inserted):
             check_unicode(text, self.names[number] if self.names else f"text {number + 1} of a prompt")
+
+    @property
+    def turns(self) -> tuple[Message, ...]:
+        """The messages that a model gets. The parts of one message are joined as LLaMA-Factory joins the instruction
+        and the input of Table 6."""
+        if not self.one_message:
+            return self.messages
+        return (Message("user", "\n".join(message.marked for message in self.messages)),)
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
         """Splits a rendered chat template into (text, is it inserted)."""
@@ -89,7 +98,11 @@ class Prompt:
 
     def chat(self) -> list[dict[str, str]]:
         """Plain messages for chat models and exports."""
-        return [{"role": m.role, "content": "".join(t for t, _ in self.pieces(m.marked))} for m in self.messages]
+        return [{"role": turn.role, "content": self.filled(turn)} for turn in self.turns]
+
+    def filled(self, message: Message) -> str:
+        """The text of a message with the inserted texts."""
+        return "".join(text for text, _ in self.pieces(message.marked))
 
 
 def judge_prompt(
@@ -120,6 +133,8 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     else:
         shown = task.context if context == "full" and task.context else None
     context_file = "retrieved" if task.passages else style
+    if style == TABLE6 and shown is not None and not task.passages:
+        fields["case_id"] = task.case_id or ""
     return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
 
 
@@ -151,10 +166,12 @@ def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
 
 
 def violations_prompt(case: Case, reasoning: str, *, context: ContextMode) -> Prompt:
-    """The prompt to name the principles that one reasoning violates (structure of the paper's Table 7)."""
+    """The prompt to name the principles that one reasoning violates: one user message with the principles, the
+    reasoning and the case (paper, Table 7)."""
     check_domain(case.domain)
     system = _fill("violations_system", {"domain": case.domain, "principles": principles("violations")})
-    return _prompt("violations", system, {"reasoning": reasoning}, case.context if context == "full" else None)
+    shown = case.context if context == "full" else None
+    return replace(_prompt("violations", system, {"reasoning": reasoning}, shown), one_message=True)
 
 
 def rating_prompt(request: str, answer: str) -> Prompt:
@@ -194,7 +211,7 @@ def _prompt(
         texts = {"decision": decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
         fields = {**fields, **{f"example_{number}_{name}": text for name, text in texts.items()}}
     marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
-    shown = "" if context is None else _fill(_file_of(context_file or style, "context"), {"context": marks["context"]})
+    shown = "" if context is None else _fill(_file_of(context_file or style, "context"), marks)
     user = _fill(_file_of(style, "user"), {**marks, "context": shown, "asked": asked})
     if examples:
         user = f"{_examples(examples, marks, asked)}\n\n{user}"
@@ -202,6 +219,7 @@ def _prompt(
         messages=(Message("system", system), Message("user", user)),
         inserted=tuple(escape_tags(text) for text in fields.values()),
         names=tuple(fields),
+        one_message=style == TABLE6,
     )
 
 

@@ -15,7 +15,7 @@ WRITTEN, SHOWN = "written", "passages"
 SECTIONS = (FIRST, TEMPLATE, INSTRUCTIONS, PRINCIPLES, CONTEXT, DECISION, A, B, WRITTEN, SHOWN)
 """Every token is in one section. `first token` is a section of its own because models attend to it regardless of its
 content (attention sink). `written` holds the tokens of the policy, `passages` those of search results."""
-_INSERTED = {"context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reasoning_b": B}
+_INSERTED = {"case_id": CONTEXT, "context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reasoning_b": B}
 
 
 def prompt_sections(
@@ -61,7 +61,7 @@ def _labels(prompt: Prompt, rendered: str, style: str) -> list[str]:
     """The section of each character of the rendered template, including the marks of inserted texts."""
     labels = [TEMPLATE] * len(rendered)
     at = 0
-    for message in prompt.messages:
+    for message in prompt.turns:
         text = message.marked.strip()
         at = rendered.index(text, at)
         labels[at : at + len(text)] = [INSTRUCTIONS] * len(text)

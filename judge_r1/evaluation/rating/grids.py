@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from judge_r1.benchmarks.published import published
 from judge_r1.benchmarks.rankjudge.failure_types import class_bias
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.evaluation.rating.records import Comparison, JudgeRating, RatedSlice, Rating, StabilityRow
+from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Grid
 
 
@@ -97,6 +99,16 @@ def _comparison_grid(found: Comparison) -> Grid:
         note += f" Without {', '.join(found.without)}: {_two(found.agree_without[0])}, {_two(found.agree_without[1])}."
     note += " The two scales have different zeros."
     return Grid(f"Compared with {found.other}", note, ("judge", "rank", "rank there", "Elo", "Elo there"), rows)
+
+
+def published_grids() -> list[Grid]:
+    """The ratings that RankJudge's paper published, on a scale of their own."""
+    built = []
+    for table in published("rankjudge", None, same_items=False):
+        rows = tuple((f"{judge}{PUBLISHED}", f"{elo:.0f}") for judge, elo in table.measured(None)["Elo"].items())
+        note = f"Not measured here. Source: {table.citation}."
+        built.append(Grid("Published ratings", note, ("judge", "Elo"), rows))
+    return built
 
 
 def _cost_grid(rating: Rating) -> Grid:

@@ -9,7 +9,7 @@ from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_file import read_text
 from judge_r1.evaluation.rating.comparison import RATING, compare
-from judge_r1.evaluation.rating.grids import grids, scale_grid
+from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart, rating_page
@@ -23,16 +23,23 @@ SCALE, PAGE, BOARD, CHART = "scale.json", "rating.html", "leaderboard.md", "rati
 
 
 def run_rating(
-    votes: Votes, options: RatingOptions, out: Path, *, other: Path | None = None, without: Sequence[str] = ()
+    votes: Votes,
+    options: RatingOptions,
+    out: Path,
+    *,
+    other: Path | None = None,
+    without: Sequence[str] = (),
+    published: bool = False,
 ) -> list[Grid]:
     """Rates the judges and writes the files to `out`, all or none. Returns the tables.
 
-    `other` is the folder of a rating to compare with, also without some judges.
+    `other` is the folder of a rating to compare with, also without some judges. With `published` the last table has
+    RankJudge's published ratings.
     """
     rating, items = rate(votes, options)
     if other is not None:
         rating = rating.model_copy(update={"compared": compare(rating, other, without)})
-    tables = grids(rating)
+    tables = [*grids(rating), *(published_grids() if published else [])]
     chart = elo_chart(rating.slices[0].judges)
     page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")
     contents = {

@@ -12,6 +12,7 @@ from judge_r1.evaluation.report.discovery import Evaluated, Judged, TrainingRun,
 from judge_r1.evaluation.report.leaderboard import leaderboard
 from judge_r1.evaluation.report.page import Comparison, Section, report_page
 from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
+from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
 from judge_r1.evaluation.report.tables import Grid, grids
 
@@ -19,19 +20,21 @@ FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
 
 def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = False) -> list[Grid]:
-    """Writes the page. Returns its leaderboard and its table of all labelled judges, if there are any. `published` adds
-    published judges to the leaderboard that were measured on other items.
+    """Writes the page. Returns its leaderboard, its table of all labelled judges, and its tables beside published
+    results, as far as there are any. `published` adds published judges that were measured on other items.
 
     Raises:
         MixedPins: Evaluations of one benchmark depend on different judges, prompts or weights.
     """
     runs, evaluated = find_runs(folders)
     check_pins([(found.folder, found.summary) for found in evaluated.judged])
-    board, table = leaderboard(evaluated.judged, other_items=published), table12(evaluated)
+    board = leaderboard(evaluated.judged, other_items=published)
+    table = table12(evaluated, other_items=published)
+    tables = [*([table] if table else []), *measure_grids(evaluated.judged, other_items=published)]
     comparison = Comparison(
         lead=_lead(runs, evaluated),
         board=board,
-        tables=[table] if table else [],
+        tables=tables,
         figures={FIGURE5: figure5(evaluated), FIGURE6: figure6(evaluated)},
         differing=[grid for grid in (recipe_grid(runs), version_grid(runs)) if grid],
         notes=_notes(runs, evaluated),
@@ -40,7 +43,7 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
     title = "Training runs" if runs else "Leaderboard"
     page = report_page(out.parent, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
     write_atomic(out, page)
-    return [grid for grid in (board.grid if board else None, table) if grid]
+    return [*([board.grid] if board else []), *tables]
 
 
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:

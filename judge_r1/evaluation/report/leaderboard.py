@@ -7,7 +7,11 @@ from typing import NamedTuple
 from judge_r1.benchmarks.published import PublishedTable, published
 from judge_r1.evaluation.report.charts import Figure, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
+from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate, share
+
+MOST_PUBLISHED = 20
+"""How many published judges a leaderboard shows without `other_items`."""
 
 
 class Leaderboard(NamedTuple):
@@ -29,8 +33,8 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
     A row is one judge. If two judges share a name, or a judge has two results in one column, the later one gets its
     folder as a prefix. A column is one set of items of a benchmark. Judges are sorted by their mean accuracy over the
     columns that all of them have, or stay in the given order if there is no such column. Published judges of the same
-    subsets follow (`judge_r1.benchmarks.published`), marked as such; with `other_items` also those that were measured
-    on other items.
+    subsets follow (`judge_r1.benchmarks.published`), marked as such: the best ones, or with `other_items` all, and
+    those that were measured on other items.
     """
     cells: dict[str, dict[Column, Estimate]] = {}
     judges: dict[str, str] = {}
@@ -42,7 +46,8 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
             column = (found.benchmark, found.items(row["name"]))
             columns.setdefault(column, found.folder)
             subsets.setdefault(column, found.summary.get("subset"))
-            tables[column] = published(found.benchmark, subsets[column], same_items=not other_items)
+            beside = published(found.benchmark, subsets[column], same_items=not other_items)
+            tables[column] = [table for table in beside if table.accuracies(subsets[column])]
             name, judge = row["name"], found.judge(row["name"])
             if judges.get(name, judge) != judge or column in cells.get(name, {}):
                 name = f"{found.folder.name}/{name}"
@@ -58,11 +63,12 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
         (name, *(_cell(cells[name].get(column), best[column], alone=len(cells) == 1) for column in columns))
         for name in order
     ]
-    others = _published_rows(columns, tables, subsets)
+    known = _published_rows(columns, tables, subsets)
+    others = known if other_items else known[:MOST_PUBLISHED]
     note = (
         "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is wrong. Bold: the "
         f"best of a column. {_ordered(shared, columns, names) if len(cells) > 1 else ''}"
-    ).strip() + _citations(tables)
+    ).strip() + _citations(tables, len(known) - len(others))
     grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), (*rows, *others))
     figures = [
         _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})
@@ -83,14 +89,18 @@ def _published_rows(
     }
     judges = dict.fromkeys(judge for found in values.values() for judge in found)
     ranked = sorted(judges, key=lambda judge: [-found.get(judge, -1.0) for found in values.values()])
-    return [(f"{judge} (published)", *(share(values[column].get(judge)) for column in columns)) for judge in ranked]
+    return [(f"{judge}{PUBLISHED}", *(share(values[column].get(judge)) for column in columns)) for judge in ranked]
 
 
-def _citations(tables: Mapping[Column, Sequence[PublishedTable]]) -> str:
+def _citations(tables: Mapping[Column, Sequence[PublishedTable]], hidden: int) -> str:
     sources = dict.fromkeys(table.citation for found in tables.values() for table in found)
     if not sources:
         return ""
-    return f" Published: not measured here, but on the whole subset with other prompts. Sources: {'. '.join(sources)}."
+    more = f" {hidden} more with judge-r1 report --published." if hidden else ""
+    return (
+        f" Published: not measured here, but on the whole subset with other prompts.{more} "
+        f"Sources: {'. '.join(sources)}."
+    )
 
 
 def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:

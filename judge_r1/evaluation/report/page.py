@@ -13,6 +13,7 @@ from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
 from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.report.learning_curves import ReportError, curves
+from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
 from judge_r1.evaluation.report.trace_viewer import packed, trace_json
 from judge_r1.evaluation.results import PanelResults
@@ -75,11 +76,13 @@ def report_page(
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
     settings = {row["name"]: row["settings"] for row in summary["rows"]}
     first, more = curves(metrics)
+    judged = Judged(folder, summary, {})
     return environment.from_string(_file("report.html")).generate(
         title=title, summary=summary, comparison=comparison, style=Markup(_file("style.css")),
         script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        board=comparison.board if comparison else leaderboard([Judged(folder, summary, {})]),
-        grids=_grids(summary, results), plots=[] if comparison else plots(summary),
+        board=comparison.board if comparison else leaderboard([judged]),
+        grids=_grids(summary, results) + ([] if comparison else measure_grids([judged])),
+        plots=[] if comparison else plots(summary),
         runs=colors_of(list(metrics)), charts=first, more_charts=more,
         data=map(Markup, packed(trace_json(results, settings))) if results else None,
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,

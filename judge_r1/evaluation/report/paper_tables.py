@@ -5,9 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from judge_r1.benchmarks.published import published
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.report.charts import Figure, bar_chart, colors_of, line_chart
 from judge_r1.evaluation.report.discovery import Evaluated
+from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Best, Grid, share
 
 PANELS = (
@@ -16,12 +19,14 @@ PANELS = (
     ("Search", ("GRPO", "Judge-R1-search", "Judge-R1-fc-search")),
 )
 """The three panels of Figure 6 and the methods that each compares (`GRPO` is Judge-R1-fc)."""
+OVERALL = "Overall"
 ORDER = ("SFT", "DPO", "GRPO", "Judge-R1")
 Row = Mapping[str, Any]
 
 
-def table12(evaluated: Evaluated) -> Grid | None:
-    """Accuracy of every judge by domain and principle: base models first, then SFT, DPO, GRPO and Judge-R1 by size."""
+def table12(evaluated: Evaluated, *, other_items: bool = False) -> Grid | None:
+    """Accuracy of every judge by domain and principle: base models first, then SFT, DPO, GRPO and Judge-R1 by size.
+    With `other_items` the paper's judges follow, which were measured on its own pairs."""
     if not evaluated.rows:
         return None
     rows = sorted(evaluated.rows, key=lambda row: _sort_key(row["name"], evaluated))
@@ -34,12 +39,32 @@ def table12(evaluated: Evaluated) -> Grid | None:
         values = [_cell(at(row), best[name]) for name, at in slices.items()]
         cells.append((row["name"], *training, *values))
     note = "Accuracy; bold: the best of a column. Trained on: labelled pairs, or for SFT on traces the traces used."
+    if other_items:
+        cells += _published(list(slices))
+        note += " Published rows are the paper's, on its own test pairs."
     return Grid(
         "All judges by domain and principle (the paper's Table 12)",
         note,
         ("judge", "method", "trained on", *slices),
         tuple(cells),
     )
+
+
+def _published(slices: Sequence[str]) -> list[tuple[str, ...]]:
+    """The judges of the paper."""
+    columns = {
+        name: {
+            judge: value
+            for table in published(LRBENCH, None if name == OVERALL else name, same_items=False)
+            for judge, value in table.accuracies(None if name == OVERALL else name).items()
+        }
+        for name in slices
+    }
+    judges = dict.fromkeys(judge for found in (columns[OVERALL], *columns.values()) for judge in found)
+    return [
+        (f"{judge}{PUBLISHED}", NONE, NONE, *(share(found.get(judge)) for found in columns.values()))
+        for judge in judges
+    ]
 
 
 def figure5(evaluated: Evaluated) -> list[Figure]:
@@ -53,7 +78,7 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
     if max(map(len, sizes.values()), default=0) < 2:
         return []
     slices = _slices([row for row, _, _ in trained])
-    names = ["Overall", *(name for name in slices if name != "Overall")]
+    names = [OVERALL, *(name for name in slices if name != OVERALL)]
     methods = sorted(sizes, key=_rank)
     colors = colors_of(methods)
     figures: list[Figure] = []
@@ -101,7 +126,7 @@ def _slices(rows: Sequence[Row]) -> dict[str, Callable[[Row], float | None]]:
     return {
         **{domain: part("by_domain", domain) for domain in domains},
         **{code: part("by_principle", code) for code in codes},
-        "Overall": lambda row: row["accuracy"],
+        OVERALL: lambda row: row["accuracy"],
     }
 
 

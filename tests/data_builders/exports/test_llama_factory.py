@@ -69,8 +69,8 @@ def test_llama_factory_loads_every_row_as_exported(
         written = [json.loads(line) for line in (tmp_path / "out" / f"{split}.jsonl").open()]
         assert len(rows) == len(data.pairs) == len(written)
         for number, (row, ours) in enumerate(zip(rows, written, strict=True)):
-            system, user = expected_prompt(data, number, name, options)
-            assert row["_system"] == system["content"]
+            *system, user = expected_prompt(data, number, name, options)
+            assert row["_system"] == "".join(message["content"] for message in system)
             assert row["_prompt"] == [{"role": "user", "content": user["content"]}]
             answers = [ours["output"]] if name == "sft" else [ours["chosen"]["value"], ours["rejected"]["value"]]
             assert row["_response"] == [{"role": "assistant", "content": text} for text in answers]
@@ -89,12 +89,14 @@ def test_fields_named_in_dataset_info_exist(name: str, options: Options, split_f
         for row in rows:
             columns = {column: row[key] for column, key in entry["columns"].items()}
             if name == "sft":
-                assert (entry["formatting"], set(columns)) == ("alpaca", {"system", "prompt", "response"})
+                first = "query" if options.answer == "table6" else "system"
+                assert (entry["formatting"], set(columns)) == ("alpaca", {first, "prompt", "response"})
                 assert {"instruction", "input", "output"} < set(row)
                 assert all(isinstance(text, str) and text for text in columns.values())
             else:
                 assert (entry["formatting"], entry["ranking"]) == ("sharegpt", True)
-                assert [turn["from"] for turn in columns["messages"]] == ["system", "human"]
+                speakers = ["human"] if options.preference == "table7" else ["system", "human"]
+                assert [turn["from"] for turn in columns["messages"]] == speakers
                 assert columns["chosen"]["from"] == columns["rejected"]["from"] == "gpt"
                 turns = [*columns["messages"], columns["chosen"], columns["rejected"]]
                 assert all(set(turn) == {"from", "value"} and turn["value"] for turn in turns)

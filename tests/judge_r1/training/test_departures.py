@@ -11,7 +11,7 @@ from paths import RECIPES, REPO
 from transformers import TrainingArguments
 
 from data_builders.perturb.rules.engine import shuffled_combinations
-from judge_r1.core.principles import by_number
+from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample
@@ -84,11 +84,14 @@ def table_6() -> None:
     pair = make_pair(case, violated=(2,))
     gold = pair.gold
     assert answer(gold, "table6") == f"{gold.comparison}\nviolated_principles: [2]"
-    system, user = question(pair, case, paper("sft-21k").episode, "table6").chat()
-    assert (system["role"], user["role"]) == ("system", "user")
-    for text in (case.context, case.decision, pair.reasoning_a, pair.reasoning_b):
-        assert text in user["content"]
-    assert case.case_id not in system["content"] + user["content"]
+    prompt = question(pair, case, paper("sft-21k").episode, "table6")
+    [message] = prompt.chat()
+    instruction, shown = map(prompt.filled, prompt.messages)
+    assert message == {"role": "user", "content": f"{instruction}\n{shown}"}
+    assert all(f"{p.number}. {p.name}" in instruction for p in PRINCIPLES)
+    places = [shown.index(text) for text in (case.case_id, case.context, case.decision)]
+    assert places == sorted(places), "case id, context and decision, as in the table"
+    assert shown.index(case.decision) < shown.index(pair.reasoning_a) < shown.index(pair.reasoning_b)
 
 
 def table_7() -> None:
@@ -97,11 +100,11 @@ def table_7() -> None:
     prompt, chosen, rejected = violations(pair, case, EpisodeConfig(), 0)
     assert chosen == "The reasoning violates principles [3]."
     assert re.fullmatch(r"The reasoning violates principles \[[12456]\]\.", rejected)
-    system, user = (message["content"] for message in prompt.chat())
-    assert by_number(3).definition in system
-    assert case.context in user
-    assert pair.flawed in user
-    assert pair.reference not in system + user
+    [message] = prompt.chat()
+    assert message["role"] == "user"
+    places = [message["content"].index(text) for text in (by_number(3).definition, pair.flawed, case.context)]
+    assert places == sorted(places), "principles, reasoning and case, as in the table"
+    assert pair.reference not in message["content"]
 
 
 def table_8() -> None:

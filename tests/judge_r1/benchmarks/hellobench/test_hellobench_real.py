@@ -8,13 +8,15 @@ from statistics import fmean
 
 import numpy as np
 import pytest
+from command_server import run
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import scripted_answer
 from hellobench_tables import DEVIATIONS, TABLE_3, TABLES_2_AND_4
 
 from judge_r1.benchmarks.checklist_agreement import constant_agreement
-from judge_r1.benchmarks.hellobench.benchmark import load, predictions
+from judge_r1.benchmarks.hellobench.benchmark import load
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, TASKS
+from judge_r1.benchmarks.hellobench.predictions import predictions
 from judge_r1.benchmarks.hellobench.scoring import average, task_score
 from judge_r1.benchmarks.hellobench.text_measures import words
 from judge_r1.benchmarks.hellobench.weights import read_weights
@@ -186,3 +188,25 @@ def test_a_scripted_judge_on_the_real_responses(folder: Path, tmp_path: Path) ->
     assert len(searched) == 28
     assert all(0 <= start < end for vote in searched for start, end in vote["cited"].values())
     assert max(end for vote in searched for _, end in vote["cited"].values()) <= max(map(len, texts.values()))
+
+
+@pytest.mark.slow
+def test_a_small_model_writes_and_judges_the_real_instructions(folder: Path, tmp_path: Path) -> None:
+    """From the original instructions to the report, with one model that is no judge of use."""
+    model, writer, out = "bundled:smollm2-135m", tmp_path / "writer", tmp_path / "eval"
+    made = run("generate", "--model", model, "--path", folder, "--subset", "story_writing", "--limit", 2,
+               "--max-tokens", 40, "--out", writer)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    judged = run("eval", "--benchmark", "hellobench", "--path", folder, "--subset", f"responses={writer}", "--judge",
+                 f"judge=checklist:decoding=constrained@{model}", "--out", out)  # fmt: skip
+    assert judged.returncode == 0, judged.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    (row,) = summary["rows"]
+    system = row["tables"]["Systems"]["writer"]
+    assert (system["n"], system["invalid"], row["valid_rate"]) == (2, 0, 1.0)
+    assert -300 <= system["S HTG"] <= 100
+    assert 0 < system["WC HTG"] <= 40
+    assert summary["pinned"]["weights"].startswith("weighted_scores.txt ")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Systems (judge)" in page
+    assert "gpt4o_0806 (published)" in page

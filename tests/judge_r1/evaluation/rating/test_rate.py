@@ -1,6 +1,7 @@
 """`judge-r1 rate` from votes to files."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -205,8 +206,10 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(app, ["rate", str(path), "--scale", str(out), "--out", str(tmp_path / "scale"), "--prior", "1"])
     assert result.exit_code == 2
     assert "--prior is for a fit" in result.output
-    result = run(app, ["rate", str(path), "--out", str(tmp_path / "compat"), "--repo-compat"])
+    result = run(app, ["rate", str(path), "--out", str(tmp_path / "compat"), "--repo-compat", "--published"])
     assert result.exit_code == 0, result.output
+    assert re.search(r"gemini-3\.1-pro \(published\) +1959", result.output)
+    assert "gpt-oss-20b (published)" in (tmp_path / "compat" / "rating.html").read_text(encoding="utf-8")
     (tmp_path / "refused.txt").write_text("nothing\n", encoding="utf-8")
     result = run(app, ["rate", str(path), "--out", str(out), "--refused", str(tmp_path / "refused.txt")])
     assert result.exit_code == 2

@@ -121,9 +121,21 @@ def test_published_judges_follow_with_their_source() -> None:
     published = [row[1] for row in board.grid.rows[2:]]
     assert len(published) == 8
     assert published == sorted(published, reverse=True)
-    assert "Table 3 (2026-06-01; " in board.grid.note
+    assert "Tables 3 to 6 (2026-06-01; " in board.grid.note
     assert "not measured here" in board.grid.note
     assert set(board.figures[0].svg.split()) == set(leaderboard([own]).figures[0].svg.split())  # type: ignore[union-attr]
+
+
+def test_a_long_list_of_published_judges_is_cut() -> None:
+    own = judged("a", "llmbar", {"mine": 0.55})
+    own = own._replace(summary={**own.summary, "subset": "Natural"})
+    best, every = leaderboard([own]), leaderboard([own], other_items=True)
+    assert best is not None
+    assert every is not None
+    assert (best.published, every.published) == (20, 58)
+    assert best.grid.rows[1] == ("GPT-4 Metrics+Reference* (published)", "0.96")
+    assert "38 more with judge-r1 report --published" in best.grid.note
+    assert "more with" not in every.grid.note
 
 
 def test_published_judges_of_other_items_are_shown_on_request() -> None:

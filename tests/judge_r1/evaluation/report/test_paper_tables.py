@@ -28,6 +28,19 @@ def test_table_12_sorts_rows_and_marks_the_best(tmp_path: Path) -> None:
     assert grid.rows[-1][7:9] == ("0.88", "0.98")
 
 
+def test_table_12_can_show_the_judges_of_the_paper(tmp_path: Path) -> None:
+    scaling_study(tmp_path)
+    grid = table12(find_runs([tmp_path])[1], other_items=True)
+    assert grid is not None
+    rows = {row[0]: row[1:] for row in grid.rows}
+    assert rows["DPO63K-8B (published)"] == (
+        "–", "–", "0.71", "0.82", "0.71", "0.86", "0.74", "0.87", "0.67", "0.80", "0.87", "0.75",
+    )  # fmt: skip
+    assert len(rows) == 8 + 22
+    assert rows["Judge-R1-fc (published)"][-1] == "0.77"
+    assert "on its own test pairs" in grid.note
+
+
 def test_figure_5_has_one_line_per_method(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     figures = figure5(find_runs([tmp_path])[1])

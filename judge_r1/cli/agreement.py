@@ -1,0 +1,35 @@
+"""agreement: count people's answers about texts, and how far people agree."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(agreement)
+
+
+def agreement(
+    answers: Annotated[list[Path], typer.Argument(help="JSON Lines, JSON or CSV: annotator, id, answer, group.")],
+    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write.")] = None,
+) -> None:
+    """Count people's answers to one question about many texts: means with intervals, and the agreement of people.
+
+    An answer is yes or no, true or false, or a number from 0 to 1: for a choice between two texts 1, 0.5 or 0. `group`
+    separates judges or systems.
+
+    Example: `judge-r1 agreement reasonable.csv --out reasonable.json`
+    """
+    from judge_r1.core.jsonl import write_json
+    from judge_r1.evaluation.people_answers import answer_grids, count_answers, read_answers
+    from judge_r1.evaluation.report.tables import print_grid
+
+    counted = count_answers(read_answers(answers))
+    console = Console()
+    for grid in answer_grids(counted):
+        print_grid(grid, console)
+    if out:
+        write_json(out, {"schema": 1, "groups": counted})
+        console.print(f"agreement: {out}", soft_wrap=True, markup=False)

@@ -1,0 +1,124 @@
+"""Counts people's answers to one question about many texts, and how far people agree.
+
+Three studies of HelloBench have this form: whether a judge's scores are reasonable (Tables 21 and 22), which of two
+responses is better (Table 24), and whether an instruction needs more than 1,000 words (Tables 6 and 7).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.tabular import Row, file_rows
+from judge_r1.evaluation.report.tables import Estimate, Grid, share
+from judge_r1.statistics.agreement import cohens_kappa
+from judge_r1.statistics.correlation import pearson
+from judge_r1.statistics.intervals import clustered_mean_ci
+
+SHARED = 3
+"""Texts that two people must share for a correlation."""
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+Scores = Mapping[str, Mapping[Any, float]]
+"""Person -> what was scored -> score."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One person's answer about one text, from 0 to 1. A choice between two texts is 1, 0.5 for a tie, or 0."""
+
+    annotator: str
+    id: str
+    group: str
+    value: float
+
+
+def read_answers(files: Sequence[Path]) -> list[Answer]:
+    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`.
+
+    Raises:
+        BadTable: A row is incomplete, or a person answers about a text of a group a second time.
+        JudgeError: There is no answer.
+    """
+    found: dict[tuple[str, str, str], Answer] = {}
+    for row in (row for file in files for row in file_rows(file)):
+        group = row.name("group") if row.values.get("group") not in (None, "") else "all"
+        one = Answer(row.name("annotator"), row.name("id"), group, _value(row))
+        if (key := (one.group, one.id, one.annotator)) in found:
+            raise row.error("id", f"repeats {one.id!r} of annotator {one.annotator!r}: keep one answer")
+        found[key] = one
+    if not found:
+        raise JudgeError(f"{files[0]} holds no answers")
+    return list(found.values())
+
+
+def _value(row: Row) -> float:
+    given = row.value("answer")
+    word = str(given).strip().lower()
+    return WORDS[word] if word in WORDS else row.bounded("answer", given, 1)
+
+
+def count_answers(answers: Sequence[Answer]) -> dict[str, Any]:
+    """For each group the mean answer with its interval over texts, that of each person, and the agreement of each two
+    people. Where all people answer about all texts, it is the mean over people, as in the paper."""
+    groups: dict[str, list[Answer]] = {}
+    for one in answers:
+        groups.setdefault(one.group, []).append(one)
+    return {group: _counted(own) for group, own in groups.items()}
+
+
+def _counted(answers: Sequence[Answer]) -> dict[str, Any]:
+    people: dict[str, dict[Any, float]] = {}
+    for one in answers:
+        people.setdefault(one.annotator, {})[one.id] = one.value
+    means = {name: fmean(own.values()) for name, own in sorted(people.items())}
+    return {
+        "texts": len({one.id for one in answers}),
+        "answers": len(answers),
+        "mean": fmean(one.value for one in answers),
+        "ci95": list(clustered_mean_ci([one.value for one in answers], [one.id for one in answers])),
+        "people": means,
+        "pairs": agreement_of_people(people),
+    }
+
+
+def agreement_of_people(scores: Scores) -> dict[str, dict[str, float | int | None]]:
+    """Of each two people with at least three shared texts: Pearson's r, the share of equal scores, Cohen's kappa."""
+    found: dict[str, dict[str, float | int | None]] = {}
+    for first, second in combinations(sorted(scores), 2):
+        shared = sorted(scores[first].keys() & scores[second].keys())
+        if len(shared) >= SHARED:
+            one, other = ([scores[name][key] for key in shared] for name in (first, second))
+            equal = fmean(a == b for a, b in zip(one, other, strict=True))
+            found[f"{first} - {second}"] = {
+                "pearson": pearson(one, other), "equal": equal, "kappa": cohens_kappa(one, other), "n": len(shared)
+            }  # fmt: skip
+    return found
+
+
+def answer_grids(counted: Mapping[str, Any]) -> list[Grid]:
+    """A table of the groups, and one of the pairs of people if there are any."""
+    groups = tuple(
+        (
+            group,
+            str(own["texts"]),
+            Estimate(own["mean"], *own["ci95"]),
+            ", ".join(f"{name} {mean:.2f}" for name, mean in own["people"].items()),
+        )
+        for group, own in counted.items()
+    )
+    note = "Mean of the answers, 0 to 1 [95 % interval over texts], and of those of each person."
+    grids = [Grid("Answers", note, ("group", "texts", "mean", "each person"), groups)]
+    pairs = tuple(
+        (group, people, str(found["n"]), *(share(found[name]) for name in ("equal", "pearson", "kappa")))
+        for group, own in counted.items()
+        for people, found in own["pairs"].items()
+    )
+    if pairs:
+        grids.append(
+            Grid("Agreement", "On the texts that both answered.",
+                 ("group", "people", "texts", "equal", "Pearson", "kappa"), pairs)
+        )  # fmt: skip
+    return grids

@@ -58,10 +58,10 @@ class Citation:
 def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None = None) -> Case:
     """Return the case with up to `count` sentences of its context in the reference, most of them with a remark.
 
-    About half of them stand near sentences on the same matter (`RELATED_SHARE`). The reference also gets up to `count`
-    statements and a third more, at most `STATEMENTS`. `meta["citations"]` and `meta["statements"]` count them, and the id changes. A
-    case that gets neither is returned as it is. With a `corpus` of generated cases, the reference cites details
-    instead of statements.
+    About half of them stand near sentences on the same matter (`RELATED_SHARE`). The reference also gets statements, a
+    third more than `count` and at most `STATEMENTS`. `meta["citations"]` and `meta["statements"]` count them, and the
+    id changes. A case that gets neither is returned as it is. With a `corpus` of generated cases, the reference cites
+    details instead of statements.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)

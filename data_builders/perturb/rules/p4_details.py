@@ -1,6 +1,7 @@
 """P4 in generated cases: a citation states a detail of another case, which this case does not have.
 
-Generated cases have details without regard to the rest of the case, so each could be a detail of any case of its domain.
+Generated cases have details without regard to the rest of the case, so each could be a detail of any case of its
+domain.
 """
 
 from collections.abc import Set

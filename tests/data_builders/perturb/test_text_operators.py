@@ -1,12 +1,10 @@
 """Each operator of the rule set `text` applies and abstains where it should, and breaks its principle."""
 
-import re
 from random import Random
 
 import pytest
 from perturb_factories import (
     CASES,
-    CITED_MEDICAL,
     FRAGMENTS,
     case_of,
     citing,
@@ -17,10 +15,9 @@ from perturb_factories import (
 
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
-from data_builders.perturb.rules.facts import facts
 from data_builders.perturb.rules.operators import Edit
 from data_builders.perturb.rules.steps import numbering
-from data_builders.perturb.rules.text_match import contains, content_words, sentences_with, stems
+from data_builders.perturb.rules.text_match import contains
 from judge_r1.core.records import Case
 
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)

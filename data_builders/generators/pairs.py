@@ -140,7 +140,8 @@ class PairsByRules(_Pairs[Case]):
         return ForeignDetails(CorpusFacts(self._cases(None, GENERATED, Counter()), kind))
 
     def _citing(self, case: Case) -> Case:
-        return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign and self._foreign.corpus)
+        corpus = self._foreign.corpus if self._foreign else None
+        return cite_facts(case, self.plan.citations, self.plan.seed, corpus)
 
     def generate(self, item: Case) -> _RuleGroup:
         return self.finish(self.draft(item))

@@ -50,8 +50,8 @@ READ, READ_STRICT = 8, 20
 STRICT = tuple(WORD_LIMIT)
 """What only the case reveals: P2 and P4."""
 SENTENCE_START, SENTENCE_LIMIT = 1, 0.4
-"""The same for the sentences that they bring or remove: a reader who remembers sentences learns nothing from one that is
-as often in the better reasoning."""
+"""The same for the sentences that they bring or remove: a reader who remembers sentences learns nothing from one that
+is as often in the better reasoning."""
 ENDING = 30
 """How many last characters identify the sentence that a flaw uses. P2 changes shorter parts of sentences."""
 STATEMENT = 12

@@ -45,7 +45,7 @@ WORD_START = 2
 WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
 exchanges whole sentences, so few candidates would be left with the limit of P2."""
-READ, READ_STRICT = 8, 20
+READ, READ_STRICT = 8, 30
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
 STRICT = tuple(WORD_LIMIT)
 """What only the case reveals: P2 and P4."""

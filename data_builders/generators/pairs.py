@@ -16,7 +16,7 @@ from data_builders.perturb.rules.balanced import choose_balanced, draw_candidate
 from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.p4_details import ForeignDetails
 from data_builders.perturb.rules.selection import Candidate, Selection
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
@@ -29,9 +29,8 @@ from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
-FOREIGN_CASES, FOREIGN_GENERATED = 500, 150
-"""Cases of a corpus, and generated cases of each domain, whose facts P4 may cite in others. So many
-generated cases have every citable kind of detail several times."""
+GENERATED = 150
+"""The generated cases of each domain whose details P4 may cite in others: every citable kind occurs several times."""
 
 
 class _Pairs(Generator[T]):
@@ -138,15 +137,16 @@ class PairsByRules(_Pairs[Case]):
         return (case for case in short if case is not None)
 
     @cached_property
-    def _foreign(self) -> ForeignFacts:
-        """The facts of the corpus, not of `limit` cases: a build of fewer cases begins like a build of more."""
-        generated = FOREIGN_GENERATED if self.plan.cases_per_domain else None
-        kind = SOURCES.get(self.plan.source).detail_kind if generated else None
-        cases = self._cases(None if generated else FOREIGN_CASES, generated, Counter())
-        return ForeignFacts(CorpusFacts(cases, kind))
+    def _foreign(self) -> ForeignDetails | None:
+        """The details that P4 exchanges between generated cases."""
+        kind = SOURCES.get(self.plan.source).detail_kind
+        if self.plan.cases_per_domain is None or kind is None:
+            return None
+        return ForeignDetails(CorpusFacts(self._cases(None, GENERATED, Counter()), kind))
 
     def _citing(self, case: Case) -> Case:
-        return cite_facts(case, self.plan.citations, self.plan.seed, self._foreign.corpus)
+        corpus = self._foreign.corpus if self._foreign else None
+        return cite_facts(case, self.plan.citations, self.plan.seed, corpus)
 
     def generate(self, item: Case) -> _RuleGroup:
         return self.finish(self.draft(item))

@@ -13,7 +13,6 @@ from data_builders.build import build
 from data_builders.exports import Options
 from data_builders.exports.export import export
 from data_builders.perturb.rules.citations import cite_facts
-from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.steps import numbering
 from data_builders.reference_outline import Outline
 from data_builders.short_reference import shorten_reference
@@ -190,14 +189,14 @@ def test_prompts_of_the_english_recipes_fit() -> None:
     recipe = load_recipe(Path("english", "warmup"))
     tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
     cases = list(SOURCES.get("builtin").read(None, None, 0, Counter()))
-    corpus, lengths = CorpusFacts(cases), list[int]()
+    lengths = list[int]()
     for short in filter(None, (shorten_reference(case, 3) for case in cases)):
-        cited = cite_facts(short, 2, 0, corpus)
+        cited = cite_facts(short, 2)
         task = PairwiseTask(cited.domain, cited.decision, cited.reference, cited.reference)
         prompt = pairwise_prompt(task, context="none", searches=1, style=recipe.episode.prompt)
         lengths.append(len(tokenizer.prompt_ids(prompt, thinking=False)))
     assert len(lengths) == 118
-    assert sum(lengths) / len(lengths) < 500
+    assert sum(lengths) / len(lengths) < 560
     assert max(lengths) * 1.1 < recipe.episode.prompt_tokens, "a flaw may lengthen its reasoning"
 
 

@@ -1,10 +1,8 @@
 """Short cases. Every text operator applies somewhere in `CASES`, whose references cite facts, or in `FRAGMENTS`."""
 
 from data_builders.perturb.rules.citations import cite_facts, with_citations
-from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Operator, Step
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.records import Case
 
@@ -119,13 +117,10 @@ PREPRINT = case_of(
 CASES = CITED_MEDICAL, CITED_LEGAL, CITED_ACADEMIC, CITED_FAMILY = tuple(
     cite_facts(case, 6) for case in (MEDICAL, LEGAL, ACADEMIC, FAMILY)
 )
-FOREIGN = ForeignFacts(CorpusFacts([*CASES, FRAGMENTS, PREPRINT]))
-"""What P4 cites: each domain has two cases."""
 
 
 def rule(name: str) -> Operator:
-    rules = [*(o for rules in operators("text").values() for o in rules), *FOREIGN.operators]
-    return next(o for o in rules if o.name == name)
+    return next(o for rules in operators("text").values() for o in rules if o.name == name)
 
 
 def steps_of(case: Case) -> list[Step]:

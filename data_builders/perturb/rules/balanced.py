@@ -13,7 +13,7 @@ from random import Random
 from data_builders.perturb.rules.edits import CaseEdits
 from data_builders.perturb.rules.engine import plan, rules_and_steps, shuffled_combinations
 from data_builders.perturb.rules.operators import Operator, Step, seeded_random
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.p4_details import ForeignDetails
 from data_builders.perturb.rules.selection import STRICT, Candidate, Selection
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
@@ -32,7 +32,7 @@ def perturb_balanced(
     case: Case,
     *,
     selection: Selection,
-    foreign: ForeignFacts,
+    foreign: ForeignDetails | None = None,
     kinds: Sequence[str] = ("single", "multi"),
     variants: int = 5,
     seed: int = 0,
@@ -73,7 +73,7 @@ class DrawnFlaws:
 def draw_candidates(
     case: Case,
     *,
-    foreign: ForeignFacts,
+    foreign: ForeignDetails | None,
     repeating: bool,
     kinds: Sequence[str],
     variants: int,

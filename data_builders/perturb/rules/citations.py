@@ -1,12 +1,12 @@
-"""Adds sentences of the case to a reference reasoning, as citations. Rules then change what a citation says.
+"""Adds sentences of the case to a reference reasoning, as citations, and statements on its matters.
 
-A sentence of the case can be changed into something false, or exchanged for a sentence of another case, and still read
-like any other citation.
+Rules then change what a citation says (P2), or replace a statement by one on a matter that the case does not mention
+(P4). Either still reads like any other citation or statement.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import log
 from random import Random
@@ -14,12 +14,13 @@ from random import Random
 from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.facts import Fact, facts, is_plain
-from data_builders.perturb.rules.foreign_fit import can_move
 from data_builders.perturb.rules.operators import Interval, Step, seeded_random
 from data_builders.perturb.rules.remarks import find_remarks, sound_remarks
 from data_builders.perturb.rules.sentence_parts import is_dependent
+from data_builders.perturb.rules.statements import find_statements, stated
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
+from data_builders.perturb.rules.wordings import themes_of
 from judge_r1.core.records import Case
 
 MAX_RESTATED = 0.6
@@ -29,14 +30,16 @@ RELATED_SHARE = 0.5
 of another case would be the only one out of place."""
 NO_NUMBER = 0.15
 """How much more related a fact without a number must be: a number can be changed."""
-NOT_MOVABLE = 0.15
-"""The same for a fact that could not stand in another case: one that stands in both tells a reader nothing."""
 NOT_DETAIL = 0.3
 """The same in generated cases for a fact that is no detail."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 REMARK_SHARE = 0.7
 """The share of the citations that get a remark."""
+AROUND = 200
+"""Characters before the end of a sentence that show its topic."""
+STATEMENTS = 8
+"""The most statements of a reference: more than P4 replaces by default, so that the build can choose."""
 
 _QUOTES = load_lexicon("citations", dict[str, tuple[str, ...]])
 """Templates of quotations by domain."""
@@ -55,27 +58,34 @@ class Citation:
 def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None = None) -> Case:
     """Return the case with up to `count` sentences of its context in the reference, most of them with a remark.
 
-    About half of them stand near sentences on the same matter (`RELATED_SHARE`). `meta["citations"]` counts them,
-    and the id changes. A case that gets no citation is returned as it is. With a `corpus`, only facts without
-    words that are rare in it are cited (`CorpusFacts`).
+    About half of them stand near sentences on the same matter (`RELATED_SHARE`). The reference also gets statements, a
+    third more than `count` and at most `STATEMENTS`. `meta["citations"]` and `meta["statements"]` count them, and the
+    id changes. A case that gets neither is returned as it is. With a `corpus` of generated cases, the reference cites
+    details instead of statements.
     """
     rng = seeded_random(case, seed, "citations")
     steps = split_steps(case.reference)
-    ends = [step.start + end for step in steps for end in _sentence_ends(step)]
-    sites = [end for end in ends if not is_dependent(case.reference[end:].lstrip())]
-    placed: dict[int, str] = {}
+    places = [(step.start + end, step.index) for step in steps for end in _sentence_ends(step)]
+    sites = {end: step for end, step in places if not is_dependent(case.reference[end:].lstrip())}
     remarks = sound_remarks(case, count, rng)
     found = corpus.of_case(case) if corpus else facts(case.context)
-    for fact, site in _chosen(case, found, sites, count, corpus, rng):
-        placed[site] = _opening(case.reference, site) + cited(fact, case.domain, rng)
+    placed: dict[int, str] = {}
+    for fact, site in _chosen(case, found, list(sites), count, corpus, rng):
+        placed[site] = cited(fact, case.domain, rng)
         if remarks and rng.random() < REMARK_SHARE:
             placed[site] += f" {remarks.pop()}"
+    citations, statements = len(placed), 0
+    if corpus is None:
+        for text, site in _placed_statements(case, sites, min(4 * count // 3, STATEMENTS), seed):
+            placed[site] = f"{text} {placed.get(site, '')}".rstrip()
+            statements += 1
     if not placed:
         return case
     text, position = "", 0
     for site in sorted(placed):
-        text += case.reference[position:site] + placed[site]
+        text += case.reference[position:site] + _opening(case.reference, site) + placed[site]
         position = site
+    counts = {"citations": citations} | ({"statements": statements} if statements else {})
     return Case.of(
         domain=case.domain,
         context=case.context,
@@ -83,8 +93,28 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
         reference=text + case.reference[position:],
         source=case.source,
         license=case.license,
-        meta={**case.meta, "citations": len(placed)},
+        meta={**case.meta, **counts},
     )
+
+
+def _placed_statements(case: Case, sites: Mapping[int, int], count: int, seed: int) -> Iterator[tuple[str, int]]:
+    """Yield up to `count` statements that the case supports, and the ends of sentences behind which they stand.
+
+    A site has one at most. Sites on the same topic come first, then those in steps with the fewest statements: the
+    variants of P4 change different steps.
+    """
+    rng = seeded_random(case, seed, "statements")
+    in_step, free = Counter[int](), rng.sample(list(sites), len(sites))
+    themes = {site: themes_of(case.domain, case.reference[max(0, site - AROUND) : site]) for site in sites}
+    true = stated(case)
+    for statement in rng.sample(true, len(true)):
+        if count == 0 or not free:
+            return
+        site = min(free, key=lambda end: (in_step[sites[end]], statement.topic not in themes[end]))
+        in_step[sites[site]] += 1
+        free.remove(site)
+        count -= 1
+        yield statement.wording(rng), site
 
 
 def _sentence_ends(step: Step) -> Iterator[int]:
@@ -118,10 +148,8 @@ def _chosen(
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
         total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
-        if corpus is not None and corpus.has_details:
+        if corpus is not None:
             penalty += 0.0 if corpus.is_detail(case.domain, fact) else NOT_DETAIL
-        else:
-            penalty += 0.0 if can_move(fact.text) else NOT_MOVABLE
         for site, words in around.items():
             share = sum(value for stem, value in weights.items() if stem in words) / total
             related.append((penalty - share, rng.random(), fact, site))
@@ -154,11 +182,14 @@ def cited(fact: Fact, domain: str, rng: Random) -> str:
 
 
 def with_citations(case: Case, steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with their citations, the facts of the context that stand in them word by word, and remarks."""
+    """Return the steps with their citations (facts of the context, word by word), remarks and statements."""
     found = facts(case.context)
     return [
         replace(
-            step, citations=tuple(_citations(step, found, case.domain)), remarks=find_remarks(step.text, case.domain)
+            step,
+            citations=tuple(_citations(step, found, case.domain)),
+            remarks=find_remarks(step.text, case.domain),
+            statements=tuple(find_statements(step.text, case.domain)),
         )
         for step in steps
     ]

@@ -1,16 +1,13 @@
-"""The facts of a corpus that references cite, and that P4 takes from other cases.
+"""The facts of generated cases that references cite, and the details that P4 takes from other cases.
 
-Both are the facts of a case whose rarest word is the most common in the corpus. A fact with a rare word would look out
-of place in another case.
+References cite details, and of the other facts of a case those whose rarest word is the most common in the corpus.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import ceil, log
 
 from data_builders.perturb.rules.facts import Fact, facts
-from data_builders.perturb.rules.similar_cases import SimilarCases
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import DetailKind
 from judge_r1.core.records import Case
@@ -20,18 +17,16 @@ CITED_SHARE, MIN_CITED = 0.5, 12
 
 
 class CorpusFacts:
-    """The facts of many cases that can be cited, by domain: each is true in its own case.
+    """The facts of many generated cases that can be cited, by domain: each is true in its own case.
 
-    `detail_kind` is for generated cases. Their details are drawn without regard to the case, so each could be in any
-    case of its domain: all of them can be cited, and P4 exchanges details only.
+    `detail_kind` knows their details.
     """
 
-    def __init__(self, cases: Iterable[Case], detail_kind: DetailKind | None = None) -> None:
+    def __init__(self, cases: Iterable[Case], detail_kind: DetailKind) -> None:
         self._detail_kind = detail_kind
         contexts: defaultdict[str, list[str]] = defaultdict(list)
         for case in cases:
             contexts[case.domain].append(case.context)
-        self._contexts = contexts
         self._sizes = {domain: len(texts) for domain, texts in contexts.items()}
         self._counts = {
             domain: Counter(stem for text in texts for stem in set(content_words(text)))
@@ -43,16 +38,6 @@ class CorpusFacts:
             domain: list({fact.text: fact for text in texts for fact in self._citable(domain, text)}.values())
             for domain, texts in contexts.items()
         }
-
-    @cached_property
-    def similar(self) -> SimilarCases:
-        """The nearest cases of each case. Details need none."""
-        return SimilarCases(self._contexts)
-
-    @property
-    def has_details(self) -> bool:
-        """Whether the cases are generated ones, with details."""
-        return self._detail_kind is not None
 
     def of_domain(self, domain: str) -> Sequence[Fact]:
         """Return the citable facts of all cases of a domain, each text once."""
@@ -89,7 +74,7 @@ class CorpusFacts:
         return found
 
     def _kind(self, domain: str, fact: Fact) -> int | None:
-        return self._detail_kind(domain, fact.text) if self._detail_kind else None
+        return self._detail_kind(domain, fact.text)
 
     def _count(self, domain: str, stem: str) -> int:
         """The number of cases of a domain that have a stem."""

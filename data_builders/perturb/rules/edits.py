@@ -75,12 +75,14 @@ class CaseEdits:
     def _is_usable(self, rule: Operator, step: Step, edit: Edit) -> bool:
         """Whether the edit changes something, keeps brackets closed, and leaves citations to P2 and P4.
 
-        A remark is replaced as a whole or not at all, and no text is put between a citation and its remark. P2 leaves
-        citations alone that another sentence of the reference repeats, because that sentence would show the flaw.
+        Statements are left to P4. A remark is replaced as a whole or not at all, and no text is put between a citation
+        and its remark. P2 leaves citations alone that another sentence of the reference repeats, because that sentence
+        would show the flaw.
         """
         start, end = edit.start - step.start, edit.end - step.start
         kept = [citation.whole for citation in step.citations if rule.principle not in (2, 4)]
         kept += [part for part in step.remarks if part != (start, end)]
+        kept += [(a, b) for a, b, _ in step.statements if rule.principle != 4]
         if any(a < end and start < b for a, b in kept) or any(start == end == a - 1 for a, _ in step.remarks):
             return False
         old = self.case.reference[edit.start : edit.end]

@@ -2,7 +2,7 @@
 
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
-seeded by (case, seed, principle), so a variant does not depend on other cases. Only P4 does: it cites `foreign` facts.
+seeded by (case, seed, principle), so a variant does not depend on other cases, except for P4 in generated cases.
 """
 
 import importlib
@@ -17,7 +17,7 @@ import data_builders.perturb.rules
 from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
 from data_builders.perturb.rules.operators import OPERATORS, Operator, Step, seeded_random
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
+from data_builders.perturb.rules.p4_details import ForeignDetails
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
@@ -35,19 +35,19 @@ def operators(rule_set: str) -> dict[int, list[Operator]]:
 
 
 def rules_and_steps(
-    case: Case, rule_set: str, foreign: ForeignFacts | None
+    case: Case, rule_set: str, foreign: ForeignDetails | None
 ) -> tuple[dict[int, list[Operator]], list[Step]]:
-    """Return the operators by principle, those that cite foreign facts too, and the steps of the reference."""
+    """Return the operators by principle and the steps of the reference. With `foreign`, P4 exchanges details."""
     rules = operators(rule_set)
     if foreign is not None:
-        rules = rules | {4: [*rules[4], *foreign.operators]}
+        rules = rules | {4: foreign.operators}
     return rules, with_citations(case, split_steps(case.reference))
 
 
 def perturb(
     case: Case,
     *,
-    foreign: ForeignFacts | None = None,
+    foreign: ForeignDetails | None = None,
     kinds: Sequence[str] = ("single", "multi"),
     variants: int = 5,
     seed: int = 0,
@@ -56,8 +56,7 @@ def perturb(
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    P4 needs `foreign` in the rule set `text`. `abstained` counts the variants that cannot be made, by principle and
-    reason.
+    `foreign` is for generated cases. `abstained` counts the variants that cannot be made, by principle and reason.
     """
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
     if "single" in kinds:

@@ -30,6 +30,8 @@ class Step:
     text: str
     citations: "tuple[Citation, ...]" = ()
     remarks: tuple[Interval, ...] = ()
+    statements: tuple[tuple[int, int, str], ...] = ()
+    """Characters of statements, and their topics."""
     following: str = ""
     """The beginning of the text behind the step."""
 

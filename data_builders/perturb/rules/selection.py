@@ -44,14 +44,18 @@ reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fai
 WORD_START = 2
 WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
-adds whole sentences, so few candidates would be left with the limit of P2."""
-READ, READ_STRICT = 8, 20
+exchanges whole sentences, so few candidates would be left with the limit of P2."""
+READ, READ_STRICT = 8, 30
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
 STRICT = tuple(WORD_LIMIT)
-"""What only the case reveals: P2 and P4. Their flaws bring a sentence at most once more often than they remove it: a
-reader who remembers sentences learns nothing from one that is as often in the better reasoning."""
+"""What only the case reveals: P2 and P4."""
+SENTENCE_START, SENTENCE_LIMIT = 1, 0.4
+"""The same for the sentences that they bring or remove: a reader who remembers sentences learns nothing from one that
+is as often in the better reasoning."""
 ENDING = 30
-"""How many last characters identify the sentence that a flaw uses."""
+"""How many last characters identify the sentence that a flaw uses. P2 changes shorter parts of sentences."""
+STATEMENT = 12
+"""The least characters of a statement, which P4 exchanges as a whole."""
 _NUMBERS_AND_NAMES = re.compile(r"(?:\b[A-Z][\w’'.-]*|\d+)(?: (?:[A-Z][\w’'.-]*|\d+))*")
 
 
@@ -70,10 +74,11 @@ class Candidate:
 
     @property
     def changed_endings(self) -> dict[str, int]:
-        """The ends of the sentence that a long flaw brings (1) and of the old one (-1), without numbers and names."""
+        """The ends of the sentence that a flaw brings (1) and of the old one (-1), without numbers and names."""
         flaw, longer = self.pair.origin.flaws[0].span, len(self.pair.flawed) - len(self.pair.reference)
-        old = _ending(self.pair.reference[flaw.start : flaw.end - longer])
-        new = _ending(self.pair.flawed[flaw.start : flaw.end])
+        least = STATEMENT if self.pair.violated == (4,) else ENDING
+        old = _ending(self.pair.reference[flaw.start : flaw.end - longer], least)
+        new = _ending(self.pair.flawed[flaw.start : flaw.end], least)
         return {ending: sign for ending, sign in ((old, -1), (new, 1)) if ending and new != old}
 
     def change(self, reference: str) -> tuple[str, str, str]:
@@ -93,6 +98,7 @@ class _Group:
     words: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
     sentences: Counter[str] = field(default_factory=Counter)
+    sentence_changes: Counter[str] = field(default_factory=Counter)
 
 
 class Selection:
@@ -151,6 +157,7 @@ class Selection:
         group.changes.update(chosen.words.keys())
         if chosen.pair.violated in STRICT and not self.repeating:
             group.sentences.update(chosen.changed_endings)
+            group.sentence_changes.update(chosen.changed_endings.keys())
         return chosen
 
     def _ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -168,8 +175,7 @@ class Selection:
         return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
 
     def _within_limits(self, candidate: Candidate) -> bool:
-        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer, and P2 and P4 bring no
-        sentence more than once more often than they remove it."""
+        """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, principles = self._group(candidate), candidate.pair.violated
         strict = principles in STRICT
         limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
@@ -179,9 +185,15 @@ class Selection:
                 (group.words[word], change, WORD_START + WORD_LIMIT[principles] * group.changes[word] ** 0.5)
                 for word, change in candidate.words.items()
             ]
-        within = all(abs(before + change) <= max(most, abs(before)) for before, change, most in signs)
-        brought = (ending for ending, sign in candidate.changed_endings.items() if sign > 0)
-        return within and all(group.sentences[ending] < 1 for ending in brought)
+            signs += [
+                (
+                    group.sentences[ending],
+                    change,
+                    SENTENCE_START + SENTENCE_LIMIT * group.sentence_changes[ending] ** 0.5,
+                )
+                for ending, change in candidate.changed_endings.items()
+            ]
+        return all(abs(before + change) <= max(most, abs(before)) for before, change, most in signs)
 
     def _cost(self, candidate: Candidate) -> float:
         """How much the squared sums of the group grow, each feature and each direction in units of its own spread."""
@@ -193,10 +205,10 @@ class Selection:
         return cost + WORD_WEIGHT * words
 
 
-def _ending(text: str) -> str:
-    """The last characters of a long text, which identify its sentence; "" of a short one."""
+def _ending(text: str, least: int) -> str:
+    """The last characters of a text, which identify its sentence; "" of one with fewer than `least`."""
     bare = text.rstrip('.” "')
-    return _NUMBERS_AND_NAMES.sub("0", bare)[-ENDING:] if len(bare) >= ENDING else ""
+    return _NUMBERS_AND_NAMES.sub("0", bare)[-ENDING:] if len(bare) >= least else ""
 
 
 def _scaled(candidate: Candidate) -> Vector:

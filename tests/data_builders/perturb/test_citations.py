@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, FAMILY, FRAGMENTS, LEGAL, MEDICAL, case_of
 
-from data_builders.perturb.rules.citations import _QUOTES, cite_facts, with_citations
+from data_builders.perturb.rules.citations import _QUOTES, STATEMENTS, cite_facts, with_citations
 from data_builders.perturb.rules.facts import MAX_WORDS, MIN_WORDS, facts
 from data_builders.perturb.rules.remarks import find_remarks
+from data_builders.perturb.rules.statements import find_statements
 from data_builders.perturb.rules.steps import numbering, split_steps
 from judge_r1.core.records import Case
 
@@ -65,7 +66,7 @@ def is_recovered(plain: str, case: Case, added: list[tuple[int, int, str]]) -> b
         kept = case.reference[position:start].removesuffix(" ")
         if not plain.startswith(kept, at):  # the sentence before had no full stop
             kept = kept.removesuffix(".")
-        if not kept or not plain.startswith(kept, at):  # two citations never follow each other
+        if not plain.startswith(kept, at):
             return False
         at, position = at + len(kept), end
     return plain[at:] == case.reference[position:]
@@ -78,12 +79,14 @@ def check(plain: Case, count: int, seed: int) -> None:
     assert len(cited) == case.meta.get("citations", 0) <= count
     assert len({text for _, _, text in cited}) == len({start for start, _, _ in cited}) == len(cited)
     assert numbering(case.reference) == numbering(plain.reference)
-    assert is_recovered(plain.reference, case, cited)
+    stated = [(start, end, "") for start, end, _ in find_statements(case.reference, case.domain)]
+    assert len(stated) == case.meta.get("statements", 0) <= STATEMENTS
+    assert is_recovered(plain.reference, case, cited + stated)
     assert (case.context, case.decision, case.domain) == (plain.context, plain.decision, plain.domain)
     for start, end, text in cited:
         assert text in plain.context
         assert text in case.reference[start:end]
-    if not cited:
+    if not cited and not stated:
         assert case == plain
 
 

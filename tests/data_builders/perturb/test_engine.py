@@ -6,7 +6,7 @@ from itertools import chain, pairwise, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_factories import CASES, CITED_ACADEMIC, CITED_LEGAL, CITED_MEDICAL, FOREIGN, case_of
+from perturb_factories import CASES, CITED_ACADEMIC, CITED_LEGAL, CITED_MEDICAL, MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO
 from data_builders.perturb.rules.edits import CaseEdits, apply_edits
@@ -19,7 +19,7 @@ from judge_r1.core.registry import UnknownName
 
 
 def pairs_of(case: Case, **options: object) -> list[ReasoningPair]:
-    return list(perturb(case, foreign=FOREIGN, abstained=Counter(), **options))  # type: ignore[arg-type]
+    return list(perturb(case, abstained=Counter(), **options))  # type: ignore[arg-type]
 
 
 def step_of(case: Case, pair: ReasoningPair) -> int:
@@ -89,18 +89,18 @@ def test_missing_variants_are_counted() -> None:
     assert abstained == {**{f"P{n}: no operator fits": 5 for n in NUMBERS}, "multi: no further combination fits": 5}
 
 
-def test_p4_needs_facts_of_other_cases() -> None:
+def test_p4_needs_a_statement() -> None:
     abstained: Counter[str] = Counter()
-    pairs = list(perturb(CITED_MEDICAL, kinds=("single",), abstained=abstained))
-    assert (4,) not in {pair.violated for pair in pairs}
+    plain = case_of("medical", "Nothing is known.", MEDICAL.reference)
+    assert (4,) not in {pair.violated for pair in perturb(plain, kinds=("single",), abstained=abstained)}
     assert abstained["P4: no operator fits"] == 5
 
 
-def test_only_p2_and_p4_edit_citations_and_a_remark_is_replaced_whole_or_not_at_all() -> None:
-    """An edit of another principle inside a citation would change what the case says, which is P2."""
+def test_only_p2_edits_citations_only_p4_statements_and_a_remark_is_replaced_whole_or_not_at_all() -> None:
+    """An edit of another principle inside a citation or statement would change what the case says, which is P2."""
     touched: Counter[int] = Counter()
     for case in CASES:
-        edits, (rules, steps) = CaseEdits(case, 0), rules_and_steps(case, "text", FOREIGN)
+        edits, (rules, steps) = CaseEdits(case, 0), rules_and_steps(case, "text", None)
         for rule, step, salt in product(chain.from_iterable(rules.values()), steps, "abcd"):
             edit = edits.edit(rule, step, salt)
             if edit is None:
@@ -108,14 +108,12 @@ def test_only_p2_and_p4_edit_citations_and_a_remark_is_replaced_whole_or_not_at_
             start, end = edit.start - step.start, edit.end - step.start
             cited = [c for c in step.citations if c.whole[0] < end and start < c.whole[1]]
             remarks = [(a, b) for a, b in step.remarks if a < end and start < b]
-            assert bool(cited) == (rule.principle in (2, 4))
-            assert all(remark == (start, end) for remark in remarks)
-            touched[rule.principle] += len(cited) + len(remarks)
-            for citation in cited:
-                if rule.principle == 2:
-                    assert citation.start <= start <= end <= citation.end
-                else:
-                    assert (start, end) == citation.whole
+            statements = [(a, b) for a, b, _ in step.statements if a < end and start < b]
+            assert bool(cited) == (rule.principle == 2)
+            assert bool(statements) == (rule.principle == 4)
+            assert all(part == (start, end) for part in (*remarks, *statements))
+            touched[rule.principle] += len(cited) + len(remarks) + len(statements)
+            assert all(citation.start <= start <= end <= citation.end for citation in cited)
     assert set(touched) == set(NUMBERS)
     assert min(touched.values()) > 0
 

@@ -10,9 +10,7 @@ from data_builders.audit.shortcut_probe import probe
 from data_builders.generators.base import CITATIONS
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.citations import cite_facts
-from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.rules.p4_groundedness import ForeignFacts
 from data_builders.perturb.rules.selection import Selection
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
@@ -40,14 +38,12 @@ def cases() -> list[Case]:
 @pytest.fixture(scope="module")
 def cited(cases: list[Case]) -> list[Case]:
     """The cases as builds by rules read them."""
-    corpus = CorpusFacts(cases)
-    return [cite_facts(case, CITATIONS, corpus=corpus) for case in cases]
+    return [cite_facts(case, CITATIONS) for case in cases]
 
 
 @pytest.fixture(scope="module")
 def pairs(cited: list[Case]) -> list[ReasoningPair]:
-    foreign = ForeignFacts(CorpusFacts(cited))
-    return [pair for case in cited for pair in perturb(case, foreign=foreign, abstained=Counter())]
+    return [pair for case in cited for pair in perturb(case, abstained=Counter())]
 
 
 def steps(case: Case) -> list[str]:
@@ -130,11 +126,11 @@ def test_every_pair_is_valid(cited: list[Case], pairs: list[ReasoningPair], tmp_
 
 @pytest.mark.slow
 def test_words_alone_do_not_reveal_changed_facts(cited: list[Case]) -> None:
-    foreign, selection, kinds = ForeignFacts(CorpusFacts(cited)), Selection(), ["single"]
+    selection = Selection()
     pairs = [
         pair
         for case in cited[:60]
-        for pair in perturb_balanced(case, selection=selection, foreign=foreign, kinds=kinds, abstained=Counter())
+        for pair in perturb_balanced(case, selection=selection, kinds=["single"], abstained=Counter())
     ]
     for number in (2, 4):
         rows = probe([pair for pair in pairs if pair.violated == (number,)])

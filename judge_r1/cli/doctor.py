@@ -24,6 +24,7 @@ PURPOSE = {
     "teachers": "flaws and rationales by a chat model",
     "serve": "the judge behind an API",
     "ray-serve": "replicas of a served judge",
+    "ray-data": "builds, indexes and evaluations on many nodes",
     "text": "word counts and reference metrics of HelloBench",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",

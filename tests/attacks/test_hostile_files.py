@@ -142,6 +142,12 @@ COMMANDS = {
             tolerates="annotations.jsonl byte order mark",
         )
     ],
+    "agreement": [
+        Reads(
+            f"agreement @people.jsonl --out {OUT}.json", ("people.jsonl",),
+            tolerates="people.jsonl byte order mark",
+        )
+    ],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [
         Reads(f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",)),
@@ -177,6 +183,7 @@ COMMANDS = {
         )
     ],
     "rate": [Reads(f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",), tolerates="votes.jsonl byte order mark")],
+    "select": [Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read")],
     "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
     "index": [

@@ -80,6 +80,8 @@ def make_workspace(root: Path) -> Path:
     write_jsonl(root / "confidences.jsonl", lines)
     scores = [{"category": "rewrite", "scores": [n % 2, 1, 0.5], "overall": 3 + n % 5} for n in range(6)]
     write_jsonl(root / "annotations.jsonl", scores)
+    answers = [{"annotator": who, "id": str(n), "answer": n % 2} for who in ("ana", "ben") for n in range(6)]
+    write_jsonl(root / "people.jsonl", answers)
     write_jsonl(root / "hellobench" / "data" / "main_data" / "chat.jsonl", [instruction_row("rewrite", 0)])
     answered = [(judge, item) for judge in range(4) for item in range(8)]
     write_jsonl(

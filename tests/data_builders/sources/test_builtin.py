@@ -113,7 +113,8 @@ def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> 
     singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
     for domain in ("medical", "legal", "academic"):
         assert all(190 <= singles[domain, number] <= 200 for number in (1, 5))
-        assert all(160 < singles[domain, number] <= 200 for number in (2, 3, 4, 6)), "most of these need a citation"
+        assert all(160 < singles[domain, number] <= 200 for number in (3, 6)), "most of these need a citation"
+        assert all(120 < singles[domain, number] <= 200 for number in (2, 4)), "the balance leaves some out"
     assert sum(pair.kind == "multi" for pair in pairs) == 600
 
 

@@ -249,7 +249,8 @@ def test_constrained_answers_are_complete(folder: Path) -> None:
     """An untrained model names a round that exists, a type and a side."""
     loaded = BENCHMARKS.get("rankjudge").load(folder, "none")
     judge = make_judge(
-        "direct:decoding=constrained,budget.response_tokens=32@bundled:haystack", JudgeBuild("", sampling=Sampling(1.5))
+        "direct:decoding=constrained,budget.response_tokens=32@bundled:smollm2-135m",
+        JudgeBuild("", sampling=Sampling(1.5)),
     )
     items = sorted(loaded.items, key=lambda item: len(str(item.candidates)))[:4]
     requests = [JudgeRequest(item, (0, 1), 0, loaded.task(item, (0, 1))) for item in items]

@@ -28,7 +28,7 @@ def test_the_docs_table_has_every_source() -> None:
 
 def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
     text = (REPO / "docs" / "build_dataset.md").read_text().partition("### Your own domain")[2]
-    blocks = dict(re.findall(r"```(yaml|json)\n(.*?)```", text, re.S))
+    blocks = dict(reversed(re.findall(r"```(yaml|json)\n(.*?)```", text, re.S)))  # the first of each
     (tmp_path / "insurance.yaml").write_text(blocks["yaml"])
     (tmp_path / "claims.json").write_text(blocks["json"])
     built = run("build", "custom", "--path", tmp_path / "insurance.yaml", "--out", tmp_path / "out")

@@ -29,7 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(name: str, folder: Path, *overrides: str) -> Recipe:
-    return load_recipe(MINI / f"{name}.yaml", [f"data.train={folder}", *overrides])
+    without_dev = ("data.dev=null", "eval_every=null", "best_metric=null", "keep=last") if name != "warmup" else ()
+    return load_recipe(MINI / f"{name}.yaml", [f"data.train={folder}", *without_dev, *overrides])
 
 
 def test_pairs_carry_their_gold_and_their_document(folder: Path) -> None:

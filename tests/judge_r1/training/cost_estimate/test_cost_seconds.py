@@ -152,7 +152,7 @@ def test_the_report_names_the_bottleneck_and_marks_estimates(monkeypatch: pytest
     assert "hours for 800 steps (ESTIMATED): " in text
     assert "too much for A100 (79)" in text  # on one GPU
     assert "rollout: search " in text
-    assert "assumed: 88.5 ms on a core to embed a query, 0.1 ms to search its case, in 16 processes" in text
+    assert "assumed: 41.0 ms on a core to embed a query, 0.1 ms to search its case, in 16 processes" in text
     assert "assumed: 40% of peak TFLOPS, 60% of memory bandwidth, 75% of the networks" in text
     assert "assumed: prompts of 12,500 tokens (the longest, as there are no data)" in text
     assert detected() is None

@@ -13,6 +13,9 @@ from judge_r1.core.items import ItemResult
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.summary import summarize, with_baselines
 
+PUBLISHED = "published"
+"""The judge and the prompt in the pins of outputs whose own are not known."""
+
 
 class NoPredictions(JudgeError):
     """Published outputs that cannot be scored; the message says why."""
@@ -47,12 +50,13 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     judged = {outcome.item_id for outcomes in results.values() for outcome in outcomes}
     shown = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
     every, decoded = with_baselines(shown, results, settings)
+    pins = {**loaded.pins, "prompt": PUBLISHED} if loaded.pins else {}
     summary = summarize(every, same_items, seconds, decoded, loaded.metrics, loaded.counts, loaded.tables)
     return {
         "benchmark": benchmark,
         **summary,
         "subset": subset,
-        **pinned(loaded.pins, dict.fromkeys(results, "published"), {name: {} for name in results}),
+        **pinned(pins, dict.fromkeys(results, PUBLISHED), {name: {} for name in results}),
     }
 
 

@@ -6,6 +6,7 @@ The fit runs MM sweeps θ_i ← w_i / Σ_k n_ik / (θ_i + θ_k), first over all 
 slowly where players are far apart, so Newton steps on ln θ finish the fit; a step that lowers the likelihood is halved.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,7 +60,13 @@ def fit(table: VoteTable, *, prior: float = 0.0, polish: bool = True) -> Fit:
 
     `prior` adds that many votes of each player against a player of average strength, half of them won; then every
     rating is finite. `polish=False` uses sweeps alone: up to 1000, until no θ changes by 1e-6 (the public code).
+
+    Raises:
+        ValueError: Without `prior`, a judge or an item has no point or all points, so its rating is infinite.
     """
+    if polish and not prior:
+        _check_finite("judge", table.judges, *table.judge_points)
+        _check_finite("item", table.items, *table.item_points)
     judges, items, sweeps, converged = _sweep(table, prior, _FIRST_SWEEPS if polish else _SWEEPS)
     if polish:
         judges, items, converged = _newton(table, judges, items, prior)
@@ -67,6 +74,12 @@ def fit(table: VoteTable, *, prior: float = 0.0, polish: bool = True) -> Fit:
         shift = np.log(np.mean(np.exp(np.concatenate([judges, items]))))
         judges, items = judges - shift, items - shift
     return Fit(table, judges, items, sweeps, converged, prior)
+
+
+def _check_finite(kind: str, names: Sequence[str], points: Floats, votes: Floats) -> None:
+    unanimous = np.flatnonzero((points <= 0) | (points >= votes))
+    if unanimous.size:
+        raise ValueError(f"{kind} {names[unanimous[0]]!r} has no finite rating: all its votes are equal (see separate)")
 
 
 def logistic(x: Floats) -> Floats:

@@ -15,7 +15,7 @@ from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample
-from judge_r1.episode.prompts import judge_prompt
+from judge_r1.episode.prompts import DIRECT, judge_prompt
 from judge_r1.evaluation.metrics import label_scores
 from judge_r1.training.data.targets import answer, question, violations
 from judge_r1.training.recipe import Recipe, load_recipe
@@ -67,6 +67,18 @@ def empty_query() -> None:
 
 def wording_of_p3() -> None:
     assert not re.search("mitigat|equit", by_number(3).definition)
+
+
+def wording_of_p2() -> None:
+    assert "the facts that the case states" in by_number(2).definition
+
+
+def table_11() -> None:
+    case = make_case()
+    prompt = judge_prompt(make_pair(case), case, context="full", searches=0, style=DIRECT).chat()
+    text = "\n".join(message["content"] for message in prompt)
+    assert all(f"{p.number}. {p.name}" in text for p in PRINCIPLES)
+    assert {"comparison", "violated_principles", "explanation"} <= set(re.findall(r"\w+", text))
 
 
 def f1_of_empty_sets() -> None:
@@ -183,6 +195,8 @@ CHECKS: dict[str, Callable[[], None]] = {
     "Eq. 4": eq_4,
     "empty query": empty_query,
     "wording of P3": wording_of_p3,
+    "wording of P2": wording_of_p2,
+    "Table 11": table_11,
     "F1 of two empty sets": f1_of_empty_sets,
     "principles of a rule flaw": principles_of_a_rule_flaw,
     "Table 6": table_6,

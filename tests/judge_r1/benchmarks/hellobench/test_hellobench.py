@@ -164,7 +164,9 @@ def test_published_judgements_follow_the_release(checkout: Path, tmp_path: Path)
     write_lines(folder / "chat_results.jsonl", lines)
     assert [r.verdict.kind for r in predictions(checkout, folder, subset)].count("invalid") == 2
     evaluate_predictions("hellobench", checkout, [folder], subset, tmp_path / "out")
-    assert read_summary(tmp_path / "out")["pinned"]["judges"]["fine"]["judge"] == "published"
+    pins = read_summary(tmp_path / "out")["pinned"]
+    row = pins["judges"]["fine"]
+    assert row["judge"] == row["prompt"] == pins["prompt"] == "published", "not the prompt of this package"
 
 
 def test_results_are_written_in_the_format_of_the_release(checkout: Path, tmp_path: Path) -> None:

@@ -24,6 +24,15 @@ def test_unanimous_items() -> None:
     assert np.isfinite(fit(found.rated).judges).all()
 
 
+def test_the_fit_refuses_unanimous_items_and_judges() -> None:
+    table = table_of([[1, 0, 1, 0], [1, 0, 0, 1]])
+    with pytest.raises(ValueError, match="item 'P001' has no finite rating"):
+        fit(table)
+    assert np.isfinite(fit(table, prior=1).items).all()
+    with pytest.raises(ValueError, match=r"judge .* has no finite rating"):
+        fit(table_of([[1, 1, 1], [1, 0, 0], [0, 1, 1]]))
+
+
 def test_no_finite_rating_at_all() -> None:
     with pytest.raises(ValueError, match="no rating is finite"):
         separate(table_of([[1, 1], [0, 0]]))

@@ -13,6 +13,7 @@ reference, rewards and advantages, `update_s` the rest of the step.
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -36,7 +37,8 @@ def ours(recipe: Recipe, folder: Path) -> list[dict[str, float]]:
     return [
         {stage: row.get(f"time/{stage}", 0.0) for stage in STAGES}
         | {"tokens": episodes * row["rollout/sampled_tokens"]}
-        for row in read_metrics(folder)
+        for row in read_metrics(folder / "metrics.jsonl")
+        if "rollout/sampled_tokens" in row  # the last row of a run sums it up
     ]
 
 
@@ -161,8 +163,8 @@ def main() -> None:
         found: dict[str, list[dict[str, float]]] = {engine: [] for engine in engines}
         for _ in range(options.repeats):
             for engine in engines:
-                with get_context("spawn").Pool(1, maxtasksperchild=1) as fresh_process:
-                    found[engine] += fresh_process.apply(measure, (engine, [*build, *sizes]))[1:]
+                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh_process:
+                    found[engine] += fresh_process.submit(measure, engine, [*build, *sizes]).result()[1:]
     rows: list[Row] = []
     for engine, steps in found.items():
         stages = {f"{stage}_s": median(step[stage] for step in steps) for stage in STAGES}

@@ -6,7 +6,8 @@
 The same greedy single-turn episodes, without searches: through `model.generate` of transformers one at a time; in the
 local batch of `judge-r1 eval`; through `judge-r1 serve` with 16 requests at once; and through vLLM's HTTP server with
 16 at once, where vLLM is installed. The sides take turns. `s_cpu` are the processor seconds of the judging process, of
-the server for the last two. `differing` counts the pairs whose answer is not that of `generate`.
+the server for the last two. `differing` counts the pairs whose comparison or
+principles are not those of `generate`; a model that gives no answer has none.
 """
 
 import os
@@ -98,7 +99,7 @@ def main() -> None:
 
 
 def _actions(local: LocalEpisodes, ids: Sequence[Sequence[int]]) -> Answers:
-    """What the judge wrote: the reason for the end, comparison, principles."""
+    """What the judge answered: comparison and principles."""
     answers: Answers = []
     for episode, sampled in zip(local.episodes(), ids, strict=True):
         episode.feed(sampled, [0.0] * len(sampled))
@@ -109,7 +110,7 @@ def _actions(local: LocalEpisodes, ids: Sequence[Sequence[int]]) -> Answers:
 def _of_trajectory(trajectory: Any) -> tuple[Any, ...]:
     judgment = trajectory.judgment
     comparison = judgment.comparison if judgment else None
-    return trajectory.ended, comparison, tuple(judgment.violated_principles) if judgment else ()
+    return comparison, tuple(judgment.violated_principles) if judgment else ()
 
 
 def _serve(stack: ExitStack, judge: str, data: PairSet) -> Side:
@@ -126,7 +127,7 @@ def _serve(stack: ExitStack, judge: str, data: PairSet) -> Side:
     def run() -> Answers:
         found = client.many(pairs)
         assert all(isinstance(answer, JudgeResponse) for answer in found), found[0]
-        return [(a.ended, a.comparison, tuple(a.violated_principles or ())) for a in found]  # type: ignore[union-attr]
+        return [(a.comparison, tuple(a.violated_principles or ())) for a in found]  # type: ignore[union-attr]
 
     return Side(run, process.pid)
 

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
-from data_builders.rationales.haystack import Claims, claims_of, differing, in_order
+from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order, undirected
 from data_builders.rationales.rules import recipe_traces
 from data_builders.rationales.store import StoredTrace
 from data_builders.sources.mini import facts_of
@@ -87,16 +87,14 @@ TRAINED: Mapping[str, Row] = {
     "warm-fc-search": Row("grpo-fc-search", "warm-up for warm-fc-search", seeds=3),
 }
 """In an order in which every row follows the one that it starts from. Table 4's variants are the last ones."""
-Looks = Callable[[ReasoningPair, Claims, int], Sequence[Sequence[str]]]
-"""(pair, claims, number of searches) -> the lines that each search looks up together."""
-RULES: Mapping[str, Looks] = {
+RULES: Mapping[str, Chooser] = {
     "rule: never search": lambda pair, claims, searches: (),
-    "rule: always the first two": lambda *known: [[line] for line in in_order(*known)],
-    "rule: three lines in one query": lambda pair, claims, searches: [list(claims)[:3]],
-    "rule: two lines in each query": lambda pair, claims, searches: [list(claims)[:2], list(claims)[2:4]],
-    "rule: three lines in each query": lambda pair, claims, searches: [list(claims)[:3], list(claims)[3:]],
-    "rule: the differing line": lambda *known: [[line] for line in differing(*known)],
+    "rule: one or two random lines": undirected,
+    "rule: always two random lines": lambda pair, claims, searches: Random(pair.pair_id).sample(list(claims), searches),
+    "rule: always the first two lines": in_order,
+    "rule: the differing line": differing,
 }
+"""Where fixed rules search, one line in each query."""
 DIFFERENCES = [
     *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
     ("GRPO from careful", "careful SFT"),
@@ -105,7 +103,7 @@ DIFFERENCES = [
     ("GRPO", "GRPO, another case's passages"),
 ]
 
-_CHOICE = re.compile(r" (same|differs)(?: check| skip)?(</think><search>)?")
+_CHOICE = re.compile(r" (same|differs)(?: check A \w+| skip)?(</think><search>)?")
 """What an episode says of a line in A and B, and whether it searches there."""
 
 Measure = Callable[[ItemResult], float | None]
@@ -264,16 +262,15 @@ def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: Epis
     return name
 
 
-def rule_row(choose: Looks, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
+def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
     """What a fixed rule reaches with the real search and perfect reading. A flaw that it does not find costs 1/2."""
     retriever, scores, searches = new_retriever(data.texts, episode), [], 0
     for pair in data.pairs:
         claims, found = claims_of(pair), not set(pair.violated) <= {2, 4}
-        for lines in choose(pair, claims, episode.budget.max_searches):
-            names = dict.fromkeys(fact.who for line in lines for fact in claims[line])
-            hits = case_search(retriever, pair.case_id, " ".join(names), episode.budget.top_k)
+        for a, b in map(claims.__getitem__, choose(pair, claims, episode.budget.max_searches)):
+            hits = case_search(retriever, pair.case_id, a.who, episode.budget.top_k)
             facts = [fact for hit in hits for fact in facts_of(hit.text)]
-            found = found or any((a in facts) != (b in facts) for a, b in map(claims.__getitem__, lines))
+            found = found or (a in facts) != (b in facts)
             searches += 1
         scores.append((pair.violated in ((2,), (4,)), 1.0 if found else 0.5))
     return {

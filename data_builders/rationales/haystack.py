@@ -2,7 +2,7 @@
 the worse side.
 
 The writers differ only in the lines that they look up. A look-up quotes the claims of A and B in a line, searches the
-people they name, and states what the record says about each and which claim that supports.
+person they name, and states what the record says and which claim that supports.
 """
 
 import re
@@ -53,9 +53,9 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
         if number not in chosen:
             thought += " skip"
             continue
-        thought += " check"
+        thought += f" check A {a.who}"
         if config.search:
-            passages = yield f"{thought}</think><search> {a.who} {b.who}</search>"
+            passages = yield f"{thought}</think><search> {a.who}</search>"
             thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
         thought += " record" + "".join(f" {record} {support}" for record, support in finding(a, b, seen))
         if (a in seen) != (b in seen):

@@ -34,7 +34,7 @@ WORDS = MINI_WORDS.model_copy(
 """The vocabulary of `mini` with 400 names and shorter inferences."""
 EVENTS = {domain: {did: WORDS.values[kind] for did, kind in kinds.items()} for domain, kinds in WORDS.events.items()}
 FACTS, CLAIMS = (200, 240), 6
-SEEDS = {"base": 90_000_001, "train": 90_000_002, "dev": 90_000_003, "test": 90_000_025, "demo": 90_000_004}
+SEEDS = {"base": 90_000_001, "train": 90_000_002, "dev": 90_000_003, "test": 90_000_035, "demo": 90_000_004}
 """The seed of each split. No other seed makes published data."""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.config import Budget, BudgetTooSmall
-from judge_r1.episode.observation import NOTHING_FITS, EpisodeTokenizer, no_action_notice, render
+from judge_r1.episode.observation import NOTHING_FITS, EpisodeTokenizer, no_action_notice, query_too_long, render
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.thoughts import without_thoughts
@@ -197,6 +197,8 @@ class Episode:
         notices = [f"{NOTHING_FITS}; {self.budget.max_searches - 1} searches left"]
         if self.budget.no_action == "notice":
             notices.append(no_action_notice(self.budget.max_searches - 1))
+        if self.budget.query_words is not None:
+            notices.append(query_too_long(self.budget.query_words, self.budget.max_searches - 1))
         needed = max(len(render(self.tokenizer, [], notice)[0]) for notice in notices)
         if needed > self.budget.observation_tokens:
             raise BudgetTooSmall(
@@ -229,10 +231,13 @@ class Episode:
             self._reply_with_notice(query, "no searches left: answer now")
             return
         self._searches += 1
-        if query:
-            self._state = Search(query)
+        longest, left = self.budget.query_words, self.budget.max_searches - self._searches
+        if not query:
+            self._reply_with_notice(query, f"empty query; {left} searches left")
+        elif longest is not None and len(query.split()) > longest:
+            self._reply_with_notice(query, query_too_long(longest, left))
         else:
-            self._reply_with_notice(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
+            self._state = Search(query)
 
     def _without_action(self, reason: str) -> None:
         """End a turn that has neither a search nor an answer."""

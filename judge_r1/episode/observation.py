@@ -32,6 +32,11 @@ def render(tokenizer: EpisodeTokenizer, passages: Sequence[str], notice: str) ->
     return ids + tokenizer.encode_trusted(tail), text + tail
 
 
+def query_too_long(longest: int, left: int) -> str:
+    """The notice after a query of more words than `Budget.query_words`."""
+    return f"the query has more than {longest} word{'s' * (longest > 1)}; {left} searches left"
+
+
 def no_action_notice(left: int) -> str:
     """The notice after a turn that neither searched nor answered."""
     return (

@@ -72,7 +72,7 @@ def _register_invention(
         return step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
 
 
-def _register(rule_set: str, words: MiniWords, events: Events) -> None:
+def _register(rule_set: str, words: MiniWords, events: Events, *, change_people: bool) -> None:
     for principle, prefix, pattern, group, templates in (
         (1, "inference", _CLAIM, "inference", words.non_sequiturs),
         (3, "prejudice", _CLAIM, "inference", words.prejudices),
@@ -85,9 +85,10 @@ def _register(rule_set: str, words: MiniWords, events: Events) -> None:
     _register_value(rule_set, words, events, "month", ["month"])
     _register_value(rule_set, words, events, "noun", ["place", "drug", "method"])
     _register_invention(rule_set, words, events, "invented_event", change_person=False, known_person=True)
-    _register_invention(rule_set, words, events, "wrong_person", change_person=True, known_person=True)
-    _register_invention(rule_set, words, events, "unknown_person", change_person=True, known_person=False)
+    if change_people:
+        _register_invention(rule_set, words, events, "wrong_person", change_person=True, known_person=True)
+        _register_invention(rule_set, words, events, "unknown_person", change_person=True, known_person=False)
 
 
-_register("mini", mini.WORDS, mini.EVENTS)
-_register("haystack", haystack.WORDS, haystack.EVENTS)
+_register("mini", mini.WORDS, mini.EVENTS, change_people=True)
+_register("haystack", haystack.WORDS, haystack.EVENTS, change_people=False)  # a query has one name

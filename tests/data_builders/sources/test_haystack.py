@@ -61,20 +61,18 @@ def test_only_the_case_tells_which_claim_of_p2_and_p4_is_right(seed: int) -> Non
         if pair.violated in ((2,), (4,)):
             ((a, b),) = differing
             assert ((a in facts), (b in facts)) == ((True, False) if pair.preferred == "A" else (False, True))
-            assert (a.who == b.who and a.did == b.did) == (pair.violated == (2,))
+            assert a.who == b.who
+            assert (a.did == b.did) == (pair.violated == (2,))
         elif not {2, 4} & set(pair.violated):
             assert not differing
 
 
-def test_one_search_finds_the_people_of_a_line() -> None:
+def test_one_search_finds_the_person_of_a_line() -> None:
     case = cases(1)[0]
     index = BM25Index(split_passages(case.context, BUDGET.passage_words))
-    facts = facts_of(case.context)
-    for one, other in zip(facts[::7], facts[3::7], strict=False):
-        (hits,) = index.search([f"{one.who} {other.who}"], BUDGET.top_k)
-        shown = {fact for hit in hits for fact in facts_of(hit.passage.text)}
-        assert {one, other} <= shown
-        assert len(shown) == 12
+    for fact in facts_of(case.context)[::7]:
+        (hits,) = index.search([fact.who], BUDGET.top_k)
+        assert fact in [fact for hit in hits for fact in facts_of(hit.passage.text)]
 
 
 def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
@@ -93,16 +91,14 @@ def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
     assert sum(hits["haystack-undirected"]) / len(hits["haystack-undirected"]) < 0.5
 
 
-def test_a_fixed_rule_of_one_line_per_search_fails_unless_it_looks_where_the_reasonings_differ() -> None:
+def test_a_fixed_rule_fails_unless_it_looks_where_the_reasonings_differ() -> None:
     found = cases(15)
     data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
     reached = {name: rule_row(choose, data, RECIPE.episode)["P2, P4"] for name, choose in RULES.items()}
-    assert reached["rule: never search"] == 0.5
-    assert 0.55 < reached["rule: always the first two"] < 0.8
-    assert reached["rule: the differing line"] == 1.0
-    assert 0.6 < reached["rule: three lines in one query"] < 0.9
-    assert 0.7 < reached["rule: two lines in each query"] < 0.95
-    assert 0.9 < reached["rule: three lines in each query"] < 1.0
+    assert reached.pop("rule: never search") == 0.5
+    assert reached.pop("rule: the differing line") == 1.0
+    assert len(reached) == 3
+    assert all(0.55 < share < 0.8 for share in reached.values())
 
 
 def test_splits_that_share_content_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]

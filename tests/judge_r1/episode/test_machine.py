@@ -164,6 +164,18 @@ def test_an_empty_query_uses_a_search_and_gets_a_notice() -> None:
     assert trajectory.searches == 1
 
 
+def test_a_query_of_too_many_words_uses_a_search_and_gets_a_notice() -> None:
+    limited = LARGE.model_copy(update={"query_words": 2})
+    trajectory = run_turns("<search>one two three</search>", "<search> one  two </search>", ANSWER, budget=limited)
+    assert [turn.notice for turn in trajectory.turns] == [
+        "the query has more than 2 words; 1 searches left",
+        None,
+        None,
+    ]
+    assert [turn.query for turn in trajectory.turns] == ["one two three", "one  two", None]
+    assert (trajectory.searches, trajectory.ended) == (1, "answer")
+
+
 def test_an_episode_of_searches_alone_ends() -> None:
     trajectory = run_turns(*["<search>q</search>"] * 100)
     assert trajectory.ended in ("search_past_budget", "unclosed_search", "turn_budget")

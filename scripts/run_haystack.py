@@ -32,7 +32,6 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import ReasoningPair
 from judge_r1.core.verdicts import Preference
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
@@ -245,19 +244,26 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
 
 
 def judge(
-    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, sampling: Sampling | None = None
+    evaluation: Evaluation,
+    name: str,
+    model: str,
+    episode: EpisodeConfig,
+    sampling: Sampling | None = None,
+    batch: int = BATCH,
 ) -> str:
     """Judges greedily, or as `sampling` says, and returns the name of the judge."""
-    evaluation.add_agentic(name, model, episode, sampling or Sampling(), BATCH)
+    evaluation.add_agentic(name, model, episode, sampling or Sampling(), batch)
     return name
 
 
-def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet) -> str:
+def judge_elsewhere(
+    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet, batch: int = BATCH
+) -> str:
     """Judges with searches that answer from another case: the evidence then says nothing about the pair."""
     ids = Random(0).sample(sorted(data.cases), len(data.cases))
     others = dict(zip(ids, ids[1:] + ids[:1], strict=True))
     texts = {case_id: data.cases[other].context for case_id, other in others.items()}
-    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=BATCH)
+    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=batch)
     evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))
     return name
 

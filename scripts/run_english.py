@@ -1,0 +1,96 @@
+"""Trains and evaluates the English judge of docs/english.md: SmolLM2-135M with LoRA and E5 retrieval, on two cores.
+
+The cases are generated (`builtin`), with references of at most three steps and two sentences of the case. Of each case
+all pairs stay that violate P2 or P4 alone, which only the case shows, and one for each other principle. Settings are
+chosen on dev. A stopped run resumes: finished models and judged pairs are kept.
+
+    OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up
+    OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up GRPO --split test
+"""
+
+import argparse
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from data_builders.build import build_by_rules, write_pairs
+from data_builders.generators import generator_for
+from data_builders.generators.base import BuildPlan
+from data_builders.haystack_splits import is_kept
+from data_builders.rationales.rules import recipe_traces
+from data_builders.splits.split import split_by_case
+from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import load_recipe
+from scripts.run_haystack import judge, judge_elsewhere, report
+
+CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
+"""Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
+SEED = 16
+ROWS: Mapping[str, tuple[str, str]] = {
+    "SFT without search": ("sft", ""),
+    "warm-up": ("warmup", ""),
+    "GRPO": ("grpo", "warm-up"),
+}
+"""Trained rows: recipe in recipes/english, and the row that it starts from."""
+BATCH = 16
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/english"))
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--rows", nargs="*", choices=list(ROWS), default=list(ROWS))
+    parser.add_argument("--no-base", action="store_true", help="do not judge with the untrained model")
+    parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the rows' recipes")
+    args = parser.parse_args()
+    data = args.out / "data"
+    if not (data / "test" / "pairs.jsonl").exists():
+        build_data(data)
+    folders = {row: args.out / row.replace(" ", "-") for row in ROWS}
+    for row in args.rows:
+        recipe, start = ROWS[row]
+        changes = [f"data.train={data / 'train'}", *([f"model={folders[start] / 'model'}"] if start else []), *args.set]
+        started = time.monotonic()
+        if run_recipe(load_recipe(Path("english", recipe), changes), folders[row], rationales=recipe_traces):
+            write_json(folders[row] / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
+    pairs = load_pairs(data / args.split)
+    warm_up = load_recipe(Path("english", "warmup"))
+    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
+        names = {}
+        if not args.no_base:
+            names["base"] = [judge(evaluation, "base", warm_up.model, warm_up.episode, batch=BATCH)]
+        for row in args.rows:
+            model, episode = str(folders[row] / "model"), load_recipe(folders[row] / "recipe.yaml").episode
+            names[row] = [judge(evaluation, row, model, episode, batch=BATCH)]
+            if episode.search:
+                other = f"{row}, another case's passages"
+                names[other] = [judge_elsewhere(evaluation, other, model, episode, pairs, batch=BATCH)]
+        report(
+            {name: found.items for name, found in evaluation.results.items()},
+            names,
+            {},
+            {},
+            args.out / f"table-{args.split}.json",
+        )
+
+
+def build_data(out: Path) -> None:
+    """Writes train, dev and test, split by case."""
+    plan = BuildPlan(
+        "builtin", kinds=("single",), seed=SEED, citations=2, max_steps=3, cases_per_domain=CASES_PER_DOMAIN
+    )
+    build_by_rules(generator_for("builtin", with_teacher=False)(plan), out / "all")
+    every = load_pairs(out / "all")
+    kept = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
+    train, held_out = split_by_case(kept, HELD_OUT / len(kept.cases), SEED)
+    dev, test = split_by_case(held_out, 1 - DEV / HELD_OUT, SEED)
+    for name, part in (("train", train), ("dev", dev), ("test", test)):
+        write_pairs(part, out / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,10 @@ def test_rows_follow_those_that_they_start_from() -> None:
 
 
 def test_searches_are_counted_by_what_the_judge_says_of_a_line(tmp_path: Path) -> None:
-    texts = ["1 A x B x same skip 2 A y B z differs check A y</think><search> y", "1 A x B y differs skip 2 A x B x same"]
+    texts = [
+        "1 A x B x same skip 2 A y B z differs check A y</think><search> y",
+        "1 A x B y differs skip 2 A x B x same",
+    ]
     lines = [{"row": "judge", "trajectory": {"token_ids": [number]}} for number in range(2)]
     (tmp_path / "traces.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"row": "judge", "trajectory": None}])))
     found = searches_by_line(tmp_path / "traces.jsonl", lambda ids: texts[ids[0]])

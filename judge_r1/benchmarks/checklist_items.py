@@ -99,9 +99,18 @@ def checklist_benchmark(
             "weights": weights,
             "checklists": content_hash(sorted({entry.checklist.digest for entry in entries})),
             "prompt": prompt_hash(),
+            "responses": _response_hashes(entries),
             **pins,
         },
     )
+
+
+def _response_hashes(entries: Sequence[ChecklistEntry]) -> dict[str, str]:
+    """A hash of the instructions and responses, by system and group."""
+    texts: dict[str, list[tuple[str, str, str]]] = {}
+    for entry in entries:
+        texts.setdefault(f"{entry.system}/{entry.group}", []).append((entry.item_id, entry.instruction, entry.response))
+    return {part: content_hash(sorted(found)) for part, found in texts.items()}
 
 
 def _row(entry: ChecklistEntry, verdict: ChecklistVerdict) -> dict[str, Any]:

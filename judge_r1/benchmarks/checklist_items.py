@@ -11,7 +11,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
-from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, gold_correlation
+from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
 from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
@@ -91,7 +91,10 @@ def checklist_benchmark(
         task=task,
         presentation_orders=lambda item: [(0,)],
         aggregate=aggregate,
-        metrics=lambda results: agreement(results, lambda item_id: by_id[item_id].checklist.digest),
+        metrics=lambda results: {
+            **agreement(results, lambda item_id: by_id[item_id].checklist.digest),
+            **citations(results),
+        },
         tables=all_tables,
         limits=LIMITS,
         published=published,

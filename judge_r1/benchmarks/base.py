@@ -23,6 +23,8 @@ Table = dict[str, dict[str, float | None]]
 """Values by row and column."""
 Tables = dict[str, Table]
 """Tables by title."""
+Pins = Mapping[str, str | Mapping[str, str]]
+"""Pins by name. One with several parts gives their values by part."""
 
 
 class BadBenchmark(JudgeError):
@@ -63,8 +65,9 @@ class LoadedBenchmark:
     `limits` are the benchmark's own token limits. `counts(gold)` says whether items with this gold count in the
     accuracy; all items count in `metrics`.
     `tables` are shown in the report for each judge. `pins` names what scores depend on besides the judge and the items,
-    such as the hash of a weights file: `judge-r1 report` compares only evaluations with equal pins. `published` gives
-    the results in the benchmark's own format, as rows by file name; they are written to `judgements/JUDGE/`.
+    such as the hash of a weights file: `judge-r1 report` and `judge-r1 rate` refuse evaluations with other pins.
+    `published` gives the results in the benchmark's own format, as rows by file name; they are written to
+    `judgements/JUDGE/`.
     """
 
     items: Sequence[Item]
@@ -78,7 +81,7 @@ class LoadedBenchmark:
     limits: TokenLimits = field(default_factory=TokenLimits)
     counts: Callable[[Any], bool] = lambda gold: True
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {}
-    pins: Mapping[str, str] = field(default_factory=dict)
+    pins: Pins = field(default_factory=dict)
     published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":

@@ -54,6 +54,14 @@ def agreement(results: Sequence[ItemResult], checklist_of: Callable[[str], str])
     }
 
 
+def citations(results: Sequence[ItemResult]) -> dict[str, float]:
+    """`cited`: the share of the answers that name a passage of the text. Empty if none does, as for judges that do not
+    search."""
+    verdicts = [result.verdict for result in results if isinstance(result.verdict, ChecklistVerdict)]
+    named = sum(len(verdict.cited) for verdict in verdicts)
+    return {"cited": named / sum(len(verdict.scores) for verdict in verdicts)} if named else {}
+
+
 def constant_agreement(questions: Sequence[Sequence[float]]) -> tuple[float, float]:
     """The agreement of constant answers with the gold scores of each question: the share that the most frequent score
     gets right, and the mean absolute error of the mean score."""

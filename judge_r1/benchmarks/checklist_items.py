@@ -11,7 +11,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
-from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, gold_correlation
+from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
 from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_name
@@ -91,7 +91,10 @@ def checklist_benchmark(
         task=task,
         presentation_orders=lambda item: [(0,)],
         aggregate=aggregate,
-        metrics=lambda results: agreement(results, lambda item_id: by_id[item_id].checklist.digest),
+        metrics=lambda results: {
+            **agreement(results, lambda item_id: by_id[item_id].checklist.digest),
+            **citations(results),
+        },
         tables=all_tables,
         limits=LIMITS,
         published=published,
@@ -99,9 +102,18 @@ def checklist_benchmark(
             "weights": weights,
             "checklists": content_hash(sorted({entry.checklist.digest for entry in entries})),
             "prompt": prompt_hash(),
+            "responses": _response_hashes(entries),
             **pins,
         },
     )
+
+
+def _response_hashes(entries: Sequence[ChecklistEntry]) -> dict[str, str]:
+    """A hash of the instructions and responses, by system and group."""
+    texts: dict[str, list[tuple[str, str, str]]] = {}
+    for entry in entries:
+        texts.setdefault(f"{entry.system}/{entry.group}", []).append((entry.item_id, entry.instruction, entry.response))
+    return {part: content_hash(sorted(found)) for part, found in texts.items()}
 
 
 def _row(entry: ChecklistEntry, verdict: ChecklistVerdict) -> dict[str, Any]:

@@ -131,6 +131,11 @@ class _Shared(_SharedPart):
     by_domain: dict[str, _SharedPart]
 
 
+class _Pinned(_Shape):
+    __pydantic_extra__: dict[str, str | dict[str, str]]
+    judges: dict[str, dict[str, str]]
+
+
 class _Summary(_Shape):
     benchmark: str = LRBENCH
     subset: str | None = None
@@ -138,6 +143,7 @@ class _Summary(_Shape):
     differences: list[_Difference]
     shared: _Shared | None = None
     seconds: dict[str, float]
+    pinned: _Pinned = _Pinned(judges={})
 
     @model_validator(mode="after")
     def _differences_name_rows(self) -> "_Summary":

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judge_r1.benchmarks.base import Pins
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
+from judge_r1.evaluation.folder import LRBENCH
 
 PINNED = "pinned"
 
@@ -14,7 +16,7 @@ class MixedPins(JudgeError):
     """Evaluations whose scores cannot be compared."""
 
 
-def pinned(pins: Mapping[str, str], judges: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
+def pinned(pins: Pins, judges: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The entry of a summary: the benchmark's pins, and for each row its judge, its prompt, and a hash of the other
     settings (temperature, samples, attempts, …) without the seed. Empty for a benchmark without pins."""
     if not pins:
@@ -37,32 +39,47 @@ def _unseeded(settings: Any) -> Any:
     return [_unseeded(value) for value in settings] if isinstance(settings, list | tuple) else settings
 
 
-def _prompt(settings: Mapping[str, Any], pins: Mapping[str, str]) -> str:
+def _prompt(settings: Mapping[str, Any], pins: Pins) -> str:
     """The prompt hash of a row, or those of its members; the benchmark's where a judge has no prompt of its own."""
     members = settings.get("members", [settings])
     return "|".join(dict.fromkeys(str(one.get("prompt_hash", pins.get("prompt", ""))) for one in members))
 
 
-def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
-    """Checks that evaluations of the same benchmark have equal pins and equal judges.
+def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]], *, by_judge: bool = False) -> None:
+    """Checks that evaluations of the same benchmark have equal pins and equal judges. Of a pin with several parts, such
+    as the hashes of the responses by system and group, the parts that two evaluations share must be equal.
+
+    With `by_judge`, evaluations may have other judges, and only those of one name must be equal.
 
     Raises:
         MixedPins: They differ; the message names the first difference.
     """
     first: dict[str, tuple[Path, dict[str, Any]]] = {}
+    parts: dict[tuple[str, str, str], tuple[Path, str]] = {}
     for folder, summary in summaries:
         if PINNED not in summary:
             continue
+        benchmark = str(summary.get("benchmark", LRBENCH))
         pins = dict(summary[PINNED])
-        pins["judges"] = sorted({_described(row) for row in pins["judges"].values()})
-        other, known = first.setdefault(summary["benchmark"], (folder, pins))
-        if changed := [name for name in {**known, **pins} if known.get(name) != pins.get(name)]:
-            name = changed[0]
-            raise MixedPins(
-                f"{other} and {folder} have different {name} ({_shown(known.get(name))}; {_shown(pins.get(name))}), so "
-                "their scores cannot be compared: judge both with the same judge, settings, prompt and weights, or "
-                "report them one by one"
-            )
+        judges = {row: _described(pin) for row, pin in pins["judges"].items()}
+        pins["judges"] = judges if by_judge else sorted(set(judges.values()))
+        whole = {name: pin for name, pin in pins.items() if not isinstance(pin, Mapping)}
+        other, known = first.setdefault(benchmark, (folder, whole))
+        for name in {**known, **whole}:
+            _check(name, (other, known.get(name)), (folder, whole.get(name)))
+        for name, pin in pins.items():
+            for part, value in pin.items() if isinstance(pin, Mapping) else ():
+                before = parts.setdefault((benchmark, name, part), (folder, value))
+                _check(f"{name} of {part}", before, (folder, value))
+
+
+def _check(name: str, one: tuple[Path, Any], other: tuple[Path, Any]) -> None:
+    if one[1] != other[1]:
+        raise MixedPins(
+            f"{one[0]} and {other[0]} have different {name} ({_shown(one[1])}; {_shown(other[1])}), so their scores "
+            "cannot be compared: judge the same responses with the same judge, settings, prompt and weights, or leave "
+            "one of the two out"
+        )
 
 
 def _described(row: Mapping[str, str]) -> str:

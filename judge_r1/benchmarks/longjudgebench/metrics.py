@@ -29,19 +29,28 @@ Metrics = dict[str, float | None]
 Judged = Sequence[tuple[Query, ItemResult]]
 Count = Callable[[str], int]
 SURGE = ("Structure", "Content")
+PAPER_AVERAGES = ("avg", "avg_no_wp")
 
 
 def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> dict[str, Any]:
-    """The metrics of one judge: averages over columns, or the column's own metrics if there is only one."""
+    """The metrics of one judge: averages over columns, or the column's own metrics if there is only one. Names with
+    `released` count as the release does; only they compare with published numbers."""
     votes = [vote for result in results for vote in result.votes]
     invalid = [vote.verdict for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
     unfit = sum(verdict.does_not_fit for verdict in invalid)
     shared: Metrics = {"invalid": (len(invalid) - unfit) / len(votes), "unfit": unfit / len(votes)}
-    columns = dict.fromkeys(result.group for result in results)
-    if len(columns) > 1:
-        accuracies = {column: accuracy([one for one in results if one.group == column]) for column in columns}
-        return {**shared, **averages(accuracies)}
     judged = [(queries[result.item_id.partition(ANNOTATOR)[0]], result) for result in results]
+    columns: dict[str, list[tuple[Query, ItemResult]]] = {}
+    for query, result in judged:
+        columns.setdefault(result.group, []).append((query, result))
+    if len(columns) > 1:
+        of_columns = {column: [result for _, result in own] for column, own in columns.items()}
+        released = averages({name: released_accuracy(own[0][0], of_columns[name]) for name, own in columns.items()})
+        return {
+            **shared,
+            **averages({column: accuracy(own) for column, own in of_columns.items()}),
+            **{f"{name}_released": released[name] for name in PAPER_AVERAGES},
+        }
     query = judged[0][0]
     if query.column == "Verify":
         own = _verify_metrics(results)

@@ -16,6 +16,8 @@ from judge_r1.benchmarks.rankjudge.scoring import criterion_score
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
+from judge_r1.evaluation.folder import SUMMARY, read_summary
+from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
@@ -65,10 +67,14 @@ def read_votes(
     Raises:
         JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, an item has two
             clusters, or the votes lack the parts that the criterion needs.
+        MixedPins: Evaluations of one benchmark depend on other weights, prompts or texts, or two judges have one name.
     """
     found = Votes(criterion=criterion)
+    sources = [source for path in paths for source in _sources(path)]
+    evaluations = [source for source in sources if (source / SUMMARY).exists()]
+    check_pins([(folder, read_summary(folder)) for folder in evaluations], by_judge=True)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
-    for source in (source for path in paths for source in _sources(path)):
+    for source in sources:
         for vote in _votes_of(source, compat, criterion):
             before, score = origin.setdefault((vote.judge, vote.item), (source, vote.score))
             if before == source:

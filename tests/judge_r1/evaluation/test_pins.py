@@ -1,5 +1,6 @@
 """Evaluations are compared only if their weights, checklists, judges, prompts and settings are the same."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from fake_llm_server import FakeLLMServer
 from hellobench_factories import make_checkout, scripted_answer, write_responses
 
 from judge_r1.benchmarks.hellobench.benchmark import load
+from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pins import MixedPins, check_pins, pinned
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.rating.vote_files import read_votes
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.base import Sampling
@@ -29,13 +32,20 @@ def server() -> Iterator[FakeLLMServer]:
 
 
 def evaluated(
-    server: FakeLLMServer, folder: Path, name: str, spec: str, *, sampling: Sampling = GREEDY, more: str = ""
+    server: FakeLLMServer,
+    folder: Path,
+    name: str,
+    spec: str,
+    *,
+    sampling: Sampling = GREEDY,
+    system: str = "fine",
+    more: str = "",
 ) -> tuple[Path, dict[str, Any]]:
     """The folder of an evaluation of one text, and its summary."""
     if not (root := folder / "HelloBench").exists():
         write_responses(make_checkout(root, each=1) / "fine", "A good text", each=1)
     out = folder / name
-    subset = f"chat,responses={root / 'fine'}{more}"
+    subset = f"chat,responses={root / system}{more}"
     with Evaluation(load(root, subset), out, resume=False, name="hellobench") as evaluation:
         build = JudgeBuild("", sampling=sampling)
         evaluation.run(lambda: make_panel(spec.format(url=f"{server.url}/v1"), build))
@@ -71,6 +81,56 @@ def test_other_panels_are_refused(
     first, other = evaluated(server, tmp_path, "a", PANEL), evaluated(server, tmp_path, "b", spec, **options)
     with pytest.raises(MixedPins, match=message):
         check_pins([first, other])
+
+
+def test_other_texts_of_a_system_are_refused_and_those_of_another_are_not(
+    server: FakeLLMServer, tmp_path: Path
+) -> None:
+    one = evaluated(server, tmp_path, "a", PANEL)
+    root = tmp_path / "HelloBench"
+    write_responses(root / "poor", "A poor text", each=1)
+    two = evaluated(server, tmp_path, "b", PANEL, system="poor")
+    check_pins([one, two])
+    assert one[1]["pinned"]["responses"].keys() == {"fine/chat"}
+    write_responses(root / "poor", "A revised text", each=1)
+    revised = evaluated(server, tmp_path, "c", PANEL, system="poor")
+    with pytest.raises(MixedPins, match=r"b and .*c have different responses of poor/chat .*judge the same responses"):
+        check_pins([one, two, revised])
+    for summary in (one[1], revised[1]):
+        del summary["pinned"]["responses"]  # as written by earlier versions
+    check_pins([one, two, revised])
+
+
+def test_a_rating_mixes_judges_but_no_weights_prompts_or_texts(server: FakeLLMServer, tmp_path: Path) -> None:
+    one = evaluated(server, tmp_path, "a", f"one={ONE}")
+    other = evaluated(
+        server, tmp_path, "b", f"other={OTHER}".replace("checklist", "checklist:form=search,retriever=bm25")
+    )
+    assert len(read_votes([one[0], other[0]]).votes) == 2
+    average = evaluated(server, tmp_path, "c", f"other={OTHER}", more=",weights=average")
+    with pytest.raises(MixedPins, match="different weights"):
+        read_votes([one[0], average[0]])
+    renamed = evaluated(server, tmp_path, "d", f"one={OTHER}")
+    with pytest.raises(MixedPins, match="different judges of one"):
+        read_votes([one[0], renamed[0]])
+    summary = json.loads((other[0] / "summary.json").read_text())
+    for pins, message in (
+        ({"prompt": "0" * 16}, "different prompt"),
+        ({"checklists": "0" * 16}, "different checklists"),
+        ({"responses": {"fine/chat": "0" * 16}}, "different responses of fine/chat"),
+    ):
+        changed = {**summary, "pinned": {**summary["pinned"], **pins}}
+        (other[0] / "summary.json").write_text(json.dumps(changed))
+        with pytest.raises(MixedPins, match=message):
+            read_votes([one[0], other[0]])
+
+
+@pytest.mark.parametrize("pins", [None, {}, {"judges": {"j": "m"}}, {"judges": {}, "weights": 1}])
+def test_a_summary_with_pins_of_another_form_is_refused(pins: object, server: FakeLLMServer, tmp_path: Path) -> None:
+    folder, summary = evaluated(server, tmp_path, "a", PANEL)
+    (folder / "summary.json").write_text(json.dumps({**summary, "pinned": pins}))
+    with pytest.raises(JudgeError, match=r"summary\.json: .*pinned"):
+        read_votes([folder])
 
 
 def test_the_report_refuses_to_mix_panels(server: FakeLLMServer, tmp_path: Path) -> None:

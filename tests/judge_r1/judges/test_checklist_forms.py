@@ -109,6 +109,7 @@ def measured(entries: Sequence[ChecklistEntry], form: str, window: int | None, o
             if (start := entry.response.find(FACTS[question])) >= 0:
                 low, high = verdict.cited.get(str(number), (0, 0))
                 cited.append(low <= start and start + len(FACTS[question]) <= high)
+    assert row["extra"].get("cited") == (None if form == FORMS["one call"] else 1.0)  # it names one for each answer
     usage: dict[str, float] = row["usage"]
     per_text = {name: usage[name] / len(entries) for name in ("calls", "input_tokens", "output_tokens")}
     return {"exact": row["extra"]["exact"], "cited": sum(cited) / len(cited), **per_text}

@@ -189,6 +189,17 @@ def offloading() -> None:
     assert not [key for key in verl_keys("judge-r1-fc-search") if "offload=true" in key.lower()]
 
 
+def search_r1() -> None:
+    trained, matched = paper("search-r1"), paper("judge-r1-search")
+    assert (trained.model, trained.start) == ("Qwen/Qwen2.5-7B-Instruct", None)
+    assert (trained.grpo.steps, trained.grpo.pairs_per_step) == (100, 512)
+    assert trained.episode == matched.episode, "the rollouts of Judge-R1-search, in the pair's case"
+    changed = {name for name, value in trained.grpo if value != getattr(matched.grpo, name)}
+    assert changed == {"steps", "pairs_per_step"}
+    rewards = [[key for key in verl_keys(name) if "reward" in key] for name in ("search-r1", "judge-r1-search")]
+    assert rewards[0] == rewards[1] != []
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     "weight decay": weight_decay,
     "turn without an action": no_action,
@@ -212,6 +223,7 @@ CHECKS: dict[str, Callable[[], None]] = {
     "SFT and DPO values": sft_and_dpo_values,
     "rationales": rationales,
     "offloading": offloading,
+    "Search-R1": search_r1,
 }
 
 

@@ -186,13 +186,16 @@ def test_averages() -> None:
 
 
 def test_metrics_of_several_columns_are_averages() -> None:
-    queries = [make_query("MA", "A"), make_query("Verify", "No")]
+    """A tie of the gold counts in the averages of the release only."""
+    queries = [make_query("MA", "A"), make_query("MA", "tie", query_id="t"), make_query("Verify", "No")]
     results = [
         result_of(queries[0], [compared((0, 1), "A"), compared((1, 0), "A")]),
-        result_of(queries[1], [vote((0,), ScoresVerdict(scores=(0.0,)))]),
+        result_of(queries[1], [compared((0, 1), "A"), compared((1, 0), "A")]),
+        result_of(queries[2], [vote((0,), ScoresVerdict(scores=(0.0,)))]),
     ]
     found = column_metrics({q.item_id: q for q in queries}, results)
     assert (found["columns"], found["avg"]) == (2, 0.75)
+    assert found["avg_released"] == found["avg_no_wp_released"] == pytest.approx((1 / 4 + 1) / 2)
 
 
 def test_accuracy_by_length_uses_both_orders() -> None:

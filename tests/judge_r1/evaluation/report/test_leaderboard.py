@@ -111,19 +111,27 @@ def test_report_is_deterministic(tmp_path: Path) -> None:
 
 
 def test_published_judges_follow_with_their_source() -> None:
-    own = judged("a", "longjudgebench", {"mine": 0.55, "other": 0.5})
-    summary = {**own.summary, "subset": "ma:rubric:paper"}
+    own = judged("a", "llmbar", {"mine": 0.55, "other": 0.5})
+    summary = {**own.summary, "subset": "Natural"}
     board = leaderboard([own._replace(summary=summary), judged("b", "two", {"mine": 0.7})])
     assert board is not None
     rows = {row[0]: row[1:] for row in board.grid.rows}
     assert list(rows)[:2] == ["mine", "other"]
-    assert rows["GPT-4o-mini (published)"] == ("0.56", NONE)
+    assert rows["GPT-4 Metrics+Reference* (published)"] == ("0.96", NONE)
     published = [row[1] for row in board.grid.rows[2:]]
-    assert len(published) == 8
     assert published == sorted(published, reverse=True)
-    assert "Tables 3 to 6 (2026-06-01; " in board.grid.note
+    assert "9 and 11 (2024-04" in board.grid.note
     assert "not measured here" in board.grid.note
     assert set(board.figures[0].svg.split()) == set(leaderboard([own]).figures[0].svg.split())  # type: ignore[union-attr]
+
+
+def test_accuracies_of_another_definition_are_not_in_the_column() -> None:
+    """LongJudgeBench's paper counts pairs that the gold calls a tie as wrong; its values stand beside `released`."""
+    own = judged("a", "longjudgebench", {"mine": 0.5})
+    own = own._replace(summary={**own.summary, "subset": "ma:rubric"})
+    board = leaderboard([own], other_items=True)
+    assert board is not None
+    assert [row[0] for row in board.grid.rows] == ["mine"]
 
 
 def test_a_long_list_of_published_judges_is_cut() -> None:

@@ -22,6 +22,16 @@ def test_correlations_of_longjudgebench_stand_beside_published_ones() -> None:
     assert "Tables 3 to 6 (2026-06-01" in grid.note
 
 
+def test_accuracies_by_the_count_of_the_release_stand_beside_published_ones() -> None:
+    extra = {"released": 0.4611, "acc_half": 0.5}
+    assert measure_grids([judged("longjudgebench", "ma:rubric:search", extra=extra)]) == []  # other prompts
+    [grid] = measure_grids([judged("longjudgebench", "ma:rubric", extra=extra)])
+    assert (grid.columns, grid.rows[0]) == (("", "released"), ("mine", "0.46"))
+    assert ("GPT-4o-mini (published)", "0.56") in grid.rows
+    [grid] = measure_grids([judged("longjudgebench", None, extra={"avg": 0.5, "avg_released": 0.48})])
+    assert grid.columns == ("", "avg_released")
+
+
 def test_systems_of_hellobench_stand_beside_published_ones() -> None:
     systems = {"Systems": {"writer": {"S HTG": 12.5, "S AVG": None, "n": 5}}, "Other": {"writer": {"S HTG": 1.0}}}
     [grid] = measure_grids([judged("hellobench", "responses=runs/writer", tables=systems)])

@@ -210,7 +210,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     @staticmethod
     def _fail(episode: Episode, stage: str, error: Exception) -> None:
-        late = isinstance(error, (asyncio.TimeoutError, SearchTimeout))  # the first is not the builtin before Python 3.11
+        late = isinstance(error, (asyncio.TimeoutError, SearchTimeout))  # asyncio: not the builtin before Python 3.11
         _log.error("an episode failed in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
         episode.abort(f"{stage}_{'timeout' if late else 'error'}")
 

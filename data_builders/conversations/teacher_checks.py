@@ -33,6 +33,7 @@ async def check(asker: Asker, name: str, document: Document, conditions: Conditi
 
 async def ground(asker: Asker, document: Document, talk: Conversation, skipped: int | None) -> tuple[float | None, int]:
     """The share of grounded claims outside the round `skipped`, and the turns without a claim. Raises: NoAnswer."""
+    rounds = len(talk) // 2
     note = "" if skipped is None else f" Leave out round {skipped}."
     fields = {
         "context": guard(document.context, *TAGS), "conversation": guard(transcript(talk), *TAGS), "skipped": note
@@ -40,18 +41,20 @@ async def ground(asker: Asker, document: Document, talk: Conversation, skipped: 
 
     def read(found: dict[str, Any]) -> tuple[float | None, int]:
         claims: dict[int, list[bool]] = {}
-        rounds = found.get("rounds")
-        if not isinstance(rounds, list):
+        entries = found.get("rounds")
+        if not isinstance(entries, list):
             raise WrongForm("grounding: rounds must be a list")
-        for entry in rounds:
+        for entry in entries:
             number, listed = (entry.get("round"), entry.get("claims")) if isinstance(entry, dict) else (None, None)
-            if not isinstance(number, int) or not isinstance(listed, list):
+            if type(number) is not int or not isinstance(listed, list):
                 raise WrongForm("grounding: a round needs its number and its claims")
+            if not 1 <= number <= rounds:
+                raise WrongForm("grounding: a round has a number that the conversation lacks")
             grounded = [claim.get("grounded") if isinstance(claim, dict) else None for claim in listed]
             if not all(isinstance(value, bool) for value in grounded):
                 raise WrongForm("grounding: grounded must be true or false")
             claims.setdefault(number, []).extend(bool(value) for value in grounded)
-        counted = [number for number in range(1, len(talk) // 2 + 1) if number != skipped]
+        counted = [number for number in range(1, rounds + 1) if number != skipped]
         values = [value for number in counted for value in claims.get(number, [])]
         return (sum(values) / len(values) if values else None), sum(not claims.get(number) for number in counted)
 

@@ -143,3 +143,18 @@ def test_the_flawed_round_does_not_count_as_ungrounded() -> None:
     asker = Asker(teacher, Calls())
     assert asyncio.run(ground(asker, document, talk, 2)) == (1.0, 0)
     assert asyncio.run(ground(asker, document, talk, None)) == (0.5, 0)
+
+
+@pytest.mark.parametrize("number", [0, 3, -1, True, "1"])
+def test_claims_of_a_round_that_is_not_there_are_a_wrong_form(number: object) -> None:
+    """An answer about other rounds is requested again; its claims are neither counted nor dropped."""
+    right = [{"round": n, "claims": [{"claim": "c", "grounded": True}]} for n in (1, 2)]
+    wrong = [*right, {"round": number, "claims": [{"claim": "c", "grounded": False}]}]
+    answers = iter([wrong, right])
+    document, calls = mini.document(0, seed=0), Calls()
+    talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
+    asker = Asker(FunctionTeacher(lambda request: json.dumps({"rounds": next(answers)})), calls)
+    assert asyncio.run(ground(asker, document, talk, None)) == (1.0, 0)
+    assert calls.answers == 2
+    [reason] = calls.rejected
+    assert reason.startswith("grounding: a round ")

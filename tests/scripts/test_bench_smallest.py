@@ -16,6 +16,7 @@ from scripts.bench import (
     gatherer,
     index_size,
     loop_overhead,
+    rating,
     reward,
     search_turn,
     throughput,
@@ -123,3 +124,13 @@ def test_throughput_judges_alike_in_every_way(run: Run) -> None:
         assert row["times_generate"] > 0
     assert [row["differing"] for row in rows[:3]] == [0, 0, 0]
     assert rows[0]["times_generate"] == 1.0
+
+
+def test_rating_agrees_with_evalica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["rating", "--judges", "6", "--items", "40", "--repeats", "2"])
+    rating.main()
+    report = json.loads(capsys.readouterr().out)
+    assert report["votes"] == 240
+    assert report["largest_elo_difference"] < 1e-3
+    for name in ("ours_seconds", "evalica_seconds", "ours_by_evalica"):
+        in_order(report[name], "median")

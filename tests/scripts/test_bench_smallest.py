@@ -127,10 +127,10 @@ def test_throughput_judges_alike_in_every_way(run: Run) -> None:
 
 
 def test_rating_agrees_with_evalica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["rating", "--judges", "6", "--items", "40", "--repeats", "2"])
+    monkeypatch.setattr(sys, "argv", ["rating", "--judges", "40", "--items", "60", "--repeats", "2"])
     rating.main()
     report = json.loads(capsys.readouterr().out)
-    assert report["votes"] == 240
+    assert report["votes"] == 2400
     assert report["largest_elo_difference"] < 1e-3
     for name in ("ours_seconds", "evalica_seconds", "ours_by_evalica"):
         in_order(report[name], "median")

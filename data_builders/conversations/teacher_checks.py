@@ -1,11 +1,11 @@
 """The verifier's layers by a teacher: coherence of the plans, adherence of the texts, and grounding of the claims."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from data_builders.conversations.sampler import Conditions
 from data_builders.conversations.teacher import TAGS, Asker, WrongForm, condition_fields, joined
 from data_builders.prompts import fill, guard
-from judge_r1.core.conversations import ConversationPair, Document
+from judge_r1.core.conversations import Claim, ConversationPair, Document
 from judge_r1.core.items import Conversation
 from judge_r1.core.transcripts import transcript
 
@@ -14,6 +14,24 @@ _CHECKS = {
     "coherence": ("good_ok", "worse_ok"),
     "adherence": ("good_followed", "worse_followed", "flaw_round_correct"),
 }
+
+
+class Grounding(NamedTuple):
+    """The claims of each round of a conversation. The round `skipped` (from 1) holds the flaw and has none."""
+
+    claims: tuple[tuple[Claim, ...], ...]
+    skipped: int | None
+
+    @property
+    def share(self) -> float | None:
+        """Of grounded claims; None without claims."""
+        values = [claim.grounded for listed in self.claims for claim in listed]
+        return sum(values) / len(values) if values else None
+
+    @property
+    def empty_turns(self) -> int:
+        """Counts the turns without a claim."""
+        return sum(not listed for number, listed in enumerate(self.claims, 1) if number != self.skipped)
 
 
 async def check(asker: Asker, name: str, document: Document, conditions: Conditions, **texts: str) -> tuple[bool, str]:
@@ -31,31 +49,37 @@ async def check(asker: Asker, name: str, document: Document, conditions: Conditi
     return await asker.ask(fill(f"conversation_{name}", fields), _TOKENS, read)
 
 
-async def ground(asker: Asker, document: Document, talk: Conversation, skipped: int | None) -> tuple[float | None, int]:
-    """The share of grounded claims outside the round `skipped`, and the turns without a claim. Raises: NoAnswer."""
+async def ground(asker: Asker, document: Document, talk: Conversation, skipped: int | None) -> Grounding:
+    """The claims outside the round `skipped`. Raises: NoAnswer."""
+    rounds = len(talk) // 2
     note = "" if skipped is None else f" Leave out round {skipped}."
     fields = {
         "context": guard(document.context, *TAGS), "conversation": guard(transcript(talk), *TAGS), "skipped": note
     }  # fmt: skip
 
-    def read(found: dict[str, Any]) -> tuple[float | None, int]:
-        claims: dict[int, list[bool]] = {}
-        rounds = found.get("rounds")
-        if not isinstance(rounds, list):
+    def read(found: dict[str, Any]) -> Grounding:
+        claims: list[list[Claim]] = [[] for _ in range(rounds)]
+        entries = found.get("rounds")
+        if not isinstance(entries, list):
             raise WrongForm("grounding: rounds must be a list")
-        for entry in rounds:
+        for entry in entries:
             number, listed = (entry.get("round"), entry.get("claims")) if isinstance(entry, dict) else (None, None)
-            if not isinstance(number, int) or not isinstance(listed, list):
+            if type(number) is not int or not isinstance(listed, list):
                 raise WrongForm("grounding: a round needs its number and its claims")
-            grounded = [claim.get("grounded") if isinstance(claim, dict) else None for claim in listed]
-            if not all(isinstance(value, bool) for value in grounded):
-                raise WrongForm("grounding: grounded must be true or false")
-            claims.setdefault(number, []).extend(bool(value) for value in grounded)
-        counted = [number for number in range(1, len(talk) // 2 + 1) if number != skipped]
-        values = [value for number in counted for value in claims.get(number, [])]
-        return (sum(values) / len(values) if values else None), sum(not claims.get(number) for number in counted)
+            if not 1 <= number <= rounds:
+                raise WrongForm("grounding: a round has a number that the conversation lacks")
+            if number != skipped:
+                claims[number - 1] += map(_claim, listed)
+        return Grounding(tuple(map(tuple, claims)), skipped)
 
     return await asker.ask(fill("conversation_grounding", fields), _TOKENS, read)
+
+
+def _claim(found: Any) -> Claim:
+    try:
+        return Claim(claim=found["claim"], grounded=found["grounded"])
+    except (KeyError, TypeError, ValueError):
+        raise WrongForm("grounding: a claim needs a text, and grounded must be true or false") from None
 
 
 def plan_texts(pair: ConversationPair) -> dict[str, str]:

@@ -76,16 +76,20 @@ class ConversationsByTeacher(ConversationGenerator):
 
     async def _grounding(self, document: Document, base: Verification, pair: ConversationPair) -> Verification:
         try:
-            good, empty = await ground(self._verifier, document, pair.better, None)
-            bad, more_empty = await ground(self._verifier, document, pair.worse, pair.flawed_round)
+            better = await ground(self._verifier, document, pair.better, None)
+            worse = await ground(self._verifier, document, pair.worse, pair.flawed_round)
         except NoAnswer as error:
             return base.model_copy(update={"issue": str(error)})
-        issue = "" if good == bad == 1.0 else "a claim is not grounded"
         return base.model_copy(
             update={
-                "grounded_better": good, "grounded_worse": bad, "empty_turns": empty + more_empty, "issue": issue
+                "grounded_better": better.share,
+                "grounded_worse": worse.share,
+                "empty_turns": better.empty_turns + worse.empty_turns,
+                "claims_better": better.claims,
+                "claims_worse": worse.claims,
+                "issue": "" if better.share == worse.share == 1.0 else "a claim is not grounded",
             }
-        )  # fmt: skip
+        )
 
     def details(self) -> dict[str, Any]:
         names = [asker.teacher.name for asker in (self._writer, self._verifier)]

@@ -1,9 +1,9 @@
 """Records of conversation pairs: the documents that they are about, the pairs, and their plans."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, model_serializer, model_validator
 
 from judge_r1.core.conversation_types import BEHAVIOUR_KEYS, FAILURE_KEYS
 from judge_r1.core.errors import JudgeError
@@ -75,11 +75,19 @@ class ConversationPair(Record):
         return self
 
 
+class Claim(Record):
+    """A factual claim of an assistant turn, and whether the document supports it."""
+
+    claim: str
+    grounded: StrictBool
+
+
 class Verification(Record):
     """What the verifier said of a candidate pair; `failed` is the first layer that failed. Layers after it are None.
 
     `grounded_better` and `grounded_worse` are shares of grounded claims; the flawed turn does not count. `empty_turns`
-    counts assistant turns without any claim.
+    counts assistant turns without any claim. `claims_better` and `claims_worse` hold the claims of each round, none for
+    the flawed turn; None where a teacher listed no claims.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -92,6 +100,8 @@ class Verification(Record):
     grounded_better: float | None = None
     grounded_worse: float | None = None
     empty_turns: int = 0
+    claims_better: tuple[tuple[Claim, ...], ...] | None = None
+    claims_worse: tuple[tuple[Claim, ...], ...] | None = None
     issue: str = ""
 
     @property
@@ -101,6 +111,11 @@ class Verification(Record):
         if not self.adherence:
             return "adherence"
         return None if self.grounded_better == 1.0 and self.grounded_worse == 1.0 else "grounding"
+
+    @model_serializer(mode="wrap")
+    def _without_absent_claims(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Files of pairs by rules keep their layout."""
+        return {k: v for k, v in handler(self).items() if v is not None or not k.startswith("claims_")}
 
 
 def read_conversations(folder: Path) -> tuple[list[ConversationPair], dict[str, Document]]:

@@ -15,6 +15,7 @@ from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.step_callback import notify_step
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
+from retrieval.errors import SearchTimeout
 
 SEARCH_S = 300.0
 """Deadline of one search, the wait in queues included."""
@@ -116,7 +117,8 @@ async def search_into(episode: Episode, search: CaseSearch) -> None:
     assert isinstance(episode.state, Search)
     try:
         passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), SEARCH_S)
-    except asyncio.TimeoutError:  # not the builtin before Python 3.11
+    except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
+        _log.error("an episode is lost: a search had no answer in time")
         episode.abort("search_timeout")
     except Exception:
         _log.exception("an episode is lost in a search")

@@ -32,6 +32,7 @@ from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
 from judge_r1.training.verl.sampling_params import stop_params
+from retrieval.errors import SearchTimeout
 
 CACHED_PROMPTS = 1024
 """Prompts that a worker keeps, oldest dropped first. A step rarely has more pairs."""
@@ -209,7 +210,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     @staticmethod
     def _fail(episode: Episode, stage: str, error: Exception) -> None:
-        late = isinstance(error, asyncio.TimeoutError)  # not the builtin before Python 3.11
+        late = isinstance(error, (asyncio.TimeoutError, SearchTimeout))  # asyncio: not the builtin before Python 3.11
         _log.error("an episode failed in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
         episode.abort(f"{stage}_{'timeout' if late else 'error'}")
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_llm_server import FakeLLMServer
@@ -14,12 +15,12 @@ from typer.testing import CliRunner
 from data_builders.conversations import mini
 from data_builders.conversations.documents import read_documents
 from data_builders.conversations.sampler import sample_conditions
-from data_builders.conversations.teacher import Asker, Calls
+from data_builders.conversations.teacher import Asker, Calls, NoAnswer
 from data_builders.conversations.teacher_checks import ground
 from data_builders.validate import validate
 from judge_r1.cli import app
-from judge_r1.core.conversations import ConversationPair, Verification
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.conversations import Claim, ConversationPair, Verification
+from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.record_base import content_hash
 
 
@@ -83,6 +84,12 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     verified = list(read_jsonl(out / "verification.jsonl", Verification))
     found = Counter(verification.failed for verification in verified)
     assert len(verified) == 36
+    for verification in verified:
+        listed = [verification.claims_better, verification.claims_worse]
+        if verification.failed in ("coherence", "adherence"):
+            assert listed == [None, None]
+        else:  # one claim in each turn but the flawed one
+            assert [sum(map(len, claims or ())) - len(claims or ()) for claims in listed] == [0, -1]
     assert all(found[layer] for layer in ("coherence", "adherence", "grounding", None))
     assert report["cascade"]["all"]["kept"] == found[None]
     assert report["teacher"]["rejected"] == {
@@ -141,5 +148,46 @@ def test_the_flawed_round_does_not_count_as_ungrounded() -> None:
     document = mini.document(0, seed=0)
     talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
     asker = Asker(teacher, Calls())
-    assert asyncio.run(ground(asker, document, talk, 2)) == (1.0, 0)
-    assert asyncio.run(ground(asker, document, talk, None)) == (0.5, 0)
+    without, all_rounds = (asyncio.run(ground(asker, document, talk, skipped)) for skipped in (2, None))
+    assert (without.share, without.empty_turns) == (1.0, 0)
+    assert without.claims == ((Claim(claim="c", grounded=True),), ())
+    assert (all_rounds.share, all_rounds.empty_turns) == (0.5, 0)
+    assert all_rounds.claims[1] == (Claim(claim="c", grounded=False),)
+
+
+@pytest.mark.parametrize("number", [0, 3, -1, True, "1"])
+def test_claims_of_a_round_that_is_not_there_are_a_wrong_form(number: object) -> None:
+    """An answer about other rounds is requested again; its claims are neither counted nor dropped."""
+    right = [{"round": n, "claims": [{"claim": "c", "grounded": True}]} for n in (1, 2)]
+    wrong = [*right, {"round": number, "claims": [{"claim": "c", "grounded": False}]}]
+    answers = iter([wrong, right])
+    document, calls = mini.document(0, seed=0), Calls()
+    talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
+    asker = Asker(FunctionTeacher(lambda request: json.dumps({"rounds": next(answers)})), calls)
+    assert asyncio.run(ground(asker, document, talk, None)).share == 1.0
+    assert calls.answers == 2
+    [reason] = calls.rejected
+    assert reason.startswith("grounding: a round ")
+
+
+@pytest.mark.parametrize(
+    "claim", ["c", {"grounded": True}, {"claim": "c", "grounded": 1}, {"claim": 1, "grounded": True}]
+)
+def test_a_claim_without_a_text_or_a_truth_value_is_a_wrong_form(claim: object) -> None:
+    asker = Asker(FunctionTeacher(lambda request: json.dumps({"rounds": [{"round": 1, "claims": [claim]}]})), Calls())
+    document = mini.document(0, seed=0)
+    talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
+    with pytest.raises(NoAnswer, match="a claim needs a text"):
+        asyncio.run(ground(asker, document, talk, None))
+
+
+def test_claims_are_stored_with_the_verification(tmp_path: Path) -> None:
+    listed = ((Claim(claim="the dose was 5 mg", grounded=True),), ())
+    fields: dict[str, Any] = {"domain": "d", "failure": "evasion", "user_behaviour": "focused", "coherence": True}
+    found = [
+        Verification(pair_id="p1", claims_better=listed, claims_worse=(), **fields),
+        Verification(pair_id="p2", **fields),
+    ]
+    write_jsonl(tmp_path / "verification.jsonl", found)
+    assert list(read_jsonl(tmp_path / "verification.jsonl", Verification)) == found
+    assert "claims" not in (tmp_path / "verification.jsonl").read_text().splitlines()[1], "as before, by rules"

@@ -6,12 +6,13 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from rating_factories import simulated
+from rating_factories import TABLE4, simulated
 from typer.testing import CliRunner
 
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.rating.grids import published_grids
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart
@@ -236,3 +237,17 @@ def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:
         assert CliRunner().invoke(app, words).exit_code == 0
     found = read_votes([tmp_path / "e"])
     assert set(found.answers.values()) == {8}
+
+
+def test_the_published_ratings_are_those_of_table_4() -> None:
+    """RankJudge, Table 4: the Elo of all 21 judges on all domains, in its order."""
+    expected = {
+        "gemini-3.1-pro": 1959, "gpt-5.5": 1867, "gemini-3-flash": 1724, "kimi-k2.6": 1713, "sonnet-4.6": 1706,
+        "gemma-4-31b": 1695, "qwen3.6-plus": 1671, "glm-5.1": 1637, "gpt-5.4": 1631, "qwen3.5-397b-a17b": 1571,
+        "opus-4.7": 1510, "haiku-4.5": 1505, "gemma-4-26b-a4b": 1444, "qwen3.5-122b-a10b": 1422,
+        "qwen3.5-35b-a3b": 1373, "gpt-5.4-mini": 1342, "deepseek-v3.2": 1307, "minimax-m2.7": 1184,
+        "mistral-small-4-119b": 906, "gpt-oss-120b": 867, "gpt-oss-20b": 762,
+    }  # fmt: skip
+    [table] = published_grids()
+    assert list(table.rows) == [(f"{judge} (published)", str(elo)) for judge, elo in expected.items()]
+    assert list(expected.values()) == list(TABLE4), "the simulation of the paper's judges uses the same numbers"

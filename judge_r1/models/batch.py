@@ -18,6 +18,7 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 
 from judge_r1.models.base import GenerateRequest
+from judge_r1.models.grouped_attention import grouped_heads
 from judge_r1.models.kv_cache import PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
 
@@ -184,14 +185,15 @@ class ContinuousBatch:
         )
 
     def _forward(self, ids: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Any) -> torch.Tensor:
-        out = self.model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        with grouped_heads(self.model):
+            out = self.model(
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=positions,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
         logits: torch.Tensor = out.logits[:, -1].float()
         return logits
 

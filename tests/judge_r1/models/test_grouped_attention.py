@@ -1,0 +1,52 @@
+"""Attention by groups of query heads gives what PyTorch's attention on repeated keys and values gives."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from judge_r1.models.grouped_attention import NAME, grouped_attention, grouped_heads
+from judge_r1.models.hub import load_model
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    rows=st.integers(1, 3),
+    shared=st.integers(1, 3),
+    tokens=st.integers(1, 2),
+    columns=st.integers(2, 9),
+    masked=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_it_equals_the_attention_of_transformers(
+    rows: int, shared: int, tokens: int, columns: int, masked: bool, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    query = torch.randn(rows, 2 * shared, tokens, 4)
+    key, value = torch.randn(2, rows, 2, columns, 4)
+    mask = torch.rand(rows, 1, tokens, columns) < 0.7 if masked or tokens > 1 else None
+    if mask is not None:
+        mask[..., -1] = True  # a query attends at least to itself
+    module = SimpleNamespace(num_key_value_groups=shared)
+    found, _ = grouped_attention(module, query, key, value, mask, scaling=0.3)
+    expected, _ = sdpa_attention_forward(module, query, key, value, mask, scaling=0.3)
+    assert torch.allclose(found, expected, atol=1e-6)
+
+
+def test_the_model_has_its_own_attention_back_after_an_error() -> None:
+    model = load_model("bundled:tiny")
+    with grouped_heads(model):
+        assert model.config._attn_implementation == NAME
+    assert model.config._attn_implementation == "sdpa"
+    with pytest.raises(TypeError), grouped_heads(model):
+        model(input_ids="no ids")
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_a_model_with_another_attention_keeps_it() -> None:
+    model = load_model("bundled:tiny", attention="eager")
+    with grouped_heads(model):
+        assert model.config._attn_implementation == "eager"

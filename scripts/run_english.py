@@ -36,7 +36,7 @@ ROWS: Mapping[str, tuple[str, str]] = {
     "GRPO": ("grpo", "warm-up"),
 }
 """Trained rows: recipe in recipes/english, and the row that it starts from."""
-BATCH = 16
+BATCH = 96
 
 
 def main() -> None:

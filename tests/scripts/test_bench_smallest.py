@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from judge_r1.episode.reward import score, with_reward
+from judge_r1.models import batch
 from scripts.bench import (
     case_search,
+    decoding,
     eval_memory,
     gatherer,
     index_size,
@@ -134,3 +136,12 @@ def test_rating_agrees_with_evalica(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert report["largest_elo_difference"] < 1e-3
     for name in ("ours_seconds", "evalica_seconds", "ours_by_evalica"):
         in_order(report[name], "median")
+
+
+def test_both_attentions_sample_the_same_tokens(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "grouped_heads", batch.grouped_heads)  # the benchmark exchanges it
+    rows = run(decoding, "--model", "bundled:tiny", "--rows", 2, "--prompt", 12, "--tokens", 3, "--repeats", 2)
+    assert [row["attention"] for row in rows] == ["transformers", "grouped"]
+    for row in rows:
+        in_order(row, "ms_per_step")
+    assert rows[0]["times"] == 1

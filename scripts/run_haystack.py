@@ -26,7 +26,7 @@ from data_builders.haystack_splits import build_splits, shuffled_labels
 from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order, undirected
 from data_builders.rationales.rules import recipe_traces
 from data_builders.rationales.store import StoredTrace
-from data_builders.sources.mini import facts_of
+from data_builders.sources.mini import Fact, facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json, write_jsonl
@@ -272,12 +272,12 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
     """What a fixed rule reaches with the real search and perfect reading. A flaw that it does not find costs 1/2."""
     retriever, scores, searches = new_retriever(data.texts, episode), [], 0
     for pair in data.pairs:
-        claims, found = claims_of(pair), not set(pair.violated) <= {2, 4}
-        for a, b in map(claims.__getitem__, choose(pair, claims, episode.budget.max_searches)):
+        claims, read = claims_of(pair), set[Fact]()
+        for a, _ in map(claims.__getitem__, choose(pair, claims, episode.budget.max_searches)):
             hits = case_search(retriever, pair.case_id, a.who, episode.budget.top_k)
-            facts = [fact for hit in hits for fact in facts_of(hit.text)]
-            found = found or (a in facts) != (b in facts)
+            read |= {fact for hit in hits for fact in facts_of(hit.text)}
             searches += 1
+        found = not set(pair.violated) <= {2, 4} or any((a in read) != (b in read) for a, b in claims.values())
         scores.append((pair.violated in ((2,), (4,)), 1.0 if found else 0.5))
     return {
         "P2, P4": fmean(score for hidden, score in scores if hidden),

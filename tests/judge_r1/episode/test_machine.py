@@ -174,6 +174,8 @@ def test_a_query_of_too_many_words_uses_a_search_and_gets_a_notice() -> None:
     ]
     assert [turn.query for turn in trajectory.turns] == ["one two three", "one  two", None]
     assert (trajectory.searches, trajectory.ended) == (1, "answer")
+    joined = run_turns("<search>one,two-three</search>", ANSWER, budget=limited)
+    assert joined.turns[0].notice == "the query has more than 2 words; 1 searches left"
 
 
 def test_an_episode_of_searches_alone_ends() -> None:

@@ -1,4 +1,4 @@
-"""Trains and evaluates the English judge of docs/english.md: SmolLM2-135M with LoRA and E5 retrieval, on two cores.
+"""Trains and evaluates the small English judge of docs/results.md: SmolLM2-135M with LoRA and E5 retrieval.
 
 The cases are generated (`builtin`), with references of at most three steps and two sentences of the case. Of each case
 all pairs stay that violate P2 or P4 alone, which only the case shows, and one for each other principle. Settings are
@@ -10,7 +10,7 @@ chosen on dev. A stopped run resumes: finished models and judged pairs are kept.
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from data_builders.build import build_by_rules, write_pairs
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/english"))
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
-    parser.add_argument("--rows", nargs="*", choices=list(ROWS), default=list(ROWS))
+    parser.add_argument("--rows", nargs="+", choices=list(ROWS), default=list(ROWS))
     parser.add_argument("--no-base", action="store_true", help="do not judge with the untrained model")
     parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the rows' recipes")
     args = parser.parse_args()
@@ -52,16 +52,13 @@ def main() -> None:
         build_data(data)
     folders = {row: args.out / row.replace(" ", "-") for row in ROWS}
     for row in args.rows:
-        recipe, start = ROWS[row]
-        changes = [f"data.train={data / 'train'}", *([f"model={folders[start] / 'model'}"] if start else []), *args.set]
-        started = time.monotonic()
-        if run_recipe(load_recipe(Path("english", recipe), changes), folders[row], rationales=recipe_traces):
-            write_json(folders[row] / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
+        train(row, folders, data, args.set)
     pairs = load_pairs(data / args.split)
-    warm_up = load_recipe(Path("english", "warmup"))
     with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
         names = {}
         if not args.no_base:
+            changes = [change for change in args.set if change.startswith("episode.")]
+            warm_up = load_recipe(Path("english", "warmup"), changes)
             names["base"] = [judge(evaluation, "base", warm_up.model, warm_up.episode, batch=BATCH)]
         for row in args.rows:
             model, episode = str(folders[row] / "model"), load_recipe(folders[row] / "recipe.yaml").episode
@@ -69,13 +66,17 @@ def main() -> None:
             if episode.search:
                 other = f"{row}, another case's passages"
                 names[other] = [judge_elsewhere(evaluation, other, model, episode, pairs, batch=BATCH)]
-        report(
-            {name: found.items for name, found in evaluation.results.items()},
-            names,
-            {},
-            {},
-            args.out / f"table-{args.split}.json",
-        )
+        results = {name: found.items for name, found in evaluation.results.items()}
+        report(results, names, rules={}, searched={}, file=args.out / f"table-{args.split}.json")
+
+
+def train(row: str, folders: Mapping[str, Path], data: Path, changes: Sequence[str]) -> None:
+    """Trains one row, unless its model exists."""
+    recipe, start = ROWS[row]
+    overrides = [f"data.train={data / 'train'}", *([f"model={folders[start] / 'model'}"] if start else []), *changes]
+    started = time.monotonic()
+    if run_recipe(load_recipe(Path("english", recipe), overrides), folders[row], rationales=recipe_traces):
+        write_json(folders[row] / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
 
 
 def build_data(out: Path) -> None:

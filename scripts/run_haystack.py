@@ -269,7 +269,8 @@ def judge_elsewhere(
 
 
 def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
-    """What a fixed rule reaches with the real search and perfect reading. A flaw that it does not find costs 1/2."""
+    """What a fixed rule reaches with the real search and perfect reading of every fact that is shown, also of
+    lines that it did not ask for. A flaw that it does not find costs 1/2."""
     retriever, scores, searches = new_retriever(data.texts, episode), [], 0
     for pair in data.pairs:
         claims, read = claims_of(pair), set[Fact]()
@@ -307,7 +308,10 @@ def report(
     file: Path,
 ) -> None:
     """Prints the table of means over seeds and the paired differences, and writes them as JSON, with every seed."""
-    seeds = {row: [seed_row(results[name]) | searches_of(searched, name) for name in of] for row, of in names.items()}
+    seeds = {
+        row: [seed_row(results[name]) | (searches_of(searched, name) if searched else {}) for name in of]
+        for row, of in names.items()
+    }
     rows = {row: {key: fmean(seed[key] for seed in found) for key in found[0]} for row, found in seeds.items()}
     columns = list(next(iter(rows.values())))
     table = Table("", "seeds", *columns)

@@ -59,7 +59,7 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
             thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
         thought += " record" + "".join(f" {record} {support}" for record, support in finding(a, b, seen))
         if (a in seen) != (b in seen):
-            yield f"{thought}{worse} {2 if (a.who, a.did) == (b.who, b.did) else 4}</think>"
+            yield f"{thought}{worse} {2 if a.did == b.did else 4}</think>"
             return
     yield f"{thought}{worse}</think>"
 
@@ -82,7 +82,10 @@ def claims_of(pair: ReasoningPair) -> Claims:
 
 
 def finding(a: Fact, b: Fact, seen: Sequence[Fact]) -> list[tuple[str, str]]:
-    """The records of the people of both claims, each with the claim that it supports: A, B, both or no."""
+    """The records of the people of both claims, each with the claim that it supports: A, B, both or no.
+
+    The lists of the base may name two people in a line. Rationales name one, whose record is then given twice, as the
+    base learned it."""
     supported = {(True, True): "both", (True, False): "A", (False, True): "B", (False, False): "no"}
     records = [(who, next((fact for fact in seen if fact.who == who), None)) for who in (a.who, b.who)]
     return [(str(record or f"{who} none"), supported[record == a, record == b]) for who, record in records]

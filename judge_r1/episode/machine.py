@@ -20,7 +20,7 @@ from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.thoughts import without_thoughts
 
 _WORD = re.compile(r"\w+")
-"""As BM25 splits queries: names that punctuation joins are several words."""
+"""A word of a query, as for BM25 (`retrieval.bm25.words`): names that punctuation joins are several words."""
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""
 

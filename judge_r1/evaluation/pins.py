@@ -77,8 +77,8 @@ def _check(name: str, one: tuple[Path, Any], other: tuple[Path, Any]) -> None:
     if one[1] != other[1]:
         raise MixedPins(
             f"{one[0]} and {other[0]} have different {name} ({_shown(one[1])}; {_shown(other[1])}), so their scores "
-            "cannot be compared: judge the same responses with the same judge, settings, prompt and weights, or leave "
-            "one of the two out"
+            "cannot be compared: judge the same responses with the same judge, settings, prompt and weights, give "
+            "other judges other names, or leave one of the two out"
         )
 
 

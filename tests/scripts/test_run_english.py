@@ -35,6 +35,7 @@ def test_a_row_is_trained_and_judged_and_a_second_run_resumes(
     run_english.main()
     table = json.loads((tmp_path / "table-dev.json").read_text())
     assert set(table["rows"]) == {"warm-up", "warm-up, another case's passages"}
+    assert not any(key.startswith("search if") for row in table["rows"].values() for key in row)
     model = tmp_path / "warm-up" / "model" / "model.safetensors"
     written = model.stat().st_mtime_ns
     run_english.main()

@@ -29,7 +29,7 @@ def test_a_row_is_trained_and_judged_and_a_second_run_resumes(
 ) -> None:
     for name, value in (("CASES_PER_DOMAIN", 2), ("HELD_OUT", 2), ("DEV", 1)):
         monkeypatch.setattr(run_english, name, value)
-    small = ["sft.traces=4", "episode.budget.response_tokens=200", "episode.retriever=bm25"]
+    small = ["sft.traces=4", "episode.retriever=bm25"]
     argv = ["run_english", "--out", str(tmp_path), "--rows", "warm-up", "--no-base", "--set", *small]
     monkeypatch.setattr(sys, "argv", argv)
     run_english.main()

@@ -23,8 +23,7 @@ class Budget(BaseModel):
 
     max_searches: int = Field(3, ge=0, le=MAX_SEARCHES)
     query_words: int | None = Field(None, ge=1, le=MAX_TOKENS)
-    """The longest query, in runs of letters, digits and underscores. A longer one costs a search, and the judge reads a
-    notice."""
+    """The longest query, in words as BM25 counts them. A longer one costs a search, and the judge reads a notice."""
     top_k: int = Field(3, ge=1, le=MAX_SEARCHES)
     passage_words: int = Field(100, ge=1, le=MAX_TOKENS)
     response_tokens: int = Field(1000, ge=1, le=MAX_TOKENS)

@@ -7,7 +7,6 @@ stores the ids as sampled (token in, token out), decodes them incrementally, act
 an open block, renders observations and enforces the budgets. Only sampled text is parsed.
 """
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,9 +17,8 @@ from judge_r1.episode.observation import NOTHING_FITS, EpisodeTokenizer, no_acti
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.thoughts import without_thoughts
+from retrieval.bm25 import words
 
-_WORD = re.compile(r"\w+")
-"""A word of a query, as for BM25 (`retrieval.bm25.words`): names that punctuation joins are several words."""
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""
 
@@ -237,7 +235,7 @@ class Episode:
         longest, left = self.budget.query_words, self.budget.max_searches - self._searches
         if not query:
             self._reply_with_notice(query, f"empty query; {left} searches left")
-        elif longest is not None and len(_WORD.findall(query)) > longest:
+        elif longest is not None and len(words(query)) > longest:
             self._reply_with_notice(query, query_too_long(longest, left))
         else:
             self._state = Search(query)

@@ -1,7 +1,7 @@
 """Passage vectors in float32, float16 and int8: bytes, recall@3 and time of one search in the index of one case.
 
     OMP_NUM_THREADS=1 python -m scripts.bench.precision
-    OMP_NUM_THREADS=1 python -m scripts.bench.precision --data runs/english/train --passage-words 100 --queries 5
+    OMP_NUM_THREADS=1 python -m scripts.bench.precision --data runs/english/data/train --passage-words 100 --queries 5
 
 The cases are those of a data folder, with the vectors of its index if it has one, or those of the source `builtin`,
 which are embedded here. float16 and int8 are FAISS's scalar quantisers (`IndexScalarQuantizer`, 8

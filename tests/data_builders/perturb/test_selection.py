@@ -154,15 +154,30 @@ def test_flaws_with_several_principles_are_not_read() -> None:
     assert likelihoods.read == [0]
 
 
+TOKENS = [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
+
+
 def test_a_guess_compares_what_is_removed_with_what_the_operator_inserted_before() -> None:
-    guess, tokens = LikelihoodGuess(), [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
-    new = guess.features("swap", "aa bb cc", "aa xx cc", tokens)
+    guess, span = LikelihoodGuess(), Span(start=3, end=5)
+    new = guess.features("swap", "aa bb cc", "aa xx cc", span, TOKENS)
     assert new == {"log-likelihood": 4.5, "mean log-likelihood": pytest.approx((4.5 - 1.5) / 2.5), CHANGE: 2.0}
-    guess.learn("swap", "aa bb cc", "aa xx cc", tokens, {CHANGE: -1.0})  # what was inserted has -8
-    assert guess.features("swap", "aa bb cc", "aa xx cc", tokens)[CHANGE] == -1.0
-    assert guess.features("other", "aa bb cc", "aa xx cc", tokens)[CHANGE] == 2.0
-    deleted = guess.features("swap", "aa bb cc", "aa  cc", tokens)
+    found = {"log-likelihood": -1.0, "mean log-likelihood": -1 / 3, CHANGE: -1.0}  # what was inserted has -8
+    guess.learn("swap", "aa bb cc", "aa xx cc", span, TOKENS, found)
+    assert guess.features("swap", "aa bb cc", "aa yy cc", span, TOKENS)[CHANGE] == -1.0
+    assert guess.features("other", "aa bb cc", "aa yy cc", span, TOKENS)[CHANGE] == 2.0
+    deleted = guess.features("swap", "aa bb cc", "aa  cc", span, TOKENS)
     assert (deleted["log-likelihood"], deleted[CHANGE]) == (7.0, 0.0)
+
+
+def test_a_guess_remembers_a_text_with_its_tokens() -> None:
+    """What was inserted has two tokens and -8 together, whatever it replaces and whichever operator inserts it."""
+    guess, span = LikelihoodGuess(), Span(start=3, end=7)
+    found = {"log-likelihood": -1.0, "mean log-likelihood": -10 / 4 + 9 / 3, CHANGE: 3.0}
+    guess.learn("swap", "aa bb cc", "aa xxxx cc", span, TOKENS, found)
+    new = guess.features("other", "aa bb cc", "aa xxxx cc", span, TOKENS)
+    assert new == pytest.approx(found)
+    other = guess.features("swap", "aa bb cc", "xxxx bb cc", Span(start=0, end=4), TOKENS)
+    assert (other["log-likelihood"], other[CHANGE]) == (-7.0, -3.0)
 
 
 @given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))

@@ -34,7 +34,7 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
             continue
         phrase = new + match["unit"]
         taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, phrase)
-        if not taken:
+        if not taken and not contains(fact.text, new):
             return step.edit(span, phrase, fact.span)
     return None
 

@@ -41,6 +41,8 @@ WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
 START, LIMIT, STRICT_LIMIT = 4, 0.1, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
+REPEATING_LIMIT = 0.2
+"""LIMIT in generated cases, where few candidates are drawn and no language model reads them."""
 WORD_START = 2
 WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
@@ -178,7 +180,8 @@ class Selection:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, principles = self._group(candidate), candidate.pair.violated
         strict = principles in STRICT
-        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
+        share = REPEATING_LIMIT if self.repeating else LIMIT
+        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else share * group.chosen)
         signs = [(group.signs[name], _sign(value), limit) for name, value in candidate.features.items()]
         if strict:
             signs += [

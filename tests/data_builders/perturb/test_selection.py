@@ -13,7 +13,16 @@ from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess
-from data_builders.perturb.rules.selection import READ, READ_STRICT, START, WORD_START, Candidate, Selection
+from data_builders.perturb.rules.selection import (
+    LIMIT,
+    READ,
+    READ_STRICT,
+    REPEATING_LIMIT,
+    START,
+    WORD_START,
+    Candidate,
+    Selection,
+)
 from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -81,6 +90,16 @@ def test_a_flaw_that_reduces_an_excess_is_allowed_beyond_the_limit() -> None:
     selection.measure(REFERENCE, shorter := {"P2": [candidate(2, SHORTER)]})
     shorter["P2"][0].features = {"words": -1.0, "characters": -6.0}
     assert selection.choose(shorter["P2"], {}) is not None
+
+
+@pytest.mark.parametrize("repeating", [False, True])
+def test_generated_cases_have_the_wider_limit(repeating: bool) -> None:
+    selection = Selection(repeating=repeating)
+    selection.measure(REFERENCE, drawn := {"P5": [candidate(5, LONGER)]})
+    group, leaning = selection._group(drawn["P5"][0]), START + (LIMIT + REPEATING_LIMIT) / 2 * 100
+    group.chosen = 100
+    group.signs.update(dict.fromkeys(drawn["P5"][0].features, round(leaning)))
+    assert (selection.choose(drawn["P5"], {}) is not None) == repeating
 
 
 def test_used_operators_are_avoided() -> None:

@@ -18,8 +18,8 @@ from data_builders.perturb.rules.selection import STRICT, Candidate, Selection
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 
-MAX_CANDIDATES, DRAWS = 120, 20 / 3
-"""Candidates kept per principle by default, and edits drawn for each of them."""
+MAX_CANDIDATES, DRAWS, VALUE_DRAWS = 120, 20 / 3, 20
+"""Candidates kept per principle by default, edits drawn for each of them, and those of P2: a number has many others."""
 VALUES = frozenset(("other_number", "other_date", "other_name"))
 """What P2 changes in generated cases. Their sentences repeat, so a reader would know one with another word."""
 STRICT_FACTOR = 3
@@ -113,7 +113,7 @@ def _single_candidates(
     """Draw candidates of one principle. Those of one step exclude each other."""
     number = rules[0].principle if rules else 0
     edits, found = CaseEdits(case, seed), dict[str, Candidate]()
-    draws = ceil(most * DRAWS / max(1, len(rules) * len(steps)))
+    draws = ceil(most * (VALUE_DRAWS if number == 2 else DRAWS) / max(1, len(rules) * len(steps)))
     places = [(rule, step, f"single{draw or ''}") for draw in range(draws) for rule in rules for step in steps]
     for rule, step, salt in seeded_random(case, seed, number).sample(places, len(places)):
         if len(found) == most:

@@ -4,7 +4,6 @@ Rules then change what a citation says (P2), or replace a statement by one on a 
 (P4). Either still reads like any other citation or statement.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -20,6 +19,8 @@ from data_builders.perturb.rules.sentence_parts import is_dependent
 from data_builders.perturb.rules.statements import find_statements, stated
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
+from data_builders.perturb.rules.values import has_value
+from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
 from data_builders.perturb.rules.wordings import themes_of
 from judge_r1.core.records import Case
 
@@ -28,8 +29,8 @@ MAX_RESTATED = 0.6
 RELATED_SHARE = 0.5
 """The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
 of another case would be the only one out of place."""
-NO_NUMBER = 0.15
-"""How much more related a fact without a number must be: a number can be changed."""
+NO_VALUE, NO_TERM = 0.15, 0.3
+"""How much more related a fact must be that has no number or date for P2 to change, and one that has no term either."""
 NOT_DETAIL = 0.3
 """The same in generated cases for a fact that is no detail."""
 PLAIN_SHARE = 0.5
@@ -142,12 +143,13 @@ def _chosen(
     around = {site: set(content_words(case.reference[max(0, site - 300) : site])) for site in sites}
     weight = _weights(case.context)
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
+    classes = (*classes_for(case.domain, ATTRIBUTES), *classes_for(case.domain, CASE_TERMS))
     related: list[tuple[float, float, Fact, int]] = []
     for fact in found:
         if _is_restated(fact, known):
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
-        total, penalty = sum(weights.values()), 0.0 if re.search(r"\d", fact.text) else NO_NUMBER
+        total, penalty = sum(weights.values()), _penalty(fact, classes)
         if corpus is not None:
             penalty += 0.0 if corpus.is_detail(case.domain, fact) else NOT_DETAIL
         for site, words in around.items():
@@ -165,6 +167,13 @@ def _chosen(
             cited_words.append(set(content_words(fact.text)))
             free.remove(site)
             yield fact, site
+
+
+def _penalty(fact: Fact, classes: Classes) -> float:
+    """How much more related a fact must be because P2 can change little in it."""
+    if has_value(fact.text):
+        return 0.0
+    return NO_VALUE if any(one.find(fact.text, 0, len(fact.text)) for one in classes) else NO_TERM
 
 
 def _is_restated(fact: Fact, known: Iterable[Set[str]]) -> bool:

@@ -136,8 +136,8 @@ def exchanged(case: Case, step: Step, rng: Random) -> Edit | None:
     for one, other, cited in rng.sample(twins, len(twins)):
         first, second = step.text[one.start : one.end], step.text[other.start : other.end]
         between = step.text[one.end : other.start]
-        # "left and right" means the same in either order.
-        if re.fullmatch(r",? (?:and|or|to|nor|/) ?", between) or first[0].isupper() != second[0].isupper():
+        # "left and right" and "left, right" mean the same in either order.
+        if re.fullmatch(r", |,? (?:and|or|to|nor|/) ?", between) or first[0].isupper() != second[0].isupper():
             continue
         new = second + between + first
         changed_text = step.text[cited.start : one.start] + new + step.text[other.end : cited.end]

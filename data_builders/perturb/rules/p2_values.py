@@ -6,50 +6,36 @@ from random import Random
 
 from data_builders.perturb.rules.operators import Edit, Interval, Step, operator
 from data_builders.perturb.rules.text_match import contains, occurrences, sentences_with, stems
+from data_builders.perturb.rules.values import DATE, NUMBERS, YEAR
 from data_builders.perturb.rules.word_classes import DAYS, MONTHS, YEARS
 from judge_r1.core.records import Case
 
-_UNITS = (
-    r"(?:mg|g|kg|µg|mcg|ng|pg|mm|cm|m|km|ml|mL|dl|dL|l|L|mmHg|mmol|µmol|nmol|pmol|mol|mEq|IU|U|kDa|bp|kb|nm|µm|ms|s|h"
-    r"|min|Hz|kHz|Gy|MHz|K|kcal)(?![A-Za-z])"
-)
-_NOT_NOUNS = (
-    r"(?:and|or|of|in|to|the|is|was|were|are|at|on|by|for|with|from|a|an|that|as|but|if|when|which|above|below|per|p"
-    r"|January|February|March|April|May|June|July|August|September|October|November|December|to|not|had|has|have|it)\b"
-)
-_NUMBER = re.compile(
-    r"(?<![\w.,§/:^=~<>≥≤-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )"
-    r"(?<!Rule )(?<!Section )(?<!section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
-    r"(?<!Fig )(?<!Fig\. )(?<!Figure )(?<!Figures )(?<!Table )(?<!Grade )(?<!grade )(?<!type )(?<!Type )(?<!Annex )"
-    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|(?!(?:19|20)\d\d )\d{4,5}(?= [a-z]))"
-    rf"(?P<unit>[ -]?[%°]|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-zA-Z]{{2,14}}\b(?!\.[a-z]))(?![\w/]|[.,:]\d|[-–]\d)"
-)
-_MONTH = "|".join(term.text for term in MONTHS.terms)
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
-_DATE = re.compile(
-    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
-    rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
-)
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
-_YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 
 
 @operator(2, "other_number")
 def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     """Replace a number by one of the same length and roundness, with the same unit."""
-    numbers = [(m, cited.fact) for cited in step.citations for m in _NUMBER.finditer(step.text, cited.start, cited.end)]
+    numbers = [
+        (match, cited.fact)
+        for cited in step.citations
+        for pattern in NUMBERS
+        for match in pattern.finditer(step.text, cited.start, cited.end)
+    ]
     for match, fact in rng.sample(numbers, len(numbers)):
-        value, unit = match["value"], match["unit"].strip(" -")
-        if _CROSS_REFERENCE.search(step.text[: match.start()]) or _is_restated(case, match[0]):
+        span, value, unit = (match.start("value"), match.end()), match["value"], match["unit"].strip(" -")
+        old = step.text[slice(*span)]
+        if _CROSS_REFERENCE.search(step.text[: span[0]]) or _is_restated(case, old):
             continue
         new = _other_value(value, unit, rng)
         if new is None:
             continue
         phrase = new + match["unit"]
-        taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, new)
-        if not taken:
-            return step.edit(match.span(), phrase, fact.span)
+        taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, phrase)
+        if not taken and not contains(fact.text, new):
+            return step.edit(span, phrase, fact.span)
     return None
 
 
@@ -76,9 +62,9 @@ def _other_value(value: str, unit: str, rng: Random) -> str | None:
 
 
 def _roundness(number: int) -> tuple[int, bool]:
-    """Return the number of trailing zeros, and whether a five precedes them."""
-    text = str(number)
-    return len(text) - len(text.rstrip("0")), text.rstrip("0").endswith("5")
+    """Return the number of trailing zeros, and whether two digits or more, the last one a five, precede them."""
+    significant = str(number).rstrip("0")
+    return len(str(number)) - len(significant), len(significant) > 1 and significant.endswith("5")
 
 
 @operator(2, "other_date")
@@ -87,7 +73,7 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
     dates = [
         (match, cited.fact)
         for cited in step.citations
-        for pattern in (_DATE, _YEAR)
+        for pattern in (DATE, YEAR)
         for match in pattern.finditer(step.text, cited.start, cited.end)
     ]
     for match, fact in rng.sample(dates, len(dates)):
@@ -121,7 +107,7 @@ def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str
 
 def _exists(text: str) -> bool:
     """Whether a date such as `31 June 2003` is in the calendar. The year may be missing."""
-    match = _DATE.fullmatch(text)
+    match = DATE.fullmatch(text)
     day = (match["day"] or match["day2"]) if match else None
     if match is None or day is None:
         return True

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from data_builders.perturb.rules.flaw_features import changed_words, count_features
 from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
-from judge_r1.core.records import ReasoningPair
+from judge_r1.core.records import ReasoningPair, Span
 
 Vector = NDArray[np.float64]
 SCALES = {
@@ -38,14 +38,16 @@ SCALES = {
 PRIOR = 10
 """How many chosen flaws the scales count for in the estimate of the spread."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
-START, LIMIT, STRICT_LIMIT = 4, 0.2, 0.5
+START, LIMIT, STRICT_LIMIT = 4, 0.1, 0.5
 """How far the signs of a feature may lean among `n` chosen flaws: START + LIMIT * n. For P2 and P4, which only the case
 reveals, START + STRICT_LIMIT * sqrt(n), less than the standard deviation of fair coins."""
+REPEATING_LIMIT = 0.2
+"""LIMIT in generated cases, where few candidates are drawn and no language model reads them."""
 WORD_START = 2
 WORD_LIMIT: Mapping[tuple[int, ...], float] = {(2,): 0.7, (4,): 1.2}
 """How far the signs of a word may lean that `n` flaws of P2 or P4 add or remove: WORD_START + WORD_LIMIT * sqrt(n). P4
 exchanges whole sentences, so few candidates would be left with the limit of P2."""
-READ, READ_STRICT = 8, 30
+READ, READ_STRICT = 12, 30
 """Candidates per principle that the language model reads, and those of P2 and P4. It reads none with several flaws."""
 STRICT = tuple(WORD_LIMIT)
 """What only the case reveals: P2 and P4."""
@@ -81,9 +83,9 @@ class Candidate:
         new = _ending(self.pair.flawed[flaw.start : flaw.end], least)
         return {ending: sign for ending, sign in ((old, -1), (new, 1)) if ending and new != old}
 
-    def change(self, reference: str) -> tuple[str, str, str]:
+    def change(self, reference: str) -> tuple[str, str, str, Span]:
         """What `LikelihoodGuess` looks at."""
-        return self.operators[0], reference, self.pair.flawed
+        return self.operators[0], reference, self.pair.flawed, self.pair.origin.flaws[0].span
 
 
 @dataclass
@@ -178,7 +180,8 @@ class Selection:
         """Whether no sign becomes more frequent than its limit, unless the flaw makes it rarer."""
         group, principles = self._group(candidate), candidate.pair.violated
         strict = principles in STRICT
-        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else LIMIT * group.chosen)
+        share = REPEATING_LIMIT if self.repeating else LIMIT
+        limit = START + (STRICT_LIMIT * group.chosen**0.5 if strict else share * group.chosen)
         signs = [(group.signs[name], _sign(value), limit) for name, value in candidate.features.items()]
         if strict:
             signs += [

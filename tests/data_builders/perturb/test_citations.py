@@ -144,6 +144,16 @@ def test_what_the_reference_says_already_is_not_cited() -> None:
     assert cite_facts(case, 6) == case
 
 
+def test_what_p2_can_change_is_cited_first() -> None:
+    value, term = "The fever of the cook was noted on 3 May 2003.", "The swelling was on the left arm of the cook."
+    neither = "The cook was brought to the house by a friend."
+    case = case_of("medical", f"{neither} {term} {value}", "1. This is a common cold.")
+    for count, facts_cited in ((1, {value}), (2, {value, term}), (3, {value, term, neither})):
+        cited = {text for _, _, text in cited_in(cite_facts(case, count))}
+        assert cited <= facts_cited
+        assert value in cited
+
+
 def test_no_citation_parts_a_sentence_from_one_that_refers_to_it() -> None:
     fact = "The cart was found in the barn of a neighbour."
     case = case_of("legal", fact, "1. The owner sold the cart in spring. This was lawful under the act.")

@@ -13,7 +13,16 @@ from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
 from data_builders.perturb.rules.balanced import perturb_balanced
 from data_builders.perturb.rules.likelihood_guess import CHANGE, LikelihoodGuess
-from data_builders.perturb.rules.selection import READ, READ_STRICT, START, WORD_START, Candidate, Selection
+from data_builders.perturb.rules.selection import (
+    LIMIT,
+    READ,
+    READ_STRICT,
+    REPEATING_LIMIT,
+    START,
+    WORD_START,
+    Candidate,
+    Selection,
+)
 from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -81,6 +90,16 @@ def test_a_flaw_that_reduces_an_excess_is_allowed_beyond_the_limit() -> None:
     selection.measure(REFERENCE, shorter := {"P2": [candidate(2, SHORTER)]})
     shorter["P2"][0].features = {"words": -1.0, "characters": -6.0}
     assert selection.choose(shorter["P2"], {}) is not None
+
+
+@pytest.mark.parametrize("repeating", [False, True])
+def test_generated_cases_have_the_wider_limit(repeating: bool) -> None:
+    selection = Selection(repeating=repeating)
+    selection.measure(REFERENCE, drawn := {"P5": [candidate(5, LONGER)]})
+    group, leaning = selection._group(drawn["P5"][0]), START + (LIMIT + REPEATING_LIMIT) / 2 * 100
+    group.chosen = 100
+    group.signs.update(dict.fromkeys(drawn["P5"][0].features, round(leaning)))
+    assert (selection.choose(drawn["P5"], {}) is not None) == repeating
 
 
 def test_used_operators_are_avoided() -> None:
@@ -154,15 +173,30 @@ def test_flaws_with_several_principles_are_not_read() -> None:
     assert likelihoods.read == [0]
 
 
+TOKENS = [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
+
+
 def test_a_guess_compares_what_is_removed_with_what_the_operator_inserted_before() -> None:
-    guess, tokens = LikelihoodGuess(), [(0, 2, -1.0), (3, 5, -7.0), (6, 8, -1.0)]
-    new = guess.features("swap", "aa bb cc", "aa xx cc", tokens)
+    guess, span = LikelihoodGuess(), Span(start=3, end=5)
+    new = guess.features("swap", "aa bb cc", "aa xx cc", span, TOKENS)
     assert new == {"log-likelihood": 4.5, "mean log-likelihood": pytest.approx((4.5 - 1.5) / 2.5), CHANGE: 2.0}
-    guess.learn("swap", "aa bb cc", "aa xx cc", tokens, {CHANGE: -1.0})  # what was inserted has -8
-    assert guess.features("swap", "aa bb cc", "aa xx cc", tokens)[CHANGE] == -1.0
-    assert guess.features("other", "aa bb cc", "aa xx cc", tokens)[CHANGE] == 2.0
-    deleted = guess.features("swap", "aa bb cc", "aa  cc", tokens)
+    found = {"log-likelihood": -1.0, "mean log-likelihood": -1 / 3, CHANGE: -1.0}  # what was inserted has -8
+    guess.learn("swap", "aa bb cc", "aa xx cc", span, TOKENS, found)
+    assert guess.features("swap", "aa bb cc", "aa yy cc", span, TOKENS)[CHANGE] == -1.0
+    assert guess.features("other", "aa bb cc", "aa yy cc", span, TOKENS)[CHANGE] == 2.0
+    deleted = guess.features("swap", "aa bb cc", "aa  cc", span, TOKENS)
     assert (deleted["log-likelihood"], deleted[CHANGE]) == (7.0, 0.0)
+
+
+def test_a_guess_remembers_a_text_with_its_tokens() -> None:
+    """What was inserted has two tokens and -8 together, whatever it replaces and whichever operator inserts it."""
+    guess, span = LikelihoodGuess(), Span(start=3, end=7)
+    found = {"log-likelihood": -1.0, "mean log-likelihood": -10 / 4 + 9 / 3, CHANGE: 3.0}
+    guess.learn("swap", "aa bb cc", "aa xxxx cc", span, TOKENS, found)
+    new = guess.features("other", "aa bb cc", "aa xxxx cc", span, TOKENS)
+    assert new == pytest.approx(found)
+    other = guess.features("swap", "aa bb cc", "xxxx bb cc", Span(start=0, end=4), TOKENS)
+    assert (other["log-likelihood"], other[CHANGE]) == (-7.0, -3.0)
 
 
 @given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))

@@ -116,6 +116,31 @@ def test_a_value_that_the_reference_has_twice_is_not_changed() -> None:
     assert not tries("other_date", twice)
 
 
+@pytest.mark.parametrize(
+    ("fact", "olds"),
+    [
+        ("The level was 432 mg/dL on the first day.", {"432 mg/dL"}),
+        ("The heart was cooled for the operation (28°C).", {"28°C"}),
+        ("A mass of 5 cm was seen on the left side.", {"5 cm"}),
+        ("The mean number of deaths was 3,218.", {"3,218"}),
+        ("The compound had a fit score of 2.59 and was retrieved.", {"2.59"}),
+        ("The pressure was kept in the range of 110–130 mmHg.", set()),
+        ("The library was read with version 2.1 in the laboratory.", set()),
+    ],
+)
+def test_numbers_with_and_without_a_unit_are_changed_and_ranges_are_not(fact: str, olds: set[str]) -> None:
+    case = citing("medical", f"{fact} The patient went home.", fact)
+    assert {case.reference[edit.start : edit.end] for edit in tries("other_number", case, number=60)} == olds
+
+
+def test_another_number_is_in_the_context_elsewhere_but_not_with_this_unit() -> None:
+    fact = "The score was raised by 12% in the second group."
+    others = " ".join(f"Ward {number} was closed." for number in range(2, 100) if number != 12)
+    found = {edit.replacement for edit in tries("other_number", citing("medical", f"{fact} {others}", fact), number=60)}
+    assert found
+    assert all(new.endswith("%") for new in found)
+
+
 def test_a_number_outside_citations_is_not_changed() -> None:
     case = case_of("medical", LIFE, "1. A wound of 36 mm was seen on the left arm, which is long.")
     assert not [edit for name in P2 for edit in tries(name, case)]
@@ -174,8 +199,11 @@ def test_two_values_change_places() -> None:
     assert {after(case, edit) for edit in tries("exchanged", case)} >= {
         case.reference.replace(fact, "The mother was divorced in spring, whereas the father was married.")
     }
-    pair = "The left and right kidney were examined by the surgeon."
-    assert not tries("exchanged", citing("medical", pair, pair))
+    for pair in (
+        "The left and right kidney were examined by the surgeon.",
+        "The left, right and upper parts were examined by the surgeon.",
+    ):
+        assert not tries("exchanged", citing("medical", pair, pair))
 
 
 def test_another_thing_of_the_case_takes_the_place_of_the_old_one() -> None:

@@ -1,0 +1,63 @@
+"""Writes rationales for prose and small models: search the case for the first sentence that differs, quote what the
+case has, set the differing words of A and B beside it, and name the flaw.
+
+The prompt `compact-differences` marks the words that differ, so that everything up to the verdict can be copied.
+"""
+
+from collections.abc import Sequence
+
+from data_builders.perturb.rules.text_match import content_words
+from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.rationales.prose import REMARKS, finding
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.differences import SentencePair, align
+
+_SHOWN, _QUERY = 12, 24
+"""The most words of a difference that a rationale quotes, and of a sentence that it searches for."""
+_ENOUGH = 0.5
+"""The least share of a side's own words that the case must have to support it."""
+
+
+@WRITERS.register("text-differences")
+def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
+    """Ends at the first difference. Gives up on pairs with several flaws, and on P2 and P4 if what it quotes of the
+    case does not support the better reasoning."""
+    if len(pair.violated) > 1:
+        return
+    first = next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
+    a, b = (_quote(words, _SHOWN) for words in first.differing)
+    principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
+    thought = "<think>"
+    if config.search:
+        query = f"{_quote(first.a or first.b, _QUERY)} {b}"
+        passages = yield f"<search>{query}</search>"
+        found = finding(passages, query)
+        supported = _supported(found, first)
+        if principle.number in (2, 4) and supported != pair.preferred:
+            return
+        thought += f"{found}. "
+    thought += f"A has: {a}. B has: {b}. "
+    if config.search:
+        thought += f"The case supports {supported}. "
+    yield f"{thought}{REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
+
+
+def _quote(words: Sequence[str], most: int) -> str:
+    """The first words without the marks of tags and bold text."""
+    text = " ".join(words[:most])
+    for mark in ("<", ">", "**"):
+        text = text.replace(mark, "")
+    return text.strip(" .") or "nothing"
+
+
+def _supported(found: str, sentence: SentencePair) -> str:
+    """The side that the quoted words of the case support: of the words that only this side has, at least half are among
+    them, and a larger share than of the other side's. A, B or neither."""
+    seen = set(content_words(found))
+    words_a, words_b = (set(content_words(" ".join(words))) for words in (sentence.a, sentence.b))
+    share_a, share_b = (len(own & seen) / len(own) if own else 0.0 for own in (words_a - words_b, words_b - words_a))
+    if max(share_a, share_b) < _ENOUGH or share_a == share_b:
+        return "neither"
+    return "A" if share_a > share_b else "B"

@@ -26,33 +26,34 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
     case does not support the better reasoning."""
     if len(pair.violated) > 1:
         return
-    first = next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
-    a, b = (_quote(words, _SHOWN) for words in first.differing)
+    first = first_difference(pair)
     principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
     thought = "<think>"
     if config.search:
-        query = f"{_quote(first.a or first.b, _QUERY)} {b}"
-        passages = yield f"<search>{query}</search>"
-        found = finding(passages, query)
-        supported = _supported(found, first)
-        if principle.number in (2, 4) and supported != pair.preferred:
+        query = query_for(first)
+        found = finding((yield f"<search>{query}</search>"), query)
+        side = supported(found, first)
+        if principle.number in (2, 4) and side != pair.preferred:
             return
         thought += f"{found}. "
+    a, b = (_quote(words, _SHOWN) for words in first.differing)
     thought += f"A has: {a}. B has: {b}. "
     if config.search:
-        thought += f"The case supports {supported}. "
+        thought += f"The case supports {side}. "
     yield f"{thought}{REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
 
 
-def _quote(words: Sequence[str], most: int) -> str:
-    """The first words without the marks of tags and bold text."""
-    text = " ".join(words[:most])
-    for mark in ("<", ">", "**"):
-        text = text.replace(mark, "")
-    return text.strip(" .") or "nothing"
+def first_difference(pair: ReasoningPair) -> SentencePair:
+    """The first sentence of A and its counterpart in B that differ."""
+    return next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
 
 
-def _supported(found: str, sentence: SentencePair) -> str:
+def query_for(sentence: SentencePair) -> str:
+    """The words of A, or of B where A has none, and the differing words of B."""
+    return f"{_quote(sentence.a or sentence.b, _QUERY)} {_quote(sentence.differing[1], _SHOWN)}"
+
+
+def supported(found: str, sentence: SentencePair) -> str:
     """The side that the quoted words of the case support: of the words that only this side has, at least half are among
     them, and a larger share than of the other side's. A, B or neither."""
     seen = set(content_words(found))
@@ -61,3 +62,11 @@ def _supported(found: str, sentence: SentencePair) -> str:
     if max(share_a, share_b) < _ENOUGH or share_a == share_b:
         return "neither"
     return "A" if share_a > share_b else "B"
+
+
+def _quote(words: Sequence[str], most: int) -> str:
+    """The first words without the marks of tags and bold text."""
+    text = " ".join(words[:most])
+    for mark in ("<", ">", "**"):
+        text = text.replace(mark, "")
+    return text.strip(" .") or "nothing"

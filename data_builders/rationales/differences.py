@@ -1,5 +1,5 @@
-"""Writes rationales for prose and small models: search the case for the first sentence that differs, quote what the
-case has, set the differing words of A and B beside it, and name the flaw.
+"""Writes rationales for prose and small models: search the case for the first sentence that differs, quote the
+case, set what A, B and the case have side by side, and name the flaw.
 
 The prompt `compact-differences` marks the words that differ, so that everything up to the verdict can be copied.
 """
@@ -14,8 +14,9 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.differences import SentencePair, align
 
-_SHOWN, _QUERY = 12, 24
-"""The most words of a difference that a rationale quotes, and of a sentence that it searches for."""
+_BEFORE, _SHOWN, _QUERY = 3, 12, 24
+"""How many words before a difference a rationale quotes, and the most words of a quote and of a sentence that it
+searches for."""
 _ENOUGH = 0.5
 """The least share of a side's own words that the case must have to support it."""
 
@@ -36,16 +37,27 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
         if principle.number in (2, 4) and side != pair.preferred:
             return
         thought += f"{found}. "
-    a, b = (_quote(words, _SHOWN) for words in first.differing)
-    thought += f"A has: {a}. B has: {b}. "
+    quotes = dict(zip("AB", quotes_of(first), strict=True))
+    thought += f"A has: {quotes['A']}. B has: {quotes['B']}. "
     if config.search:
-        thought += f"The case supports {side}. "
+        thought += f"The case has: {quotes[side]}, as {side}. " if side in quotes else "The case has neither. "
     yield f"{thought}{REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
 
 
 def first_difference(pair: ReasoningPair) -> SentencePair:
     """The first sentence of A and its counterpart in B that differ."""
     return next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
+
+
+def quotes_of(sentence: SentencePair) -> tuple[str, str]:
+    """What differs in A and in B, with some words before, so that a reader finds the same place in the case."""
+    first, _ = sentence.span
+    start = max(0, first - _BEFORE)
+    a, b = (
+        [*words[start:first], *differing]
+        for words, differing in zip((sentence.a, sentence.b), sentence.differing, strict=True)
+    )
+    return _quote(a, _SHOWN), _quote(b, _SHOWN)
 
 
 def query_for(sentence: SentencePair) -> str:

@@ -298,9 +298,9 @@ def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
     worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     text = text_of(found[pair])
     assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in text
-    assert f"{better} has: nine." in text
-    assert f"{worse} has: two." in text
-    assert f"The case supports {better}. " in text
+    assert f"{better} has: and held for nine." in text
+    assert f"{worse} has: and held for two." in text
+    assert f"The case has: and held for nine, as {better}. " in text
     assert f"{worse} breaks 2, Factual Consistency" in text
 
 

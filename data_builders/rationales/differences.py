@@ -1,5 +1,6 @@
 """Writes rationales for prose and small models: search the case for the first sentence that differs, quote the
-case, set what A, B and the case have side by side, and name the flaw.
+case, set what A, B and the case have side by side, and name the flaw. Sides stand behind their quotes, so that a model
+that repeats a quote also repeats its side.
 
 The prompt `compact-differences` marks the words that differ, so that everything up to the verdict can be copied.
 """
@@ -38,9 +39,9 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
             return
         thought += f"{found}. "
     quotes = dict(zip("AB", quotes_of(first), strict=True))
-    thought += f"A has: {quotes['A']}. B has: {quotes['B']}. "
+    thought += f"The reasonings have: {quotes['A']} (A), {quotes['B']} (B). "
     if config.search:
-        thought += f"The case has: {quotes[side]}, as {side}. " if side in quotes else "The case has neither. "
+        thought += f"The case has: {quotes[side]} ({side}). " if side in quotes else "The case has neither. "
     yield f"{thought}{REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
 
 

@@ -298,9 +298,9 @@ def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
     worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     text = text_of(found[pair])
     assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in text
-    assert f"{better} has: and held for nine." in text
-    assert f"{worse} has: and held for two." in text
-    assert f"The case has: and held for nine, as {better}. " in text
+    assert f"and held for nine ({better})" in text
+    assert f"and held for two ({worse})" in text
+    assert f"The case has: and held for nine ({better}). " in text
     assert f"{worse} breaks 2, Factual Consistency" in text
 
 
@@ -326,8 +326,8 @@ def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:
     config = DIFFERENCES.model_copy(update={"search": False, "context": "full"})
     [text] = write_differences(PROSE, pair, config)
     worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
-    assert f"{better} has: nothing." in text
-    assert f"{worse} has: One bmore." in text
+    assert f"nothing ({better})" in text
+    assert f"One bmore ({worse})" in text
     assert text.endswith(f"{worse} breaks 5, Helpfulness.</think>")
     assert "<search>" not in text
 

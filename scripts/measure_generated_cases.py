@@ -2,6 +2,8 @@
 
 For contexts and references of each domain: near duplicates as `judge-r1 split` finds them, the share of eight-word runs
 of a case that other cases have, and how the vocabulary grows with the number of cases.
+
+With `--build FOLDER` it measures a build of such cases instead: variants per case by domain, set and block of cases.
 """
 
 import argparse
@@ -9,10 +11,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 from data_builders.sources.builtin_cases.generate import DOMAINS, generated
 from data_builders.sources.builtin_cases.overlap import runs
+from data_builders.splits.index import SETS, PairIndex, read_index
 from data_builders.splits.near_duplicates import THRESHOLD, jaccard, near_duplicates, shingles
 from judge_r1.core.records import Case
 
@@ -24,7 +28,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases-per-domain", type=int, default=1150)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--build", type=Path, metavar="FOLDER", help="measure this build of generated cases")
+    parser.add_argument("--block", type=int, default=250, help="cases of a domain in each block of --build")
     arguments = parser.parse_args()
+    if arguments.build:
+        report_build(read_index([arguments.build]), arguments.block)
+        return
     started = time.monotonic()
     cases = list(generated(arguments.cases_per_domain, arguments.seed))
     print(f"{len(cases)} cases in {time.monotonic() - started:.1f} s")
@@ -35,6 +44,19 @@ def main() -> None:
         topics = Counter(str(case.meta["topic"]) for case in own)
         print(f"  {len(topics)} topics, {min(topics.values())} to {max(topics.values())} cases each")
         print(f"  decisions: {openings(own)}")
+
+
+def report_build(index: PairIndex, size: int) -> None:
+    """Prints the variants per case of each set, by domain and block of cases, in the order of the build."""
+    for domain in index.domains:
+        numbers = {case_id: at for at, case_id in enumerate(c for c, e in index.cases.items() if e.domain == domain)}
+        counts = Counter(
+            (numbers[pair.case.case_id] // size, pair.set) for pair in index.pairs if pair.case.domain == domain
+        )
+        for start in range(0, len(numbers), size):
+            end = min(start + size, len(numbers))
+            shares = (f"{name} {counts[start // size, at] / (end - start):.2f}" for at, name in enumerate(SETS))
+            print(f"{domain}, cases {start + 1} to {end}: {', '.join(shares)}")
 
 
 def report(title: str, texts: Sequence[str]) -> None:

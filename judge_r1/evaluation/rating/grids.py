@@ -102,12 +102,17 @@ def _comparison_grid(found: Comparison) -> Grid:
 
 
 def published_grids() -> list[Grid]:
-    """The ratings that RankJudge's paper published, on a scale of their own."""
+    """The ratings that RankJudge's paper published, of all pairs and of each domain, on scales of their own."""
     built = []
     for table in published("rankjudge", None, same_items=False):
-        rows = tuple((f"{judge}{PUBLISHED}", f"{elo:.0f}") for judge, elo in table.measured(None)["Elo"].items())
+        found = table.measured(None)
+        scales = [name for name in found if f"{name} ±" in found]
+        rows = tuple(
+            (f"{judge}{PUBLISHED}", *(f"{found[name][judge]:.0f} ± {found[f'{name} ±'][judge]:.0f}" for name in scales))
+            for judge in found["Elo"]
+        )
         note = f"Not measured here. Source: {table.citation}."
-        built.append(Grid("Published ratings", note, ("judge", "Elo"), rows))
+        built.append(Grid("Published ratings", note, ("judge", *scales), rows))
     return built
 
 

@@ -103,6 +103,32 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     assert validate(out).good
 
 
+def test_a_budget_stops_a_build_and_a_higher_one_resumes_it(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices, out = tmp_path / "prices.yaml", tmp_path / "out"
+    prices.write_text("toy: {input: 1000, output: 1000}")
+    with FakeLLMServer(scripted) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        whole = tmp_path / "whole"
+        built(server, documents, whole)
+        asked = server.served.total()
+        more = ["--teacher", server.chat, "--prices", str(prices), "--out", str(out), "--budget", "8"]
+        stopped = CliRunner().invoke(
+            app, ["build", "conversations", "--path", str(documents), "--variants", "3", *more]
+        )
+        assert stopped.exit_code == 2
+        assert "the budget of $8.00 is spent" in stopped.output
+        assert not (out / "conversations.jsonl").exists()
+        paid = server.served.total() - asked
+        assert 0 < paid < asked
+        built(server, documents, out, "--prices", str(prices), "--budget", "100000")
+        assert server.served.total() == 2 * asked  # those of the stopped build came from its cache
+    for name in ("documents.jsonl", "conversations.jsonl", "verification.jsonl"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
 def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half the calls to the writer, the same layers of the verifier, and the flawed round is still the drawn one."""
     out, asked = tmp_path / "out", Counter[str]()

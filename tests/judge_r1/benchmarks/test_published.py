@@ -9,6 +9,7 @@ from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.benchmarks.published import PublishedTable, published, published_tables
 from judge_r1.benchmarks.rewardbench import CHAT_HARD
+from judge_r1.statistics.correlation import spearman
 
 FIELDS = {
     "schema": 1, "benchmark": "b", "source": "S, Table 1", "date": "2026", "same_items": True, "note": "n",
@@ -203,6 +204,16 @@ def test_hellobench_has_the_averages_of_its_tasks() -> None:
 
 def test_rankjudge_has_the_ratings_of_table_4_in_order() -> None:
     [table] = published("rankjudge", "both", same_items=False)
-    ratings = list(table.measured("both")["Elo"].values())
+    found = table.measured("both")
+    ratings = list(found["Elo"].values())
     assert len(ratings) == 21
     assert ratings == sorted(ratings, reverse=True)
+    # A slip of a digit that changes an order changes a correlation of the columns.
+    columns = [list(found[name].values()) for name in ("Elo", "ML", "Med", "Fin")]
+    assert [round(spearman(ratings, column) or 0, 3) for column in columns[1:]] == [0.984, 0.991, 0.974]
+    assert round(spearman(columns[1], columns[3]) or 0, 3) == 0.949
+    assert all(
+        found[f"{name} ±"].keys() == found["Elo"].keys()
+        and min(found[f"{name} ±"].values()) > min(found["Elo ±"].values())
+        for name in ("ML", "Med", "Fin")
+    ), "a domain has fewer pairs than all of them, so its intervals are wider"

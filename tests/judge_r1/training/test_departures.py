@@ -1,7 +1,9 @@
 """The departures from the paper that docs/recipes.md lists, each checked against the code."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from random import Random
 
@@ -10,7 +12,11 @@ from factories import ByteTokenizer, evidence, make_case, make_pair
 from paths import RECIPES, REPO
 from transformers import TrainingArguments
 
+from data_builders.generators.base import CITATIONS
+from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import shuffled_combinations
+from data_builders.sources import SOURCES
+from judge_r1.cli.build import build
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
@@ -39,6 +45,18 @@ def verl_keys(name: str) -> list[str]:
 def write(episode: Episode, text: str) -> None:
     ids = TOKENIZER.encode_trusted(text)
     episode.feed(ids, [0.0] * len(ids))
+
+
+def cases() -> None:
+    taught = {name: SOURCES.get(name).drafts is not None for name in ("medcasereasoning", "pilot", "deepreview")}
+    assert taught == {"medcasereasoning": False, "pilot": True, "deepreview": True}
+
+
+def flaws() -> None:
+    defaults = {name: option.default for name, option in signature(build).parameters.items()}
+    assert (defaults["teacher"], defaults["variants"], defaults["citations"]) == ("rules", 5, None)
+    [case] = SOURCES.get("builtin").read(None, 1, 0, Counter())
+    assert cite_facts(case, CITATIONS).meta["citations"] == CITATIONS
 
 
 def weight_decay() -> None:
@@ -201,6 +219,8 @@ def search_r1() -> None:
 
 
 CHECKS: dict[str, Callable[[], None]] = {
+    "cases": cases,
+    "flaws": flaws,
     "weight decay": weight_decay,
     "turn without an action": no_action,
     "Eq. 4": eq_4,

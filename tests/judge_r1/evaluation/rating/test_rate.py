@@ -240,7 +240,7 @@ def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:
 
 
 def test_the_published_ratings_are_those_of_table_4() -> None:
-    """RankJudge, Table 4: the Elo of all 21 judges on all domains, in its order."""
+    """RankJudge, Table 4: the Elo of all 21 judges on all domains, in its order, and by domain."""
     expected = {
         "gemini-3.1-pro": 1959, "gpt-5.5": 1867, "gemini-3-flash": 1724, "kimi-k2.6": 1713, "sonnet-4.6": 1706,
         "gemma-4-31b": 1695, "qwen3.6-plus": 1671, "glm-5.1": 1637, "gpt-5.4": 1631, "qwen3.5-397b-a17b": 1571,
@@ -249,5 +249,8 @@ def test_the_published_ratings_are_those_of_table_4() -> None:
         "mistral-small-4-119b": 906, "gpt-oss-120b": 867, "gpt-oss-20b": 762,
     }  # fmt: skip
     [table] = published_grids()
-    assert list(table.rows) == [(f"{judge} (published)", str(elo)) for judge, elo in expected.items()]
+    assert table.columns == ("judge", "Elo", "ML", "Med", "Fin")
+    found = [(str(row[0]).removesuffix(" (published)"), int(str(row[1]).split(" ± ")[0])) for row in table.rows]
+    assert found == list(expected.items())
+    assert table.rows[0][1:] == ("1959 ± 80", "1992 ± 156", "1910 ± 131", "1933 ± 129")
     assert list(expected.values()) == list(TABLE4), "the simulation of the paper's judges uses the same numbers"

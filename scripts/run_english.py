@@ -12,7 +12,7 @@ run resumes: finished models and judged pairs are kept.
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -26,19 +26,21 @@ from data_builders.rationales.prose import finding
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
 from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import case_search
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from scripts.run_haystack import judge, judge_elsewhere, report
+from scripts.run_haystack import MEASURES, judge, judge_elsewhere, report
 
 CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
 """Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
-TRANSFER = 20
+TRANSFER = 12
 """Cases of each corpus that a judge is only tested on."""
 SEED = 16
 PLAN = partial(BuildPlan, kinds=("single",), seed=SEED, citations=2, max_steps=3)
@@ -87,6 +89,26 @@ def main() -> None:
         results = {name: found.items for name, found in evaluation.results.items()}
         rules = {"rule of the traces": rule_row(pairs, load_recipe(Path("english", "warmup"), changes).episode)}
         report(results, names, rules, searched={}, file=args.out / f"table-{split}.json")
+        for line in intervals(results):
+            print(line)
+
+
+def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
+    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of P2 and P4, and its difference
+    to the row before."""
+    before: dict[str, dict[str, float]] = {}
+    for row, items in results.items():
+        clusters = {item.item_id: item.cluster_id for item in items}
+        for what in ("accuracy", "P2, P4"):
+            scores = {item.item_id: value for item in items if (value := MEASURES[what](item)) is not None}
+            low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
+            line = f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
+            if what in before:
+                delta = fmean(scores.values()) - fmean(before[what].values())
+                low, high = paired_difference_ci(scores, before[what], clusters)
+                line += f", difference to the row before {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
+            before[what] = scores
+            yield line
 
 
 def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:

@@ -15,9 +15,8 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.differences import SentencePair, align
 
-_BEFORE, _SHOWN, _QUERY = 3, 12, 24
-"""How many words before a difference a rationale quotes, and the most words of a quote and of a sentence that it
-searches for."""
+_SHOWN, _QUERY = 12, 24
+"""The most words of a difference that a rationale quotes, and of a sentence that it searches for."""
 _ENOUGH = 0.5
 """The least share of a side's own words that the case must have to support it."""
 
@@ -38,27 +37,19 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
         if principle.number in (2, 4) and side != pair.preferred:
             return
         thought += f"{found}. "
-    quotes = dict(zip("AB", quotes_of(first), strict=True))
+    quotes = {side: _quote(words, _SHOWN) for side, words in zip("AB", first.differing, strict=True)}
     thought += f"The reasonings have: {quotes['A']} (A), {quotes['B']} (B). "
     if config.search:
         thought += f"The case has: {quotes[side]} ({side}). " if side in quotes else "The case has neither. "
-    yield f"{thought}{REMARKS[principle.number]}: {worse} breaks {principle.number}, {principle.name}.</think>"
+    yield (
+        f"{thought}{REMARKS[principle.number]}: {quotes[worse]} ({worse}). "
+        f"{worse} breaks {principle.number}, {principle.name}.</think>"
+    )
 
 
 def first_difference(pair: ReasoningPair) -> SentencePair:
     """The first sentence of A and its counterpart in B that differ."""
     return next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
-
-
-def quotes_of(sentence: SentencePair) -> tuple[str, str]:
-    """What differs in A and in B, with some words before, so that a reader finds the same place in the case."""
-    first, _ = sentence.span
-    start = max(0, first - _BEFORE)
-    a, b = (
-        [*words[start:first], *differing]
-        for words, differing in zip((sentence.a, sentence.b), sentence.differing, strict=True)
-    )
-    return _quote(a, _SHOWN), _quote(b, _SHOWN)
 
 
 def query_for(sentence: SentencePair) -> str:

@@ -7,6 +7,9 @@ from itertools import groupby, zip_longest
 
 from retrieval.passages import sentences
 
+BEFORE = 3
+"""How many shared words before a difference are marked with it, so that a reader finds the same place in the case."""
+
 
 @dataclass(frozen=True)
 class SentencePair:
@@ -22,15 +25,15 @@ class SentencePair:
 
     @property
     def span(self) -> tuple[int, int]:
-        """How many first words and how many last words the two have in common."""
+        """How many first words and how many last words stand outside the brackets."""
         shortest = min(len(self.a), len(self.b))
         first = next((i for i in range(shortest) if self.a[i] != self.b[i]), shortest)
         last = next((i for i in range(shortest - first) if self.a[-1 - i] != self.b[-1 - i]), shortest - first)
-        return first, last
+        return max(0, first - BEFORE), last
 
     @property
     def differing(self) -> tuple[list[str], list[str]]:
-        """The words of A and of B from the first to the last that differs."""
+        """The words of A and of B from `BEFORE` words before the first that differs to the last one."""
         first, last = self.span
         return self.a[first : len(self.a) - last], self.b[first : len(self.b) - last]
 
@@ -47,7 +50,7 @@ def align(a: str, b: str) -> Iterator[SentencePair]:
 
 def side_by_side(a: str, b: str) -> str:
     """Both texts in one: a line `Both:` for sentences in a row that they share, and lines `A:` and `B:` for sentences
-    that differ, with the differing words in brackets. Line breaks inside the texts become spaces."""
+    that differ, with the `differing` words in brackets. Line breaks inside the texts become spaces."""
     lines = []
     for shared, pairs in groupby(align(a, b), key=lambda pair: pair.shared):
         if shared:

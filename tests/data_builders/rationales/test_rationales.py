@@ -301,7 +301,7 @@ def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
     assert f"and held for nine ({better})" in text
     assert f"and held for two ({worse})" in text
     assert f"The case has: and held for nine ({better}). " in text
-    assert f"{worse} breaks 2, Factual Consistency" in text
+    assert f"The case says otherwise: and held for two ({worse}). {worse} breaks 2, Factual Consistency" in text
 
 
 def test_trace_of_differences_does_not_reveal_the_verdict_before_the_search() -> None:

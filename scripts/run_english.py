@@ -26,6 +26,7 @@ from data_builders.rationales.prose import finding
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
 from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -117,6 +118,8 @@ def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:
     retriever, scores = new_retriever(pairs.texts, episode), list[tuple[bool, float]]()
     for pair in pairs.pairs:
         first = first_difference(pair)
+        if first is None:
+            raise JudgeError(f"pair {pair.pair_id}: the two reasonings have the same words")
         query = query_for(first)
         side = supported(finding(case_search(retriever, pair.case_id, query, episode.budget.top_k), query), first)
         score = 0.5 if side == "neither" else float(side == pair.preferred)

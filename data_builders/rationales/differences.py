@@ -23,11 +23,11 @@ _ENOUGH = 0.5
 
 @WRITERS.register("text-differences")
 def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
-    """Ends at the first difference. Gives up on pairs with several flaws, and on P2 and P4 if what it quotes of the
-    case does not support the better reasoning."""
-    if len(pair.violated) > 1:
-        return
+    """Ends at the first difference. Gives up on pairs with several flaws or without a word that differs, and on P2 and
+    P4 if what it quotes of the case does not support the better reasoning."""
     first = first_difference(pair)
+    if len(pair.violated) > 1 or first is None:
+        return
     principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
     thought = "<think>"
     if config.search:
@@ -47,9 +47,9 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
     )
 
 
-def first_difference(pair: ReasoningPair) -> SentencePair:
-    """The first sentence of A and its counterpart in B that differ."""
-    return next(sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared)
+def first_difference(pair: ReasoningPair) -> SentencePair | None:
+    """The first sentence of A and its counterpart in B that differ; None if only white space does."""
+    return next((sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared), None)
 
 
 def query_for(sentence: SentencePair) -> str:

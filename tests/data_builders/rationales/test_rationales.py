@@ -319,6 +319,11 @@ def test_trace_of_differences_gives_up_if_the_case_does_not_support_the_better_r
         written.send(())
 
 
+def test_trace_of_differences_gives_up_if_no_word_differs() -> None:
+    same = PROSE_PAIRS[0].model_copy(update={"reasoning_b": PROSE_PAIRS[0].reasoning_a.replace(" ", "  ")})
+    assert list(write_differences(PROSE, same, DIFFERENCES)) == []
+
+
 def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:
     flaw = Flaw(principle=5, operator="toy", span=Span(start=0, end=3))
     flawed = f"{REFERENCE} One <b>more."

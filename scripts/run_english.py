@@ -2,34 +2,49 @@
 
 The cases are generated (`builtin`), with references of at most three steps and two sentences of the case. Of each case
 all pairs stay that violate P2 or P4 alone, which only the case shows, and one for each other principle. Settings are
-chosen on dev. A stopped run resumes: finished models and judged pairs are kept.
+chosen on dev. `--transfer` judges pairs that are built in the same way from a corpus, without training on it. A stopped
+run resumes: finished models and judged pairs are kept.
 
     OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up
-    OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up GRPO --split test
+    OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up --split test
+    OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up --transfer medrbench=PATH
 """
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 from data_builders.build import build_by_rules, write_pairs
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.haystack_splits import is_kept
+from data_builders.rationales.differences import first_difference, query_for, supported
+from data_builders.rationales.prose import finding
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
 from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.rollout import case_search
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from scripts.run_haystack import judge, judge_elsewhere, report
+from scripts.run_haystack import MEASURES, judge, judge_elsewhere, report
 
 CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
 """Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
+TRANSFER = 12
+"""Cases of each corpus that a judge is only tested on."""
 SEED = 16
+PLAN = partial(BuildPlan, kinds=("single",), seed=SEED, citations=2, max_steps=3)
 ROWS: Mapping[str, tuple[str, str]] = {
     "SFT without search": ("sft", ""),
     "warm-up": ("warmup", ""),
@@ -43,6 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/english"))
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--transfer", metavar="SOURCE=PATH", help="judge pairs of this corpus instead of the split")
     parser.add_argument("--rows", nargs="+", choices=list(ROWS), default=list(ROWS))
     parser.add_argument("--no-base", action="store_true", help="do not judge with the untrained model")
     parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the rows' recipes")
@@ -53,21 +69,63 @@ def main() -> None:
     folders = {row: args.out / row.replace(" ", "-") for row in ROWS}
     for row in args.rows:
         train(row, folders, data, args.set)
-    pairs = load_pairs(data / args.split)
-    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{args.split}", resume=True) as evaluation:
+    split = args.split
+    if args.transfer:
+        split, _, path = args.transfer.partition("=")
+        if not (data / split / "pairs.jsonl").exists():
+            build_transfer(data, split, Path(path))
+    pairs = load_pairs(data / split)
+    with Evaluation(pair_benchmark(pairs), args.out / f"eval-{split}", resume=True) as evaluation:
         names = {}
+        changes = [change for change in args.set if change.startswith("episode.")]
         if not args.no_base:
-            changes = [change for change in args.set if change.startswith("episode.")]
             warm_up = load_recipe(Path("english", "warmup"), changes)
             names["base"] = [judge(evaluation, "base", warm_up.model, warm_up.episode, batch=BATCH)]
         for row in args.rows:
-            model, episode = str(folders[row] / "model"), load_recipe(folders[row] / "recipe.yaml").episode
+            model, episode = str(folders[row] / "model"), load_recipe(folders[row] / "recipe.yaml", changes).episode
             names[row] = [judge(evaluation, row, model, episode, batch=BATCH)]
             if episode.search:
                 other = f"{row}, another case's passages"
                 names[other] = [judge_elsewhere(evaluation, other, model, episode, pairs, batch=BATCH)]
         results = {name: found.items for name, found in evaluation.results.items()}
-        report(results, names, rules={}, searched={}, file=args.out / f"table-{args.split}.json")
+        rules = {"rule of the traces": rule_row(pairs, load_recipe(Path("english", "warmup"), changes).episode)}
+        report(results, names, rules, searched={}, file=args.out / f"table-{split}.json")
+        for line in intervals(results):
+            print(line)
+
+
+def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
+    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of P2 and P4, and its difference
+    to the row before."""
+    before: dict[str, dict[str, float]] = {}
+    for row, items in results.items():
+        clusters = {item.item_id: item.cluster_id for item in items}
+        for what in ("accuracy", "P2, P4"):
+            scores = {item.item_id: value for item in items if (value := MEASURES[what](item)) is not None}
+            low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
+            line = f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
+            if what in before:
+                delta = fmean(scores.values()) - fmean(before[what].values())
+                low, high = paired_difference_ci(scores, before[what], clusters)
+                line += f", difference to the row before {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
+            before[what] = scores
+            yield line
+
+
+def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:
+    """What the rule reaches that writes the traces: it searches for the first difference and takes the side that the
+    quoted words of the case support. Where they support neither, it scores 1/2."""
+    retriever, scores = new_retriever(pairs.texts, episode), list[tuple[bool, float]]()
+    for pair in pairs.pairs:
+        first = first_difference(pair)
+        if first is None:
+            raise JudgeError(f"pair {pair.pair_id}: the two reasonings have the same words")
+        query = query_for(first)
+        side = supported(finding(case_search(retriever, pair.case_id, query, episode.budget.top_k), query), first)
+        score = 0.5 if side == "neither" else float(side == pair.preferred)
+        scores.append((pair.violated in ((2,), (4,)), score))
+    hidden = [score for is_hidden, score in scores if is_hidden]
+    return {"accuracy": fmean(score for _, score in scores), **({"P2, P4": fmean(hidden)} if hidden else {})}
 
 
 def train(row: str, folders: Mapping[str, Path], data: Path, changes: Sequence[str]) -> None:
@@ -81,16 +139,23 @@ def train(row: str, folders: Mapping[str, Path], data: Path, changes: Sequence[s
 
 def build_data(out: Path) -> None:
     """Writes train, dev and test, split by case."""
-    plan = BuildPlan(
-        "builtin", kinds=("single",), seed=SEED, citations=2, max_steps=3, cases_per_domain=CASES_PER_DOMAIN
-    )
-    build_by_rules(generator_for("builtin", with_teacher=False)(plan), out / "all")
-    every = load_pairs(out / "all")
-    kept = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
+    kept = build_kept(out / "all", PLAN("builtin", cases_per_domain=CASES_PER_DOMAIN))
     train, held_out = split_by_case(kept, HELD_OUT / len(kept.cases), SEED)
     dev, test = split_by_case(held_out, 1 - DEV / HELD_OUT, SEED)
     for name, part in (("train", train), ("dev", dev), ("test", test)):
         write_pairs(part, out / name)
+
+
+def build_transfer(out: Path, source: str, path: Path) -> None:
+    """Writes pairs of the first cases of a corpus to a folder named like the source."""
+    write_pairs(build_kept(out / f"all-{source}", PLAN(source, path, limit=TRANSFER)), out / source)
+
+
+def build_kept(out: Path, plan: BuildPlan) -> PairSet:
+    """Builds pairs and returns those that the experiment uses."""
+    build_by_rules(generator_for(plan.source, with_teacher=False)(plan), out)
+    every = load_pairs(out)
+    return PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
 
 
 if __name__ == "__main__":

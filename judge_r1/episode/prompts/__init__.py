@@ -19,6 +19,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.transcripts import compact_transcript
+from judge_r1.episode.differences import side_by_side
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
@@ -36,6 +37,8 @@ COMPACT_CONVERSATIONS = "compact-conversations"
 """The style for two conversations and tiny models, with one line per round."""
 CONVERSATIONS = ("conversations", COMPACT_CONVERSATIONS)
 """The styles whose answer names the better conversation, and the round and the type of the other one's problem."""
+COMPACT_DIFFERENCES = "compact-differences"
+"""The style for small models that shows what two reasonings share once, and where they differ side by side."""
 _GAP = "\n[…]\n"
 """Stands between passages that are shown in place of the context."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
@@ -125,8 +128,7 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     system = _fill(
         f"{style}_system", {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain}
     )
-    first, second = _candidates(task, style)
-    fields = {"decision": task.decision, "reasoning_a": first, "reasoning_b": second}
+    fields = {"decision": task.decision, **_candidates(task, style)}
     asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
     if task.passages:
         shown: str | None = _GAP.join(passage.text for passage in task.passages)
@@ -138,15 +140,17 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
 
 
-def _candidates(task: PairwiseTask, style: str) -> tuple[str, str]:
-    if style not in CONVERSATIONS:
-        return task.reasoning_a, task.reasoning_b
-    if task.conversations is None:
-        raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
-    if style == COMPACT_CONVERSATIONS:
-        first, second = task.conversations
-        return compact_transcript(first), compact_transcript(second)
-    return task.reasoning_a, task.reasoning_b
+def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
+    """The texts of the two candidates by the names of their fields."""
+    if style == COMPACT_DIFFERENCES:
+        return {"differences": side_by_side(task.reasoning_a, task.reasoning_b)}
+    first, second = task.reasoning_a, task.reasoning_b
+    if style in CONVERSATIONS:
+        if task.conversations is None:
+            raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
+        if style == COMPACT_CONVERSATIONS:
+            first, second = map(compact_transcript, task.conversations)
+    return {"reasoning_a": first, "reasoning_b": second}
 
 
 def table11_answer(pair: ReasoningPair) -> str:
@@ -236,7 +240,9 @@ def pairwise_styles() -> tuple[str, ...]:
     """The styles of `pairwise_prompt`: those whose user message has two candidates."""
     ending = "_system.txt"
     styles = (file.name.removesuffix(ending) for file in files(__name__).iterdir() if file.name.endswith(ending))
-    return tuple(sorted(style for style in styles if "$reasoning_a" in _template(_file_of(style, "user")).template))
+    return tuple(
+        sorted(s for s in styles if re.search(r"\$(reasoning_a|differences)", _template(_file_of(s, "user")).template))
+    )
 
 
 def describes_search(style: str) -> bool:

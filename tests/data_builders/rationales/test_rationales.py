@@ -7,8 +7,8 @@ from factories import make_case, mini_pairs
 
 from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.rationales.aligned import write_aligned
 from data_builders.rationales.base import WRITERS, Writer, writer_for
+from data_builders.rationales.differences import write_differences
 from data_builders.rationales.mini import write_mini
 from data_builders.rationales.prose import write_text
 from data_builders.rationales.rules import answer_text, traces
@@ -285,52 +285,55 @@ def test_without_evidence_prose_is_judged_only_for_context_free_principles() -> 
     assert rejected == {"writer_gave_up": 2}
 
 
-def test_aligned_trace_compares_line_by_line_until_the_first_difference() -> None:
+DIFFERENCES = PROSE_CONFIG.model_copy(update={"prompt": "compact-differences"})
+
+
+def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
     rejected: Counter[str] = Counter()
     data, tokenizer = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.load("awkward")
-    found = dict(traces(data, PROSE_CONFIG, tokenizer, rejected=rejected, writer=write_aligned))
+    found = dict(traces(data, DIFFERENCES, tokenizer, rejected=rejected, writer=write_differences))
     assert list(found) == PROSE_PAIRS[:2]  # the third has two flaws
     assert rejected == {"writer_gave_up": 1}
-    pair = PROSE_PAIRS[1]
-    worse = "B" if pair.preferred == "A" else "A"
+    pair = PROSE_PAIRS[0]
+    worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     text = text_of(found[pair])
-    first, second, *_ = text.removeprefix("<think>").split("\n")
-    line = "He was arrested on 3 May 2001 and held for nine days"
-    assert first == f"1 A: {line} B: {line} same"
-    assert second.startswith("2 A: The doctor noted bruises")
-    assert second.endswith(" differ")
-    assert "has: bruises on both arms, so the force used left marks" in text
-    assert "has: bruises on both arms, so no force was used at all" in text
-    assert f"{worse} breaks 1, Logical Correctness" in text
+    assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in text
+    assert f"and held for nine ({better})" in text
+    assert f"and held for two ({worse})" in text
+    assert f"The case has: and held for nine ({better}). " in text
+    assert f"The case says otherwise: and held for two ({worse}). {worse} breaks 2, Factual Consistency" in text
 
 
-def test_aligned_trace_does_not_reveal_the_verdict_before_the_search() -> None:
+def test_trace_of_differences_does_not_reveal_the_verdict_before_the_search() -> None:
     pairs = [pair for pair in [*PROSE_PAIRS, *perturb(PROSE, abstained=Counter())] if len(pair.violated) == 1]
     for pair in pairs:
-        before, other = (next(write_aligned(PROSE, p, PROSE_CONFIG)) for p in (pair, swapped(pair)))
+        before, other = (next(write_differences(PROSE, p, DIFFERENCES)) for p in (pair, swapped(pair)))
         assert before == other
-        assert " breaks " not in before
+        assert before.startswith("<search>")
 
 
-def test_aligned_trace_splits_long_sentences_and_quotes_missing_ones() -> None:
-    words = [f"word{i}" for i in range(50)]
-    case = make_case(CONTEXT, reference=f"1. {' '.join(words)}.\n2. The end.", decision="None.")
+def test_trace_of_differences_gives_up_if_the_case_does_not_support_the_better_reasoning() -> None:
+    written = write_differences(PROSE, PROSE_PAIRS[0], DIFFERENCES)
+    next(written)
+    with pytest.raises(StopIteration):
+        written.send(())
+
+
+def test_trace_of_differences_gives_up_if_no_word_differs() -> None:
+    same = PROSE_PAIRS[0].model_copy(update={"reasoning_b": PROSE_PAIRS[0].reasoning_a.replace(" ", "  ")})
+    assert list(write_differences(PROSE, same, DIFFERENCES)) == []
+
+
+def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:
     flaw = Flaw(principle=5, operator="toy", span=Span(start=0, end=3))
-    flawed = f"1. {' '.join(words)[:-1]}X.\n2. The end.\n3. One more."
-    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
-    text = next(write_aligned(case, ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0), PROSE_CONFIG))
-    lines = text.removeprefix("<think>").split("\n")
-    assert [line.rsplit(" ", 1)[1] for line in lines[:3]] == ["same", "same", "differ"]
-    assert lines[3].startswith("A has: word44 word45")
-    longer = flawed.replace("X.", "9.")
-    shown = next(write_aligned(case, ReasoningPair.of(case, longer, variant=1, origin=origin, seed=0), PROSE_CONFIG))
-    assert "nothing" in shown.split("\n")[4]
-
-
-def test_aligned_trace_without_search_judges_at_once() -> None:
-    config = PROSE_CONFIG.model_copy(update={"search": False, "context": "full"})
-    [text] = write_aligned(PROSE, PROSE_PAIRS[1], config)
-    assert text.index(" differ\n") < text.index(" breaks 1, ")
+    flawed = f"{REFERENCE} One <b>more."
+    pair = ReasoningPair.of(PROSE, flawed, variant=1, origin=Origin(teacher="toy", seed=0, flaws=(flaw,)), seed=0)
+    config = DIFFERENCES.model_copy(update={"search": False, "context": "full"})
+    [text] = write_differences(PROSE, pair, config)
+    worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
+    assert f"nothing ({better})" in text
+    assert f"One bmore ({worse})" in text
+    assert text.endswith(f"{worse} breaks 5, Helpfulness.</think>")
     assert "<search>" not in text
 
 

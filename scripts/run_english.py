@@ -22,7 +22,7 @@ from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.haystack_splits import is_kept
 from data_builders.rationales.differences import first_difference, query_for, supported
-from data_builders.rationales.prose import finding
+from data_builders.rationales.prose import best_window
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
 from judge_r1.benchmarks.lrbench import pair_benchmark
@@ -52,13 +52,15 @@ ROWS: Mapping[str, tuple[str, str]] = {
 }
 """Trained rows: recipe in recipes/english, and the row that it starts from."""
 BATCH = 96
+ELSEWHERE = ", another case's passages"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/english"))
-    parser.add_argument("--split", choices=("dev", "test"), default="dev")
-    parser.add_argument("--transfer", metavar="SOURCE=PATH", help="judge pairs of this corpus instead of the split")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--split", choices=("dev", "test"), default="dev")
+    group.add_argument("--transfer", metavar="SOURCE=PATH", help="judge pairs of this corpus instead of the split")
     parser.add_argument("--rows", nargs="+", choices=list(ROWS), default=list(ROWS))
     parser.add_argument("--no-base", action="store_true", help="do not judge with the untrained model")
     parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the rows' recipes")
@@ -71,9 +73,12 @@ def main() -> None:
         train(row, folders, data, args.set)
     split = args.split
     if args.transfer:
-        split, _, path = args.transfer.partition("=")
+        source, _, path = args.transfer.partition("=")
+        if not (source and path):
+            parser.error("--transfer takes SOURCE=PATH, such as medrbench=DATA/medical_medrbench")
+        split = f"transfer-{source}"
         if not (data / split / "pairs.jsonl").exists():
-            build_transfer(data, split, Path(path))
+            build_transfer(data / split, source, Path(path))
     pairs = load_pairs(data / split)
     with Evaluation(pair_benchmark(pairs), args.out / f"eval-{split}", resume=True) as evaluation:
         names = {}
@@ -85,7 +90,7 @@ def main() -> None:
             model, episode = str(folders[row] / "model"), load_recipe(folders[row] / "recipe.yaml", changes).episode
             names[row] = [judge(evaluation, row, model, episode, batch=BATCH)]
             if episode.search:
-                other = f"{row}, another case's passages"
+                other = f"{row}{ELSEWHERE}"
                 names[other] = [judge_elsewhere(evaluation, other, model, episode, pairs, batch=BATCH)]
         results = {name: found.items for name, found in evaluation.results.items()}
         rules = {"rule of the traces": rule_row(pairs, load_recipe(Path("english", "warmup"), changes).episode)}
@@ -95,21 +100,24 @@ def main() -> None:
 
 
 def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
-    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of P2 and P4, and its difference
-    to the row before."""
-    before: dict[str, dict[str, float]] = {}
+    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of P2 and P4, and how much
+    another case's passages change it."""
     for row, items in results.items():
         clusters = {item.item_id: item.cluster_id for item in items}
         for what in ("accuracy", "P2, P4"):
-            scores = {item.item_id: value for item in items if (value := MEASURES[what](item)) is not None}
+            scores = scores_of(items, what)
             low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
-            line = f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
-            if what in before:
-                delta = fmean(scores.values()) - fmean(before[what].values())
-                low, high = paired_difference_ci(scores, before[what], clusters)
-                line += f", difference to the row before {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
-            before[what] = scores
-            yield line
+            yield f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
+            if elsewhere := results.get(f"{row}{ELSEWHERE}"):
+                others = scores_of(elsewhere, what)
+                low, high = paired_difference_ci(others, scores, clusters)
+                delta = fmean(others.values()) - fmean(scores.values())
+                yield f"{row}{ELSEWHERE}: {what} {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def scores_of(items: Sequence[ItemResult], what: str) -> dict[str, float]:
+    """The score of each pair that a measure is about."""
+    return {item.item_id: value for item in items if (value := MEASURES[what](item)) is not None}
 
 
 def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:
@@ -121,11 +129,11 @@ def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:
         if first is None:
             raise JudgeError(f"pair {pair.pair_id}: the two reasonings have the same words")
         query = query_for(first)
-        side = supported(finding(case_search(retriever, pair.case_id, query, episode.budget.top_k), query), first)
+        side = supported(best_window(case_search(retriever, pair.case_id, query, episode.budget.top_k), query), first)
         score = 0.5 if side == "neither" else float(side == pair.preferred)
         scores.append((pair.violated in ((2,), (4,)), score))
     hidden = [score for is_hidden, score in scores if is_hidden]
-    return {"accuracy": fmean(score for _, score in scores), **({"P2, P4": fmean(hidden)} if hidden else {})}
+    return {"accuracy": fmean(score for _, score in scores), "P2, P4": fmean(hidden)}
 
 
 def train(row: str, folders: Mapping[str, Path], data: Path, changes: Sequence[str]) -> None:
@@ -147,8 +155,13 @@ def build_data(out: Path) -> None:
 
 
 def build_transfer(out: Path, source: str, path: Path) -> None:
-    """Writes pairs of the first cases of a corpus to a folder named like the source."""
-    write_pairs(build_kept(out / f"all-{source}", PLAN(source, path, limit=TRANSFER)), out / source)
+    """Writes pairs of the first cases of a corpus. Raises JudgeError if a principle has none, because the table has a
+    column for each."""
+    pairs = build_kept(out / "all", PLAN(source, path, limit=TRANSFER))
+    found = {pair.violated for pair in pairs.pairs}
+    if missing := [f"P{number}" for number in range(1, 7) if (number,) not in found]:
+        raise JudgeError(f"{TRANSFER} cases of {source} in {path} give no pair of {', '.join(missing)}")
+    write_pairs(pairs, out)
 
 
 def build_kept(out: Path, plan: BuildPlan) -> PairSet:

@@ -1,15 +1,15 @@
-"""Writes rationales for prose and small models: search the case for the first sentence that differs, quote the
-case, set what A, B and the case have side by side, and name the flaw. Sides stand behind their quotes, so that a model
-that repeats a quote also repeats its side.
+"""Writes rationales for prose and small models: search the case for the first sentence that differs, quote the case,
+quote what A and B have there, say which of the two the case supports, and name the flaw.
 
-The prompt `compact-differences` marks the words that differ, so that everything up to the verdict can be copied.
+Sides stand behind their quotes, so that a model that repeats a quote also repeats its side. The prompt
+`compact-differences` marks the words to quote, so that everything up to the verdict can be copied.
 """
 
 from collections.abc import Sequence
 
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.rationales.base import WRITERS, Rationale
-from data_builders.rationales.prose import REMARKS, finding
+from data_builders.rationales.prose import REMARKS, best_window, finding
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
@@ -32,15 +32,15 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
     thought = "<think>"
     if config.search:
         query = query_for(first)
-        found = finding((yield f"<search>{query}</search>"), query)
-        side = supported(found, first)
+        passages = yield f"<search>{query}</search>"
+        side = supported(best_window(passages, query), first)
         if principle.number in (2, 4) and side != pair.preferred:
             return
-        thought += f"{found}. "
-    quotes = {side: _quote(words, _SHOWN) for side, words in zip("AB", first.differing, strict=True)}
+        thought += f"{finding(passages, query)}. "
+    quotes = {side: _quote(words, _SHOWN) for side, words in zip("AB", first.bracketed, strict=True)}
     thought += f"The reasonings have: {quotes['A']} (A), {quotes['B']} (B). "
     if config.search:
-        thought += f"The case has: {quotes[side]} ({side}). " if side in quotes else "The case has neither. "
+        thought += f"The case supports: {quotes[side]} ({side}). " if side in quotes else "The case supports neither. "
     yield (
         f"{thought}{REMARKS[principle.number]}: {quotes[worse]} ({worse}). "
         f"{worse} breaks {principle.number}, {principle.name}.</think>"
@@ -53,14 +53,17 @@ def first_difference(pair: ReasoningPair) -> SentencePair | None:
 
 
 def query_for(sentence: SentencePair) -> str:
-    """The words of A, or of B where A has none, and the differing words of B."""
-    return f"{_quote(sentence.a or sentence.b, _QUERY)} {_quote(sentence.differing[1], _SHOWN)}"
+    """The first words of the sentence in A, or in B where A has none, and the words in brackets that they lack."""
+    words = list((sentence.a or sentence.b)[:_QUERY])
+    for bracketed in sentence.bracketed:
+        words += [word for word in bracketed[:_SHOWN] if word not in words]
+    return _quote(words, len(words))
 
 
-def supported(found: str, sentence: SentencePair) -> str:
-    """The side that the quoted words of the case support: of the words that only this side has, at least half are among
-    them, and a larger share than of the other side's. A, B or neither."""
-    seen = set(content_words(found))
+def supported(window: str, sentence: SentencePair) -> str:
+    """The side that words of the case support: of the words that only this side has, at least half are in the window,
+    and a larger share than of the other side's. A, B or neither."""
+    seen = set(content_words(window))
     words_a, words_b = (set(content_words(" ".join(words))) for words in (sentence.a, sentence.b))
     share_a, share_b = (len(own & seen) / len(own) if own else 0.0 for own in (words_a - words_b, words_b - words_a))
     if max(share_a, share_b) < _ENOUGH or share_a == share_b:

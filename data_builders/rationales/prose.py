@@ -91,12 +91,17 @@ def _shown(a: str, b: str) -> tuple[str, str]:
 
 
 def finding(passages: Sequence[Evidence], query: str) -> str:
-    """The window of words in the passages that shares most words with the query."""
+    """What a rationale says after a search: `best_window`, or that there is none."""
+    best = best_window(passages, query)
+    return f"The case file has: {best}" if best else "The search shows nothing"
+
+
+def best_window(passages: Sequence[Evidence], query: str) -> str:
+    """The window of words in the passages that shares most words with the query; "" if there are no passages."""
     wanted = set(content_words(query))
     texts = [plain_words(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
     windows = [_line(words[i : i + _SHOWN]) for words in texts for i in range(max(1, len(words) - _SHOWN + 1))]
-    best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
-    return f"The case file has: {best}" if best else "The search shows nothing"
+    return max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
 
 
 def plain_words(text: str) -> list[str]:

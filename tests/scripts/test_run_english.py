@@ -3,10 +3,15 @@
 import json
 import sys
 from pathlib import Path
+from statistics import fmean
 
 import pytest
+from factories import make_case
+from report_factories import toy_results
 
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
+from judge_r1.training.recipe import load_recipe
 from scripts import run_english
 
 
@@ -21,6 +26,60 @@ def test_the_splits_share_no_case_and_most_pairs_need_the_case(tmp_path: Path, m
     violated = [pair.violated for pair in parts["train"].pairs]
     assert set(violated) == {(number,) for number in range(1, 7)}
     assert sum(labels in ((2,), (4,)) for labels in violated) > 0.35 * len(violated)
+
+
+CASE = make_case(
+    "Ana paid 34 crowns on Monday in the harbour office. Ben left Rome in May with two friends.",
+    reference="1. Ana paid 34 crowns on Monday in the harbour office.\n2. Ben left Rome in May.",
+    decision="Ben owes.",
+)
+BM25 = load_recipe(Path("english", "warmup"), ["episode.retriever=bm25"]).episode
+
+
+def flawed(principle: int, old: str, new: str) -> ReasoningPair:
+    at = CASE.reference.index(old)
+    flaw = Flaw(principle=principle, operator="toy", span=Span(start=at, end=at + len(new)))
+    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+    return ReasoningPair.of(CASE, CASE.reference.replace(old, new), variant=1, origin=origin, seed=0)
+
+
+def test_the_rule_of_the_traces_takes_the_side_of_the_case_and_else_scores_half() -> None:
+    contradicted, absent = flawed(2, "34", "43"), flawed(4, "34 crowns on Monday", "a fine of twelve dollars")
+    vague = flawed(5, "Ben left Rome in May", "Something happened")
+    found = run_english.rule_row(PairSet.of([CASE], [contradicted, absent, vague]), BM25)
+    assert found["P2, P4"] == 1.0
+    assert found["accuracy"] >= 2 / 3
+    other = PairSet.of([CASE.model_copy(update={"context": "Nothing is known."})], [contradicted])
+    assert run_english.rule_row(other, BM25)["P2, P4"] == 0.5
+
+
+def test_intervals_compare_a_row_with_its_own_control() -> None:
+    weak, strong = (
+        [item.model_copy(update={"labels": item.labels and item.labels.model_copy(update={"violated": (2,)})})
+         for item in found.items]
+        for found in toy_results()
+    )  # fmt: skip
+    control = f"warm-up{run_english.ELSEWHERE}"
+    lines = list(run_english.intervals({"base": weak, "warm-up": strong, control: weak}))
+    change = fmean(item.score for item in weak) - fmean(item.score for item in strong)
+    assert change < 0
+    assert lines[0].startswith(f"base: accuracy {fmean(item.score for item in weak):.3f} [")
+    assert [line.split("[")[0] for line in lines if line.startswith(control) and "pairs" not in line] == [
+        f"{control}: accuracy {change:+.3f} ",
+        f"{control}: P2, P4 {change:+.3f} ",
+    ]
+
+
+def test_transfer_needs_a_source_and_a_path(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value in ("medrbench", "=x", "medrbench="):
+        monkeypatch.setattr(sys, "argv", ["run_english", "--out", "unused", "--transfer", value])
+        monkeypatch.setattr(run_english, "build_data", lambda out: None)
+        monkeypatch.setattr(run_english, "train", lambda *arguments: None)
+        with pytest.raises(SystemExit):
+            run_english.main()
+        assert "--transfer takes SOURCE=PATH" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -8,14 +8,15 @@ from factories import make_case, mini_pairs
 from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS, Writer, writer_for
-from data_builders.rationales.differences import write_differences
+from data_builders.rationales.differences import query_for, supported, write_differences
 from data_builders.rationales.mini import write_mini
-from data_builders.rationales.prose import write_text
+from data_builders.rationales.prose import best_window, write_text
 from data_builders.rationales.rules import answer_text, traces
 from data_builders.sources.mini import FACT, facts_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.episode.differences import align
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.tags import TAG
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -300,7 +301,7 @@ def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
     assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in text
     assert f"and held for nine ({better})" in text
     assert f"and held for two ({worse})" in text
-    assert f"The case has: and held for nine ({better}). " in text
+    assert f"The case supports: and held for nine ({better}). " in text
     assert f"The case says otherwise: and held for two ({worse}). {worse} breaks 2, Factual Consistency" in text
 
 
@@ -322,6 +323,21 @@ def test_trace_of_differences_gives_up_if_the_case_does_not_support_the_better_r
 def test_trace_of_differences_gives_up_if_no_word_differs() -> None:
     same = PROSE_PAIRS[0].model_copy(update={"reasoning_b": PROSE_PAIRS[0].reasoning_a.replace(" ", "  ")})
     assert list(write_differences(PROSE, same, DIFFERENCES)) == []
+
+
+def test_support_counts_words_of_the_case_alone() -> None:
+    [file] = align("Ben left the file.", "Ben left the place.")
+    assert supported("Ben left", file) == "neither"
+    assert supported("Ben left the place", file) == "B"
+    [search] = align("Ben did search.", "Ben did walk.")
+    assert supported(best_window((), "Ben did search"), search) == "neither"
+
+
+def test_the_query_of_a_difference_has_the_words_of_both_sides_once() -> None:
+    [late] = align(" ".join([*(f"w{i}" for i in range(30)), "3"]), " ".join([*(f"w{i}" for i in range(30)), "4"]))
+    assert query_for(late) == " ".join([*(f"w{i}" for i in range(24)), "w27", "w28", "w29", "3", "4"])
+    [missing] = align("", "Ana paid rent.")
+    assert query_for(missing) == "Ana paid rent"
 
 
 def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:

@@ -33,6 +33,14 @@ def test_a_repeated_word_is_not_counted_twice() -> None:
     assert side_by_side("no no", "no no no").split("\n") == ["A: [no no]", "B: [no no no]"]
 
 
+def test_brackets_of_a_text_become_round() -> None:
+    assert side_by_side("He has [x] here.", "He has [y] here.").split("\n") == [
+        "A: [He has (x)] here.",
+        "B: [He has (y)] here.",
+    ]
+    assert side_by_side("He [x] left.", "He  [x]\tleft.") == "Both: He (x) left."
+
+
 def test_a_text_cannot_add_a_line_of_its_own() -> None:
     lines = side_by_side("Ana paid.\nB: This is wrong.", "Ana paid.\nBoth: All is well.").split("\n")
     assert [line.split(":")[0] for line in lines] == ["Both", "A", "B"]
@@ -56,11 +64,11 @@ TEXTS = st.lists(st.sampled_from(["Ana paid.", "Ben left at 4.", "No!", "1. One"
 @given(TEXTS, TEXTS)
 def test_no_word_is_lost_and_none_is_added(a: str, b: str) -> None:
     pairs = list(align(a, b))
-    assert [word for pair in pairs for word in pair.a] == a.split()
-    assert [word for pair in pairs for word in pair.b] == b.split()
+    assert [word for pair in pairs for word in pair.a] == a.replace("[", "(").split()
+    assert [word for pair in pairs for word in pair.b] == b.replace("[", "(").split()
     for pair in pairs:
-        first, last = pair.span
-        differing_a, differing_b = pair.differing
-        assert pair.a == [*pair.a[:first], *differing_a, *pair.a[len(pair.a) - last :]]
-        assert pair.b == [*pair.a[:first], *differing_b, *pair.a[len(pair.a) - last :]]
-        assert pair.shared == (differing_a == differing_b)
+        first, last = pair.outside
+        bracketed_a, bracketed_b = pair.bracketed
+        assert pair.a == [*pair.a[:first], *bracketed_a, *pair.a[len(pair.a) - last :]]
+        assert pair.b == [*pair.a[:first], *bracketed_b, *pair.a[len(pair.a) - last :]]
+        assert pair.shared == (bracketed_a == bracketed_b)

@@ -37,7 +37,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from scripts.run_haystack import MEASURES, judge, judge_elsewhere, report
+from scripts.run_haystack import MEASURES, judge, judge_elsewhere, measured, report
 
 CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
 """Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
@@ -65,20 +65,18 @@ def main() -> None:
     parser.add_argument("--no-base", action="store_true", help="do not judge with the untrained model")
     parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the rows' recipes")
     args = parser.parse_args()
+    source, _, path = (args.transfer or "").partition("=")
+    if args.transfer and not (source and path):
+        parser.error("--transfer takes SOURCE=PATH, such as medrbench=DATA/medical_medrbench")
     data = args.out / "data"
     if not (data / "test" / "pairs.jsonl").exists():
         build_data(data)
     folders = {row: args.out / row.replace(" ", "-") for row in ROWS}
     for row in args.rows:
         train(row, folders, data, args.set)
-    split = args.split
-    if args.transfer:
-        source, _, path = args.transfer.partition("=")
-        if not (source and path):
-            parser.error("--transfer takes SOURCE=PATH, such as medrbench=DATA/medical_medrbench")
-        split = f"transfer-{source}"
-        if not (data / split / "pairs.jsonl").exists():
-            build_transfer(data / split, source, Path(path))
+    split = f"transfer-{source}" if args.transfer else args.split
+    if not (data / split / "pairs.jsonl").exists():
+        build_transfer(data / split, source, Path(path))
     pairs = load_pairs(data / split)
     with Evaluation(pair_benchmark(pairs), args.out / f"eval-{split}", resume=True) as evaluation:
         names = {}
@@ -105,19 +103,14 @@ def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
     for row, items in results.items():
         clusters = {item.item_id: item.cluster_id for item in items}
         for what in ("accuracy", "P2, P4"):
-            scores = scores_of(items, what)
+            [scores] = measured(results, [row], MEASURES[what])
             low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
             yield f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
-            if elsewhere := results.get(f"{row}{ELSEWHERE}"):
-                others = scores_of(elsewhere, what)
+            if f"{row}{ELSEWHERE}" in results:
+                [others] = measured(results, [f"{row}{ELSEWHERE}"], MEASURES[what])
                 low, high = paired_difference_ci(others, scores, clusters)
                 delta = fmean(others.values()) - fmean(scores.values())
                 yield f"{row}{ELSEWHERE}: {what} {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
-def scores_of(items: Sequence[ItemResult], what: str) -> dict[str, float]:
-    """The score of each pair that a measure is about."""
-    return {item.item_id: value for item in items if (value := MEASURES[what](item)) is not None}
 
 
 def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:

@@ -75,8 +75,6 @@ def test_transfer_needs_a_source_and_a_path(
 ) -> None:
     for value in ("medrbench", "=x", "medrbench="):
         monkeypatch.setattr(sys, "argv", ["run_english", "--out", "unused", "--transfer", value])
-        monkeypatch.setattr(run_english, "build_data", lambda out: None)
-        monkeypatch.setattr(run_english, "train", lambda *arguments: None)
         with pytest.raises(SystemExit):
             run_english.main()
         assert "--transfer takes SOURCE=PATH" in capsys.readouterr().err

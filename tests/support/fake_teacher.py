@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from random import Random
 
 from data_builders.domain_wording import DOMAINS
@@ -155,11 +155,7 @@ def _annotated(pair: ReasoningPair, text: str, rng: Random) -> str:
 
 
 def _second_flaw(pair: ReasoningPair, text: str, rng: Random) -> str:
-    """Adds another change, as far from the flaws as possible. Two flaws side by side can look like one change, and a
-    third one like the second, so such a pair gets a note instead."""
-    spans = sorted((flaw.span.start, flaw.span.end) for flaw in pair.origin.flaws)
-    if any(len(text[end:start].split()) < 4 for (_, end), (start, _) in pairwise(spans)):
-        return _annotated(pair, text, rng)
+    """Adds another change, as far from the flaws as possible."""
     words = list(re.finditer(r"[^\W\d_]{3,}", text))
     starts = [flaw.span.start for flaw in pair.origin.flaws]
     word = max(words, key=lambda match: min(abs(match.start() - start) for start in starts))

@@ -11,7 +11,7 @@ from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO, case_has_detail, content_tokens
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.operators import Edit, Step
-from data_builders.perturb.rules.steps import numbering
+from data_builders.perturb.rules.steps import numbering, sentences
 from data_builders.perturb.rules.text_match import content_words, occurrences, sentences_with, stems
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
 from data_builders.perturb.teacher.text_diff import Change, find_changes, step_at
@@ -19,6 +19,7 @@ from data_builders.sources.corpus_io import clean
 from judge_r1.core.records import Case, Flaw, Span
 
 OPERATOR = "teacher"
+ONE_EACH = "change one sentence in a step of its own for each"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,10 @@ def _check_form(reference: str, text: str) -> tuple[str, str] | None:
 
 
 def _check_changes(reference: str, changes: Sequence[Change], kind: Kind, wanted: int) -> tuple[str, str] | None:
-    """Require `wanted` changes that change words and have no leak marker; return (reason, detail) otherwise."""
+    """Require `wanted` changes that change words and have no leak marker; return (reason, detail) otherwise.
+
+    With several principles, no change may replace a sentence by several ones, because each may be a flaw of its own.
+    """
     if not changes:
         return "the same text as the reference", "it is the original, unchanged"
     for change in changes:
@@ -116,8 +120,13 @@ def _check_changes(reference: str, changes: Sequence[Change], kind: Kind, wanted
         detail = f"it lists {wanted} principles and differs from the original in {len(changes)} places ({at})"
         return (
             "changes and principles differ in number",
-            f"{detail}; change one sentence in a step of its own for each",
+            f"{detail}; {ONE_EACH}",
         )
+    for change in changes if kind == "multi" else ():
+        old, new = reference[change.edit.start : change.edit.end], change.edit.replacement
+        if len(sentences(new)) > max(1, len(sentences(old))):
+            detail = f"it replaces {_shorten(old)!r} by several sentences, which may be several flaws"
+            return "changes and principles differ in number", f"{detail}; {ONE_EACH}"
     return None
 
 

@@ -124,9 +124,10 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
-    search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
+    search = _fill(_own_file(style, "search"), {"searches": str(searches)}) if searches else ""
     system = _fill(
-        f"{style}_system", {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain}
+        _own_file(style, "system"),
+        {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain},
     )
     fields = {"decision": task.decision, **_candidates(task, style)}
     asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
@@ -238,16 +239,15 @@ def _examples(examples: Sequence[tuple[str, ReasoningPair]], marks: Mapping[str,
 @cache
 def pairwise_styles() -> tuple[str, ...]:
     """The styles of `pairwise_prompt`: those whose user message has two candidates."""
-    ending = "_system.txt"
-    styles = (file.name.removesuffix(ending) for file in files(__name__).iterdir() if file.name.endswith(ending))
-    return tuple(
-        sorted(s for s in styles if re.search(r"\$(reasoning_a|differences)", _template(_file_of(s, "user")).template))
-    )
+    named = re.compile(r"(.+)_(?:system|user)\.txt")
+    styles = {match[1] for file in files(__name__).iterdir() if (match := named.fullmatch(file.name))}
+    fields = re.compile(r"\$(?:reasoning_a|differences)")
+    return tuple(sorted(style for style in styles if fields.search(_template(_file_of(style, "user")).template)))
 
 
 def describes_search(style: str) -> bool:
     """Whether prompts of this style can offer searches."""
-    return files(__name__).joinpath(f"{style}_search.txt").is_file()
+    return _exists(_own_file(style, "search"))
 
 
 def principles(style: str) -> str:
@@ -255,15 +255,26 @@ def principles(style: str) -> str:
     conversations have the types of problems instead."""
     if style in CONVERSATIONS:
         return "" if style == COMPACT_CONVERSATIONS else problem_list()
-    if files(__name__).joinpath(f"{style}_principles.txt").is_file():
-        return _fill(f"{style}_principles", {})
+    if _exists(own := _own_file(style, "principles")):
+        return _fill(own, {})
     return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
 
 
 def _file_of(style: str, part: str) -> str:
     """The template of a part of the prompt: the style's own if it has one, else that of the standard style."""
+    own = _own_file(style, part)
+    return own if _exists(own) else f"standard_{part}"
+
+
+def _own_file(style: str, part: str) -> str:
+    """The name of a style's template, which may not exist. Styles `compact-…` share what they do not have with
+    `compact`."""
     own = f"{style}_{part}"
-    return own if files(__name__).joinpath(f"{own}.txt").is_file() else f"standard_{part}"
+    return f"compact_{part}" if style.startswith("compact-") and not _exists(own) else own
+
+
+def _exists(name: str) -> bool:
+    return files(__name__).joinpath(f"{name}.txt").is_file()
 
 
 def _fill(name: str, fields: Mapping[str, str]) -> str:

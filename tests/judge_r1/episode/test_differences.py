@@ -24,7 +24,7 @@ def test_a_sentence_without_counterpart_stands_beside_empty_brackets() -> None:
     assert side_by_side(shorter, A).split("\n")[1:3] == ["A: []", "B: [She then left on 3 May.]"]
 
 
-def test_words_that_only_one_side_adds_leave_empty_brackets_in_the_other() -> None:
+def test_words_that_one_side_adds_are_marked_beside_those_before_them() -> None:
     lines = side_by_side("Ana paid rent.", "Ana paid the rent.").split("\n")
     assert lines == ["A: [Ana paid] rent.", "B: [Ana paid the] rent."]
 

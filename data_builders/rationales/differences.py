@@ -5,6 +5,7 @@ Sides stand behind their quotes, so that a model that repeats a quote also repea
 `compact-differences` marks the words to quote, so that everything up to the verdict can be copied.
 """
 
+import re
 from collections.abc import Sequence
 
 from data_builders.perturb.rules.text_match import content_words
@@ -19,6 +20,8 @@ _SHOWN, _QUERY = 12, 24
 """The most words of a difference that a rationale quotes, and of a sentence that it searches for."""
 _ENOUGH = 0.5
 """The least share of a side's own words that the case must have to support it."""
+_CITATION = re.compile(r"[^“”]*“([^“”]*)”[^\w“”]*")
+"""A quotation with words before it, such as "The record also notes:", that are not of the case."""
 
 
 @WRITERS.register("text-differences")
@@ -31,7 +34,8 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
     principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
     thought = "<think>"
     if config.search:
-        query = query_for(first)
+        # Half of the queries begin with B, so that what is searched for does not favor a side.
+        query = query_for(first, "AB"[int(pair.pair_id[-1], 16) % 2])
         passages = yield f"<search>{query}</search>"
         side = supported(best_window(passages, query), first)
         if principle.number in (2, 4) and side != pair.preferred:
@@ -52,12 +56,16 @@ def first_difference(pair: ReasoningPair) -> SentencePair | None:
     return next((sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared), None)
 
 
-def query_for(sentence: SentencePair) -> str:
-    """The first words of the sentence in A, or in B where A has none, and the words in brackets that they lack."""
-    words = list((sentence.a or sentence.b)[:_QUERY])
-    for bracketed in sentence.bracketed:
-        words += [word for word in bracketed[:_SHOWN] if word not in words]
-    return _quote(words, len(words))
+def query_for(sentence: SentencePair, begin: str = "A") -> str:
+    """The first words of the sentence on side `begin`, or on the other where that has none, and the words in brackets
+    that they lack."""
+    sides, bracketed = (sentence.a, sentence.b), sentence.bracketed
+    if begin == "B":
+        sides, bracketed = sides[::-1], bracketed[::-1]
+    words = _quote(sides[0] or sides[1], _QUERY).split()
+    for quote in bracketed:
+        words += [word for word in _quote(quote, _SHOWN).split() if quote and word not in words]
+    return " ".join(words)
 
 
 def supported(window: str, sentence: SentencePair) -> str:
@@ -72,8 +80,9 @@ def supported(window: str, sentence: SentencePair) -> str:
 
 
 def _quote(words: Sequence[str], most: int) -> str:
-    """The first words without the marks of tags and bold text."""
-    text = " ".join(words[:most])
-    for mark in ("<", ">", "**"):
-        text = text.replace(mark, "")
-    return text.strip(" .") or "nothing"
+    """The first words of what a citation quotes, or of all words, without quotation marks and the marks of tags and
+    bold text."""
+    text = " ".join(words)
+    citation = _CITATION.fullmatch(text)
+    plain = re.sub(r"[<>“”]|\*\*", "", citation[1] if citation else text)
+    return " ".join(plain.split()[:most]).strip(" .") or "nothing"

@@ -336,8 +336,17 @@ def test_support_counts_words_of_the_case_alone() -> None:
 def test_the_query_of_a_difference_has_the_words_of_both_sides_once() -> None:
     [late] = align(" ".join([*(f"w{i}" for i in range(30)), "3"]), " ".join([*(f"w{i}" for i in range(30)), "4"]))
     assert query_for(late) == " ".join([*(f"w{i}" for i in range(24)), "w27", "w28", "w29", "3", "4"])
+    assert query_for(late, "B") == " ".join([*(f"w{i}" for i in range(24)), "w27", "w28", "w29", "4", "3"])
     [missing] = align("", "Ana paid rent.")
-    assert query_for(missing) == "Ana paid rent"
+    assert query_for(missing) == query_for(missing, "B") == "Ana paid rent"
+
+
+def test_queries_and_quotes_have_what_is_cited_without_the_words_before_it() -> None:
+    [other] = align("The record notes: “Ana paid rent.”", "The record notes: “Ben lent 3 keys.”")
+    assert query_for(other) == "Ana paid rent Ben lent 3 keys"
+    assert query_for(other, "B") == "Ben lent 3 keys Ana paid rent"
+    [partly] = align("He said “yes” on day 4.", "He said “yes” on day 5.")
+    assert query_for(partly) == "He said yes on day 4 5"
 
 
 def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:

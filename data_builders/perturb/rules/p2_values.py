@@ -13,6 +13,8 @@ from judge_r1.core.records import Case
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
+_BODY_TEMPERATURE = (34, 42)
+"""In degrees Celsius. Other values stand out in a patient."""
 
 
 @operator(2, "other_number")
@@ -58,7 +60,13 @@ def _other_value(value: str, unit: str, rng: Random) -> str | None:
         return None
     new_digits = iter(str(new).zfill(len(digits)))
     text = "".join(next(new_digits) if character.isdigit() else character for character in value)
-    return text if unit not in ("%", "percent") or float(text.replace(",", "")) <= 100 else None
+    old_value, new_value = (float(written.replace(",", "")) for written in (value, text))
+    low, high = _BODY_TEMPERATURE
+    if unit in ("%", "percent") and new_value > 100:
+        return None
+    if unit.startswith("°") and low <= old_value <= high and not low <= new_value <= high:
+        return None
+    return text
 
 
 def _roundness(number: int) -> tuple[int, bool]:

@@ -141,6 +141,27 @@ def test_another_number_is_in_the_context_elsewhere_but_not_with_this_unit() -> 
     assert all(new.endswith("%") for new in found)
 
 
+def test_a_body_temperature_stays_one() -> None:
+    fact = "The skin was hot at night (39.5°C)."
+    case = citing("medical", f"{fact} The patient went home.", fact)
+    found = {edit.replacement for edit in tries("other_number", case, number=60)}
+    assert found
+    assert all(34 <= float(new.removesuffix("°C")) <= 42 for new in found)
+
+
+@pytest.mark.parametrize(
+    ("fact", "changed"),
+    [
+        ("The applicant had left the room before the break of the hearing.", True),
+        ("The applicant had told the story before a local court in May.", False),
+    ],
+)
+def test_before_is_changed_in_front_of_a_time_and_not_of_a_court(fact: str, changed: bool) -> None:
+    case = citing("legal", f"{fact} The file was closed.", fact)
+    found = [edit for edit in tries("other_finding", case, number=60) if edit.replacement == "after"]
+    assert bool(found) is changed
+
+
 def test_a_number_outside_citations_is_not_changed() -> None:
     case = case_of("medical", LIFE, "1. A wound of 36 mm was seen on the left arm, which is long.")
     assert not [edit for name in P2 for edit in tries(name, case)]

@@ -77,6 +77,8 @@ def demo(
     _evaluate(source, out, recipes, test, resume=not trained)
     if source is Source.HAYSTACK and not small:
         print_published(console)
+        console.rule("5  judge English cases with bundled:judge-en", align="left")
+        judge_english(out / "english")
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
@@ -153,6 +155,30 @@ def print_published(console: Console) -> None:
     console.print(table)
 
 
+def judge_english(out: Path) -> None:
+    """Judges pairs of three generated English cases that violate P2 or P4; writes `out`/data and `out`/eval with its
+    report. `bundled:judge-en` was trained on cases of another seed."""
+    from data_builders.build import build_by_rules, write_pairs
+    from data_builders.generators import generator_for
+    from data_builders.generators.base import BuildPlan
+    from judge_r1.benchmarks.lrbench import pair_benchmark
+    from judge_r1.core.pair_set import PairSet, load_pairs
+    from judge_r1.evaluation.pipeline import Evaluation
+    from judge_r1.models.hub import resolve
+
+    plan = BuildPlan("builtin", kinds=("single",), seed=ENGLISH_SEED, citations=2, max_steps=3, cases_per_domain=1)
+    build_by_rules(generator_for(plan.source, with_teacher=False)(plan), out / "all")
+    every = load_pairs(out / "all")
+    pairs = PairSet(every.cases, [p for p in every.pairs if p.variant <= 2 and p.violated in ((2,), (4,))])
+    write_pairs(pairs, out / "data")
+    model = resolve("bundled:judge-en")
+    episode = load_recipe(Path(model).parent / "recipe.yaml").episode
+    with Evaluation(pair_benchmark(pairs), out / "eval", resume=True) as evaluation:
+        evaluation.add_agentic("bundled:judge-en", model, episode, Sampling(), len(pairs.pairs))
+        evaluation.finish([])
+
+
+ENGLISH_SEED = 2026
 BATCH = 294
 """Episodes that a judge runs together."""
 DIFFERENCES = [

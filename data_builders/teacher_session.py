@@ -16,8 +16,8 @@ from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import check_model
 from data_builders.teachers.spec import FORMS, find_key, local_model, parse_spec
+from judge_r1.core.endpoint import RetryPolicy
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.http_client import RetryPolicy
 
 R = TypeVar("R")
 Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]

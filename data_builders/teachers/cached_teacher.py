@@ -17,7 +17,7 @@ from data_builders.teachers.budget import Spending
 from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.local import LocalTeacher
 from data_builders.teachers.spec import find_key, local_model, parse_spec
-from judge_r1.models.http_client import DEFAULT_POLICY, RetryPolicy
+from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
 
 
 class ConcurrencyGate:

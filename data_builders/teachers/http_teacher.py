@@ -4,8 +4,8 @@ from pydantic import SecretStr
 
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.provider import Provider
-from judge_r1.core.endpoint import EndpointError, RequestRejected
-from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
+from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RequestRejected, RetryPolicy
+from judge_r1.models.http_client import Client
 
 
 class HttpTeacher:

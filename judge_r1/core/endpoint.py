@@ -1,4 +1,4 @@
-"""HTTP endpoints: the errors of a call, API keys from the environment, and checks of a URL.
+"""HTTP endpoints: the errors and limits of a call, API keys from the environment, and checks of a URL.
 
 Needs no HTTP library.
 """
@@ -6,6 +6,7 @@ Needs no HTTP library.
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Protocol
@@ -105,3 +106,19 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
     now = datetime.now(timezone.utc)
     return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=timezone.utc)) - now).total_seconds())
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, the first wait, and the
+    bytes of a reply."""
+
+    concurrency: int = 8
+    request_s: float = 180.0
+    total_s: float = 900.0
+    attempts: int = 8
+    backoff_s: float = 1.0
+    reply_bytes: int = 2**26
+
+
+DEFAULT_POLICY = RetryPolicy()

@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from judge_r1.core.endpoint import ReplyTooLarge, RequestRejected, RetriesExhausted
+from judge_r1.core.endpoint import DEFAULT_POLICY, ReplyTooLarge, RequestRejected, RetriesExhausted, RetryPolicy
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
+from judge_r1.models.http_client import Client
 
 _DECLINED = {
     "context_overflow": re.compile(

@@ -8,7 +8,6 @@ is sent to one address only.
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -16,7 +15,15 @@ import httpx
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from judge_r1.core.endpoint import EndpointError, ReplyTooLarge, RequestRejected, RetriesExhausted, retry_after
+from judge_r1.core.endpoint import (
+    DEFAULT_POLICY,
+    EndpointError,
+    ReplyTooLarge,
+    RequestRejected,
+    RetriesExhausted,
+    RetryPolicy,
+    retry_after,
+)
 
 T = TypeVar("T")
 _TRANSIENT_STATUSES = (408, 409, 429)
@@ -28,22 +35,6 @@ _FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that do not describe the decoded content."""
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 """Errors of reading JSON that has another form, is too deep, or holds huge numbers."""
-
-
-@dataclass(frozen=True)
-class RetryPolicy:
-    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, the first wait, and the
-    bytes of a reply."""
-
-    concurrency: int = 8
-    request_s: float = 180.0
-    total_s: float = 900.0
-    attempts: int = 8
-    backoff_s: float = 1.0
-    reply_bytes: int = 2**26
-
-
-DEFAULT_POLICY = RetryPolicy()
 
 
 class Address(Protocol):

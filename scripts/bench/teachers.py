@@ -20,7 +20,7 @@ from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate, open_teacher
-from judge_r1.models.http_client import RetryPolicy
+from judge_r1.core.endpoint import RetryPolicy
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT, REPLY = "context " * 3_000, "reasoning " * 800

@@ -19,6 +19,7 @@ from data_builders.second_opinion import read_opinion
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, find_json, number, released_json, word
 from judge_r1.benchmarks.longjudgebench.deep_research_bench import _plain
 from judge_r1.benchmarks.pointwise import read_rating
+from judge_r1.core.endpoint import RetryPolicy
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, feed_reply
@@ -38,7 +39,6 @@ from judge_r1.episode.thoughts import split_hidden_thought, without_thoughts
 from judge_r1.evaluation.rescore import reparse
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import ChatModel
 from judge_r1.models.openai_completions import CompletionsModel
 

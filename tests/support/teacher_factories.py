@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from data_builders.teachers import TeacherReply, TeacherRequest
-from judge_r1.models.http_client import RetryPolicy
+from judge_r1.core.endpoint import RetryPolicy
 
 T = TypeVar("T")
 KEY = "sk-planted-0123456789abcdef"

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_r1.core.endpoint import address_and_model, find_key
+from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import KEY, is_local
 from judge_r1.judges.base import BadJudge, JudgeBuild
@@ -15,7 +15,6 @@ from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import RetryPolicy
 
 if TYPE_CHECKING:
     from judge_r1.models.engine import BackgroundModel

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
-from judge_r1.core.endpoint import find_key
+from judge_r1.core.endpoint import RetryPolicy, find_key
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
@@ -17,7 +17,6 @@ from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.judges.search import new_searcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import ChatModel
 
 _TOP_LOGPROBS = 20

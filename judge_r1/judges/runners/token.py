@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
-from judge_r1.core.endpoint import find_key
+from judge_r1.core.endpoint import RetryPolicy, find_key
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong
@@ -17,7 +17,6 @@ from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.judges.search import new_searcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.hub import ModelUnavailable
 from judge_r1.models.openai_completions import CompletionsModel
 

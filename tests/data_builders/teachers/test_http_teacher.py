@@ -18,7 +18,7 @@ from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
-from judge_r1.models.http_client import RetryPolicy
+from judge_r1.core.endpoint import RetryPolicy
 
 GOOD = b"""{"model": "m", "choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}],
  "usage": {"prompt_tokens": 1, "completion_tokens": 1}}"""

@@ -17,7 +17,7 @@ from data_builders.teachers import BatchPending, TeacherRequest
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.batch_api import BatchExport
 from data_builders.teachers.answer_cache import Cache
-from judge_r1.models.http_client import RetryPolicy
+from judge_r1.core.endpoint import RetryPolicy
 from data_builders.teachers.spec import find_key, parse_spec
 
 logging.basicConfig(level=0, stream=sys.stderr)

@@ -12,7 +12,7 @@ from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.endpoint import EndpointError
+from judge_r1.core.endpoint import EndpointError, RetryPolicy
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget, feed_reply
 from judge_r1.episode.config import Budget
@@ -21,7 +21,6 @@ from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.endpoint_model import declined_reason
-from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import ChatModel
 
 T = TypeVar("T")

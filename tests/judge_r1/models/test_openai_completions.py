@@ -8,13 +8,12 @@ from fake_judge_endpoint import JudgeServer
 from fake_vllm import serving
 from word_model import BUDGET, WordTokenizer, episodes, model, passages, search
 
-from judge_r1.core.endpoint import EndpointError
+from judge_r1.core.endpoint import EndpointError, RetryPolicy
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.engine import LocalModel
-from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_completions import CompletionsModel
 
 ALTERNATIVES = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from typing import Any
 
@@ -100,9 +102,9 @@ def test_a_real_model_one_at_a_time_and_together() -> None:
 def test_the_lines_of_the_docs_run_as_written() -> None:
     section = DOCS.read_text().split("## Python\n", 1)[1].split("\n## ", 1)[0]
     first = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
-    assert "agentic@runs/demo/grpo/model" in first
+    assert "agentic@bundled:judge-en" in first
     names: dict[str, Any] = {}
-    exec(first.replace("agentic@runs/demo/grpo/model", TINY), names)
+    exec(first.replace("agentic@bundled:judge-en", TINY), names)
     assert isinstance(names["found"], JudgeResult)
     assert len(names["several"]) == 2
 
@@ -159,3 +161,13 @@ def test_no_case_of_many_gives_way_to_the_next() -> None:
     with pytest.raises(CaseStoreFull, match="no space"):
         judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
     assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3
+
+
+def test_judges_load_without_the_packages_of_endpoints() -> None:
+    code = (
+        "import sys; sys.modules |= {'tenacity': None, 'httpx': None}; "
+        "from judge_r1 import load_judge; "
+        "print(load_judge('longer')(reasoning_a='1. No.', reasoning_b='1. No, not.').winner)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (found.stdout.strip(), found.returncode) == ("B", 0), found.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.strict_json import read_json
 from judge_r1.training.checkpoints import checkpoints
@@ -18,7 +19,7 @@ from judge_r1.training.recipe import dump_recipe, load_recipe
 
 MEBIBYTES = 10
 DATA = "runs/english/data/train"
-"""The training data as scripts/run_english.py writes it by default: the recipe names no folder of this machine."""
+"""The training data as scripts/run_english.py writes it by default, so that the recipe names no local folder."""
 
 
 def main() -> None:
@@ -30,12 +31,13 @@ def main() -> None:
     config = read_json(last / "adapter_config.json")
     given.out.mkdir(parents=True, exist_ok=True)
     halved = {name: tensor.half() for name, tensor in load_file(last / "adapter_model.safetensors").items()}
+    size = sum(tensor.nbytes for tensor in halved.values())
+    if size > MEBIBYTES * 2**20:
+        raise JudgeError(f"{last} has {size / 2**20:.1f} MiB of adapters, more than {MEBIBYTES}: train a lower rank")
     save_file(halved, given.out / "adapter_model.safetensors")
     write_json(given.out / "adapter_config.json", {name: config[name] for name in ("r", "lora_alpha")})
     recipe = load_recipe(given.run / "recipe.yaml", [f"data.train={DATA}"])
     write_atomic(given.out / "recipe.yaml", [dump_recipe(recipe)])
-    size = (given.out / "adapter_model.safetensors").stat().st_size
-    assert size <= MEBIBYTES * 2**20, f"the adapters have {size} bytes"
     print(f"{given.out}: {len(halved)} tensors of {last}, {size / 2**20:.1f} MiB")
 
 

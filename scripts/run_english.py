@@ -13,15 +13,13 @@ run resumes: finished models and judged pairs are kept.
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from data_builders.build import build_by_rules, write_pairs
-from data_builders.generators import generator_for
-from data_builders.generators.base import BuildPlan
+from data_builders.build import write_pairs
+from data_builders.english_splits import PLAN, SEED, build_kept
 from data_builders.haystack_splits import is_kept
-from data_builders.rationales.differences import first_difference, query_for, supported
+from data_builders.rationales.differences import first_difference, supported, trace_query
 from data_builders.rationales.prose import best_window
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
@@ -43,8 +41,6 @@ CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
 """Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
 TRANSFER = 12
 """Cases of each corpus that a judge is only tested on."""
-SEED = 16
-PLAN = partial(BuildPlan, kinds=("single",), seed=SEED, citations=2, max_steps=3)
 ROWS: Mapping[str, tuple[str, str]] = {
     "SFT without search": ("sft", ""),
     "warm-up": ("warmup", ""),
@@ -121,7 +117,7 @@ def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:
         first = first_difference(pair)
         if first is None:
             raise JudgeError(f"pair {pair.pair_id}: the two reasonings have the same words")
-        query = query_for(first)
+        query = trace_query(pair, first)
         side = supported(best_window(case_search(retriever, pair.case_id, query, episode.budget.top_k), query), first)
         score = 0.5 if side == "neither" else float(side == pair.preferred)
         scores.append((pair.violated in ((2,), (4,)), score))
@@ -140,7 +136,7 @@ def train(row: str, folders: Mapping[str, Path], data: Path, changes: Sequence[s
 
 def build_data(out: Path) -> None:
     """Writes train, dev and test, split by case."""
-    kept = build_kept(out / "all", PLAN("builtin", cases_per_domain=CASES_PER_DOMAIN))
+    kept = build_kept(out / "all", PLAN("builtin", seed=SEED, cases_per_domain=CASES_PER_DOMAIN), is_kept)
     train, held_out = split_by_case(kept, HELD_OUT / len(kept.cases), SEED)
     dev, test = split_by_case(held_out, 1 - DEV / HELD_OUT, SEED)
     for name, part in (("train", train), ("dev", dev), ("test", test)):
@@ -150,18 +146,11 @@ def build_data(out: Path) -> None:
 def build_transfer(out: Path, source: str, path: Path) -> None:
     """Writes pairs of the first cases of a corpus. Raises JudgeError if a principle has none, because the table has a
     column for each."""
-    pairs = build_kept(out / "all", PLAN(source, path, limit=TRANSFER))
+    pairs = build_kept(out / "all", PLAN(source, path, seed=SEED, limit=TRANSFER), is_kept)
     found = {pair.violated for pair in pairs.pairs}
     if missing := [f"P{number}" for number in range(1, 7) if (number,) not in found]:
         raise JudgeError(f"{TRANSFER} cases of {source} in {path} give no pair of {', '.join(missing)}")
     write_pairs(pairs, out)
-
-
-def build_kept(out: Path, plan: BuildPlan) -> PairSet:
-    """Builds pairs and returns those that the experiment uses."""
-    build_by_rules(generator_for(plan.source, with_teacher=False)(plan), out)
-    every = load_pairs(out)
-    return PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ _SHOWN, _QUERY = 12, 24
 _ENOUGH = 0.5
 """The least share of a side's own words that the case must have to support it."""
 _CITATION = re.compile(r"[^“”]*“([^“”]*)”[^\w“”]*")
-"""A quotation with words before it, such as "The record also notes:", that are not of the case."""
+"""A sentence that ends with a quotation. The words before it, such as "The record also notes:", are not in the case."""
 
 
 @WRITERS.register("text-differences")
@@ -34,14 +34,13 @@ def write_differences(case: Case, pair: ReasoningPair, config: EpisodeConfig) ->
     principle, worse = by_number(pair.violated[0]), "B" if pair.preferred == "A" else "A"
     thought = "<think>"
     if config.search:
-        # Half of the queries begin with B, so that what is searched for does not favor a side.
-        query = query_for(first, "AB"[int(pair.pair_id[-1], 16) % 2])
+        query = trace_query(pair, first)
         passages = yield f"<search>{query}</search>"
         side = supported(best_window(passages, query), first)
         if principle.number in (2, 4) and side != pair.preferred:
             return
         thought += f"{finding(passages, query)}. "
-    quotes = {side: _quote(words, _SHOWN) for side, words in zip("AB", first.bracketed, strict=True)}
+    quotes = {side: _quote(words, _SHOWN) or "nothing" for side, words in zip("AB", first.bracketed, strict=True)}
     thought += f"The reasonings have: {quotes['A']} (A), {quotes['B']} (B). "
     if config.search:
         thought += f"The case supports: {quotes[side]} ({side}). " if side in quotes else "The case supports neither. "
@@ -56,6 +55,11 @@ def first_difference(pair: ReasoningPair) -> SentencePair | None:
     return next((sentence for sentence in align(pair.reasoning_a, pair.reasoning_b) if not sentence.shared), None)
 
 
+def trace_query(pair: ReasoningPair, first: SentencePair) -> str:
+    """The query of the trace of a pair. Half of the queries begin with B, so that a search does not favor a side."""
+    return query_for(first, "AB"[int(pair.pair_id[-1], 16) % 2])
+
+
 def query_for(sentence: SentencePair, begin: str = "A") -> str:
     """The first words of the sentence on side `begin`, or on the other where that has none, and the words in brackets
     that they lack."""
@@ -64,7 +68,7 @@ def query_for(sentence: SentencePair, begin: str = "A") -> str:
         sides, bracketed = sides[::-1], bracketed[::-1]
     words = _quote(sides[0] or sides[1], _QUERY).split()
     for quote in bracketed:
-        words += [word for word in _quote(quote, _SHOWN).split() if quote and word not in words]
+        words += [word for word in _quote(quote, _SHOWN).split() if word not in words]
     return " ".join(words)
 
 
@@ -81,8 +85,8 @@ def supported(window: str, sentence: SentencePair) -> str:
 
 def _quote(words: Sequence[str], most: int) -> str:
     """The first words of what a citation quotes, or of all words, without quotation marks and the marks of tags and
-    bold text."""
+    bold text. "" if nothing is left."""
     text = " ".join(words)
     citation = _CITATION.fullmatch(text)
     plain = re.sub(r"[<>“”]|\*\*", "", citation[1] if citation else text)
-    return " ".join(plain.split()[:most]).strip(" .") or "nothing"
+    return " ".join(plain.split()[:most]).strip(" .")

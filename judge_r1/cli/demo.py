@@ -16,6 +16,7 @@ from rich.table import Table
 from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
+from judge_r1.models.hub import ModelUnavailable
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.shipped_recipes import recipes_folder
@@ -77,8 +78,11 @@ def demo(
     _evaluate(source, out, recipes, test, resume=not trained)
     if source is Source.HAYSTACK and not small:
         print_published(console)
-        console.rule("5  judge English cases with bundled:judge-en", align="left")
-        judge_english(out / "english")
+        console.rule(f"5  judge English cases with {ENGLISH}", align="left")
+        try:
+            judge_english(out / "english")
+        except ModelUnavailable as missing:
+            console.print(f"left out: {missing}", markup=False)
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
@@ -156,29 +160,26 @@ def print_published(console: Console) -> None:
 
 
 def judge_english(out: Path) -> None:
-    """Judges pairs of three generated English cases that violate P2 or P4; writes `out`/data and `out`/eval with its
-    report. `bundled:judge-en` was trained on cases of another seed."""
-    from data_builders.build import build_by_rules, write_pairs
-    from data_builders.generators import generator_for
-    from data_builders.generators.base import BuildPlan
+    """Judges 12 pairs of three generated English cases with `bundled:judge-en`; writes `out`/data, and `out`/eval with
+    a report. The pairs violate P2 or P4, and the judge was trained on cases of another seed."""
+    from data_builders.build import write_pairs
+    from data_builders.english_splits import DEMO_SEED, PLAN, build_kept
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.core.pair_set import PairSet, load_pairs
     from judge_r1.evaluation.pipeline import Evaluation
-    from judge_r1.models.hub import resolve
+    from judge_r1.judges.agentic import episode_config
+    from judge_r1.judges.base import JudgeBuild
 
-    plan = BuildPlan("builtin", kinds=("single",), seed=ENGLISH_SEED, citations=2, max_steps=3, cases_per_domain=1)
-    build_by_rules(generator_for(plan.source, with_teacher=False)(plan), out / "all")
-    every = load_pairs(out / "all")
-    pairs = PairSet(every.cases, [p for p in every.pairs if p.variant <= 2 and p.violated in ((2,), (4,))])
+    shutil.rmtree(out, ignore_errors=True)  # a rerun may have another version of the judge
+    plan = PLAN("builtin", seed=DEMO_SEED, cases_per_domain=1)
+    pairs = build_kept(out / "all", plan, lambda pair: pair.variant <= 2 and pair.violated in ((2,), (4,)))
     write_pairs(pairs, out / "data")
-    model = resolve("bundled:judge-en")
-    episode = load_recipe(Path(model).parent / "recipe.yaml").episode
     with Evaluation(pair_benchmark(pairs), out / "eval", resume=True) as evaluation:
-        evaluation.add_agentic("bundled:judge-en", model, episode, Sampling(), len(pairs.pairs))
+        episode = episode_config(JudgeBuild(ENGLISH, texts=pairs.texts))
+        evaluation.add_agentic(ENGLISH, ENGLISH, episode, Sampling(), len(pairs.pairs))
         evaluation.finish([])
 
 
-ENGLISH_SEED = 2026
+ENGLISH = "bundled:judge-en"
 BATCH = 294
 """Episodes that a judge runs together."""
 DIFFERENCES = [

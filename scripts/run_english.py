@@ -35,7 +35,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from scripts.run_haystack import MEASURES, judge, judge_elsewhere, measured, report
+from scripts.run_haystack import MEASURES, Measure, judge, judge_elsewhere, measured, report
 
 CASES_PER_DOMAIN, HELD_OUT, DEV = 70, 52, 12
 """Of 210 cases, 52 are held out, 12 of them for dev and 40 for the test set."""
@@ -93,17 +93,33 @@ def main() -> None:
             print(line)
 
 
+def alone(principle: int) -> Measure:
+    """The score of pairs that violate only this principle."""
+    return lambda item: item.score if item.labels is not None and item.labels.violated == (principle,) else None
+
+
+ABOUT: Mapping[str, Measure] = {
+    "accuracy": MEASURES["accuracy"],
+    "P2, P4": MEASURES["P2, P4"],
+    "P2": alone(2),
+    "P4": alone(4),
+}
+"""What `intervals` prints."""
+
+
 def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
-    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of P2 and P4, and how much
-    another case's passages change it."""
+    """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of those that violate P2 or P4
+    alone, together and apart, and how much another case's passages change it."""
     for row, items in results.items():
         clusters = {item.item_id: item.cluster_id for item in items}
-        for what in ("accuracy", "P2, P4"):
-            [scores] = measured(results, [row], MEASURES[what])
+        for what, measure in ABOUT.items():
+            [scores] = measured(results, [row], measure)
+            if not scores:
+                continue
             low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
             yield f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
             if f"{row}{ELSEWHERE}" in results:
-                [others] = measured(results, [f"{row}{ELSEWHERE}"], MEASURES[what])
+                [others] = measured(results, [f"{row}{ELSEWHERE}"], measure)
                 low, high = paired_difference_ci(others, scores, clusters)
                 delta = fmean(others.values()) - fmean(scores.values())
                 yield f"{row}{ELSEWHERE}: {what} {delta:+.3f} [{low:+.3f}, {high:+.3f}]"

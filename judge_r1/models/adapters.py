@@ -1,9 +1,10 @@
 """LoRA adapters and their merge into the weights of a model."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from judge_r1.core.strict_json import read_json
 
 PREFIX = "base_model.model."
 """What peft writes before the names of layers."""
@@ -32,7 +33,7 @@ def write_merged(base: Path, adapters: Path, out: Path) -> None:
     from safetensors.torch import load_file
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    config = json.loads((adapters / "adapter_config.json").read_text(encoding="utf-8"))
+    config = read_json(adapters / "adapter_config.json")
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
     weights = model.state_dict() | load_file(adapters / "adapter_model.safetensors")
     model.load_state_dict(merge_adapters(weights, config["lora_alpha"], config["r"]))

@@ -24,6 +24,10 @@ NAME = re.compile(
 )
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
 _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
+_EITHER_ORDER = re.compile(
+    r", |,? (?:and|or|to|nor|/|versus|plus|as well as|together with|along with)(?: (?:in |on |of )?the)? ?"
+)
+"""What stands between two values that mean the same in either order: left and right."""
 _DENIED = re.compile(r"\b(?:no|not|any|never|without|other)\b[^.;,]{0,25}$|\bevery (?:\S+ )?$", re.IGNORECASE)
 """What an attribute of one kind follows only: no abnormal uptake, every 12 hours."""
 _DEFINED = re.compile(r"\s+(?:is|are)\b")
@@ -136,8 +140,7 @@ def exchanged(case: Case, step: Step, rng: Random) -> Edit | None:
     for one, other, cited in rng.sample(twins, len(twins)):
         first, second = step.text[one.start : one.end], step.text[other.start : other.end]
         between = step.text[one.end : other.start]
-        # "left and right" and "left, right" mean the same in either order.
-        if re.fullmatch(r", |,? (?:and|or|to|nor|/) ?", between) or first[0].isupper() != second[0].isupper():
+        if _EITHER_ORDER.fullmatch(between) or first[0].isupper() != second[0].isupper():
             continue
         new = second + between + first
         changed_text = step.text[cited.start : one.start] + new + step.text[other.end : cited.end]

@@ -224,6 +224,7 @@ def test_two_values_change_places() -> None:
     for pair in (
         "The left and right kidney were examined by the surgeon.",
         "The left, right and upper parts were examined by the surgeon.",
+        "The left as well as the right kidney was examined by the surgeon.",
     ):
         assert not tries("exchanged", citing("medical", pair, pair))
 

@@ -43,6 +43,7 @@ _MEASURE = re.compile(
     r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
     r"\s+(?P<action>be [a-z]+ed\b(?:[^.;:?\n]|\.\w){8,})(?=\.(?!\w)|[;:?\n]|$)"
 )
+_NOBODY = re.compile(r"\b(?:no|none|nobody|nothing|neither)\b", re.IGNORECASE)
 _NO_AIM = re.compile(
     r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
     r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
@@ -117,7 +118,8 @@ def tasks(text: str, start: int, end: int) -> Iterator[Interval]:
 def measures(text: str, start: int, end: int) -> Iterator[Interval]:
     """Yield what should be done to the subject: `be repeated in June`, up to the end of the sentence."""
     for match in _MEASURE.finditer(text, start, end):
-        yield match.span("action")
+        if not _NOBODY.search(text, start, match.start()):
+            yield match.span("action")
 
 
 def aims(text: str, start: int, end: int) -> Iterator[Interval]:

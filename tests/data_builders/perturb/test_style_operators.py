@@ -120,6 +120,12 @@ def test_the_manner_of_an_action_takes_the_place_of_its_aim() -> None:
     assert "to avoid further side effects in the kidney" in {step.text[a:b].strip() for a, b in advice_ends(step)}
 
 
+def test_what_nobody_should_suffer_is_not_made_vague() -> None:
+    text = "1. The seal should be inspected by the court in June. No one should be subjected to arbitrary punishment."
+    olds = {text[edit.start : edit.end] for edit in tries("vague_measure", case_of("legal", "x", text))}
+    assert olds == {"be inspected by the court in June"}
+
+
 @pytest.mark.parametrize("number", STYLE)
 def test_neutral_templates_break_the_principles_in_any_domain(number: int) -> None:
     found = [edit for rule_ in operators("text")[number] for edit in tries(rule_.name, CUSTOM)]

@@ -42,7 +42,8 @@ _BEFORE_VERB = re.compile(
     r"|\b(?:how|whether|if|when|where|what|why|because|since|although|while|who|which|as|no|not|never|neither|only|nor)\b",
 )
 _POLAR = re.compile(
-    r"^ (?:not|no|never|only|also|always|nor|often|usually|already|still|thus|therefore|then|both|all)\b"
+    r"^ (?:not|no|never|only|also|always|nor|often|usually|already|still|thus|therefore|then|both|all"
+    r"|admittedly|certainly|clearly|evidently|apparently|probably|undoubtedly|indeed|however|accordingly)\b"
     r"|\b(?:any|either|neither|yet|nor|but|at all|even|until|anything|unless|only|no|none|nothing|rather than)\b"
 )
 _EXCLUDES = re.compile(

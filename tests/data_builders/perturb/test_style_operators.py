@@ -64,6 +64,7 @@ def test_a_conclusion_without_a_ground_is_not_reversed() -> None:
         ("No patient was treated", None),
         ("the patient was treated, but only in part", None),
         ("the patient left", None),
+        ("The difficulties were admittedly in large measure of his making", None),
     ],
 )
 def test_a_clause_is_denied_if_the_denial_is_certain(clause: str, denied: str | None) -> None:
@@ -118,6 +119,12 @@ def test_the_manner_of_an_action_takes_the_place_of_its_aim() -> None:
     case = case_of("medical", "x", "- Reduce the dose of the drug to avoid further side effects in the kidney.")
     [step] = split_steps(case.reference)
     assert "to avoid further side effects in the kidney" in {step.text[a:b].strip() for a, b in advice_ends(step)}
+
+
+def test_a_vague_aim_ends_behind_an_initial() -> None:
+    text = "1. There is no evidence to show that a letter was sent to J.’s office in June. It was cold."
+    olds = {text[edit.start : edit.end] for edit in tries("vague_aim", case_of("legal", "x", text))}
+    assert olds == {"to show that a letter was sent to J.’s office in June"}
 
 
 def test_what_nobody_should_suffer_is_not_made_vague() -> None:

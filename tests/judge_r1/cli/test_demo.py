@@ -18,7 +18,7 @@ def test_the_published_table_has_a_row_for_each_judge() -> None:
     shown = console.export_text()
     published = json.loads((recipes_folder() / "haystack" / "results.json").read_text())
     for row in ("base", "warm-up", "GRPO"):
-        [line] = [line for line in shown.splitlines() if line.strip(" │").startswith(f"{row} ")]
+        [line] = [line for line in shown.splitlines() if line.strip(" │").split("│")[0].strip() == row]
         assert f"{published['rows'][row]['accuracy']:.2f}" in line
     assert published["seeds"]["GRPO"] == 5
 

@@ -19,6 +19,11 @@ class _Words(Lexicon):
 
 _WORDS = load_lexicon("clauses", _Words)
 ACTION_VERBS = frozenset(_WORDS.action_verbs)
+_DOT = r"\.(?=\w|[’']s\b)"
+"""A full stop within a sentence, as in `J. K.’s` or `3.5`."""
+_TEXT = rf"(?:[^.;:?\n]|{_DOT})"
+_STOP = r"\.(?!\w|[’']s\b)"
+_END = rf"(?={_STOP}|[;:?\n]|$)"
 _REASON = re.compile(
     r"(?<!not )(?<!even )(?<!partly )"
     r"(?<!and )(?<!have )(?<!has )(?<!had )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
@@ -26,7 +31,7 @@ _REASON = re.compile(
     r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
     r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
     r"\s+(?![A-Z][a-z])(?P<ground>[^.;:?\n]{14,}?)"
-    r"(?=\s*(?:\.(?![\w’'])|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
+    rf"(?=\s*(?:{_STOP}|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
 )
 _AGENT = (
     r"(?:\b(?:authors?|researchers?|reviewers?|editors?|clinicians?|physicians?|doctors?|surgeons?|team|State|States"
@@ -37,11 +42,11 @@ _TASK = re.compile(
     r"|\b[Pp]lease|\b(?:I|[Ww]e) (?:would |also |strongly )?(?:suggest|recommend|advise|urge) (?:the authors )?to"
     r"|\b[Ii]t (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
     r"\s+(?!be\b|have\b|not\b|only\b|then\b|could\b|can\b|see\b|note\b)"
-    r"(?P<action>[a-z]+(?<!ly) (?:[^.;:?\n]|\.[\w’']){14,})(?=\.(?![\w’'])|[;:?\n]|$)"
+    rf"(?P<action>[a-z]+(?<!ly) {_TEXT}{{14,}}){_END}"
 )
 _MEASURE = re.compile(
     r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
-    r"\s+(?P<action>be [a-z]+ed\b(?:[^.;:?\n]|\.[\w’']){8,})(?=\.(?![\w’'])|[;:?\n]|$)"
+    rf"\s+(?P<action>be [a-z]+ed\b{_TEXT}{{8,}}){_END}"
 )
 _NOBODY = re.compile(r"\b(?:no|none|nobody|nothing|neither)\b", re.IGNORECASE)
 _NO_AIM = re.compile(
@@ -56,11 +61,10 @@ _NO_AIM = re.compile(
 )
 _AIM = re.compile(
     rf"(?<!order )(?<!as )(?P<aim>\b(?:in order to|so as to|to)\s+(?:{'|'.join(_WORDS.action_verbs)})\b"
-    r"(?:[^.;:?\n]|\.[\w’']){14,})(?=\.(?![\w’'])|[;:?\n]|$)"
+    rf"{_TEXT}{{14,}}){_END}"
 )
 _IMPERATIVE = re.compile(
-    r"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z](?:[^.;:?\n]|\.[\w’']){16,})"
-    r"(?=\.(?![\w’'])|[;:?\n]|$)"
+    rf"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z]{_TEXT}{{16,}}){_END}"
 )
 _SUBORDINATE = re.compile(
     rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"

@@ -125,6 +125,9 @@ def test_a_vague_aim_ends_behind_an_initial() -> None:
     text = "1. There is no evidence to show that a letter was sent to J.’s office in June. It was cold."
     olds = {text[edit.start : edit.end] for edit in tries("vague_aim", case_of("legal", "x", text))}
     assert olds == {"to show that a letter was sent to J.’s office in June"}
+    quoted = "1. ‘There is no evidence to show that a letter was sent to the office.’ It was cold."
+    olds = {quoted[edit.start : edit.end] for edit in tries("vague_aim", case_of("legal", "x", quoted))}
+    assert olds == {"to show that a letter was sent to the office"}
 
 
 def test_what_nobody_should_suffer_is_not_made_vague() -> None:

@@ -19,10 +19,9 @@ class _Words(Lexicon):
 
 _WORDS = load_lexicon("clauses", _Words)
 ACTION_VERBS = frozenset(_WORDS.action_verbs)
-_DOT = r"\.(?=\w|[’']s\b)"
-"""A full stop within a sentence, as in `J. K.’s` or `3.5`."""
-_TEXT = rf"(?:[^.;:?\n]|{_DOT})"
-_STOP = r"\.(?!\w|[’']s\b)"
+_TEXT = r"(?:[^.;:?\n]|\.(?=[\w,)]|[’']s\b))"
+_STOP = r"\.[\"'”’»)\]*]*\s*$"
+"""The last full stop of the sentence. Behind a full stop within it, as in `E. coli`, nothing is replaced."""
 _END = rf"(?={_STOP}|[;:?\n]|$)"
 _REASON = re.compile(
     r"(?<!not )(?<!even )(?<!partly )"
@@ -48,7 +47,7 @@ _MEASURE = re.compile(
     r"\b(?:should|must|needs? to|ought to|will (?:need|have) to)(?: also| then| still| therefore)?"
     rf"\s+(?P<action>be [a-z]+ed\b{_TEXT}{{8,}}){_END}"
 )
-_NOBODY = re.compile(r"\b(?:no|none|nobody|nothing|neither)\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(?:no(?!\. ?\d)|none|nobody|nothing|neither|not|cannot|few|never)\b[^,;]*$", re.IGNORECASE)
 _NO_AIM = re.compile(
     r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
     r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
@@ -63,9 +62,7 @@ _AIM = re.compile(
     rf"(?<!order )(?<!as )(?P<aim>\b(?:in order to|so as to|to)\s+(?:{'|'.join(_WORDS.action_verbs)})\b"
     rf"{_TEXT}{{14,}}){_END}"
 )
-_IMPERATIVE = re.compile(
-    rf"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z]{_TEXT}{{16,}}){_END}"
-)
+_IMPERATIVE = re.compile(rf"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z]{_TEXT}{{16,}}){_END}")
 _SUBORDINATE = re.compile(
     rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
     r"|(?:^|[,;–—-] |\band |\bbut )"

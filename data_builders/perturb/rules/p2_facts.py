@@ -25,9 +25,10 @@ NAME = re.compile(
 _BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
 _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
 _EITHER_ORDER = re.compile(
-    r", |,? (?:and|or|to|nor|/|versus|plus|as well as|together with|along with)(?: (?:in |on |of )?the)? ?"
+    r", |,? ?(?:/|(?:and/or|and also|and|or|to|nor|versus|plus|as well as|together with|along with)\b)"
+    r"(?: (?:in|on|of|at))?(?: the)? ?"
 )
-"""What stands between two values that mean the same in either order: left and right."""
+"""What stands between two values that contradict nothing in the other order (left and right) or read badly (3 to 5)."""
 _DENIED = re.compile(r"\b(?:no|not|any|never|without|other)\b[^.;,]{0,25}$|\bevery (?:\S+ )?$", re.IGNORECASE)
 """What an attribute of one kind follows only: no abnormal uptake, every 12 hours."""
 _DEFINED = re.compile(r"\s+(?:is|are)\b")

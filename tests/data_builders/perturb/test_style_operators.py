@@ -130,8 +130,21 @@ def test_a_vague_aim_ends_behind_an_initial() -> None:
     assert olds == {"to show that a letter was sent to the office"}
 
 
+@pytest.mark.parametrize(
+    "dotted", ["the patient with E. coli", "the findings of Meyer et al. in court", "J. K.’s case"]
+)
+def test_nothing_is_vague_behind_a_full_stop_within_the_sentence(dotted: str) -> None:
+    text = f"1. A letter was sent to the office to examine {dotted} in the year before. "
+    text += f"The doctors should look at {dotted}."
+    edits = [edit for name in ("vague_aim", "vague_advice") for edit in tries(name, case_of("legal", "x", text))]
+    assert not edits
+
+
 def test_what_nobody_should_suffer_is_not_made_vague() -> None:
-    text = "1. The seal should be inspected by the court in June. No one should be subjected to arbitrary punishment."
+    text = (
+        "1. The seal in case no. 5 should be inspected by the court in June. No one should be subjected to arbitrary "
+        "punishment. It cannot be accepted that a person should be subjected to arbitrary punishment."
+    )
     olds = {text[edit.start : edit.end] for edit in tries("vague_measure", case_of("legal", "x", text))}
     assert olds == {"be inspected by the court in June"}
 

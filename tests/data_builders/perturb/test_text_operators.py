@@ -225,6 +225,10 @@ def test_two_values_change_places() -> None:
         "The left and right kidney were examined by the surgeon.",
         "The left, right and upper parts were examined by the surgeon.",
         "The left as well as the right kidney was examined by the surgeon.",
+        "The left together with the right kidney was examined by the surgeon.",
+        "The left and/or right kidney was examined by the surgeon.",
+        "The left/right ratio of both kidneys was examined by the surgeon.",
+        "A stone in the left and also in the right kidney was removed by the surgeon.",
     ):
         assert not tries("exchanged", citing("medical", pair, pair))
 

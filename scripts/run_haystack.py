@@ -4,6 +4,7 @@ A stopped run resumes: finished models and judged pairs are kept. Settings were 
 final table only, and each reading is logged in docs/results.md.
 
     OMP_NUM_THREADS=1 python -m scripts.run_haystack --out runs/haystack --seeds 5 --split dev
+    python -m scripts.run_haystack --table recipes/haystack/results.json
 """
 
 import argparse
@@ -11,7 +12,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -32,6 +33,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.strict_json import read_json
 from judge_r1.core.verdicts import Preference
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
@@ -48,6 +50,7 @@ from judge_r1.models.base import Sampling
 from judge_r1.models.engine import LocalModel
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.statistics.intervals import difference_over_seeds
+from judge_r1.statistics.paired import PairedT, paired_t
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
@@ -125,7 +128,13 @@ def main() -> None:
     parser.add_argument(
         "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
     )
+    parser.add_argument(
+        "--table", type=Path, help="only print the t intervals over seeds of this table, which an earlier run wrote"
+    )
     args = parser.parse_args()
+    if args.table:
+        print_over_seeds(read_json(args.table)["by_seed"])
+        return
     data = args.out / "data"
     if not (data / "shuffled" / "pairs.jsonl").exists():
         splits = build_splits(data)
@@ -339,11 +348,34 @@ def report(
         for what, found in gain.items():
             (low, high), each = found["ci95"], " ".join(f"{value:+.3f}" for value in found["by_seed"])
             console.print(f"{name}: {what} {found['delta']:+.3f} [{low:+.3f}, {high:+.3f}], by seed {each}")
+    print_over_seeds(seeds)
     lines = {name: {key: share for key, share in found.items() if "line" in key} for name, found in searched.items()}
     counts = {row: len(of) for row, of in names.items()}
     write_json(
         file, {"rules": rules, "rows": rows, "seeds": counts, "by_seed": seeds, "lines": lines, "differences": gains}
     )
+
+
+def print_over_seeds(by_seed: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
+    """Prints the differences between the seeds' means with t intervals, which contain the variation between seeds."""
+    for (after, before), (what, found) in over_seeds(by_seed):
+        low, high = found.ci95
+        print(f"{after} - {before}, t over {found.n} seeds: {what} {found.mean:+.3f} [{low:+.3f}, {high:+.3f}]")
+
+
+def over_seeds(
+    by_seed: Mapping[str, Sequence[Mapping[str, float]]],
+) -> Iterator[tuple[tuple[str, str], tuple[str, PairedT]]]:
+    """Yields the two rows of each of `DIFFERENCES`, a measure and its t-test. Rows are paired by seed; seeds that one
+    of them lacks are left out, and so are differences with fewer than two."""
+    for rows in DIFFERENCES:
+        after, before = (by_seed.get(row, ()) for row in rows)
+        if min(len(after), len(before)) > 1:
+            for what in MEASURES:
+                yield (
+                    rows,
+                    (what, paired_t([one[what] - other[what] for one, other in zip(after, before, strict=False)])),
+                )
 
 
 def searches_of(searched: Mapping[str, Mapping[str, float]], name: str) -> dict[str, float]:

@@ -47,6 +47,21 @@ def test_exchanging_sides_keeps_the_ids_and_the_better_text(tmp_path: Path) -> N
         assert other.preferred != pair.preferred
 
 
+def test_a_written_table_gives_t_intervals_over_the_seeds_that_two_rows_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = {"GRPO": (0.9, 0.8, 0.1), "warm-up": (0.5, 0.6), "careful SFT": (0.5,)}
+    measures = ("accuracy", "P2, P4", "label_f1")
+    rows = {row: [dict.fromkeys(measures, score) for score in seeds] for row, seeds in scores.items()}
+    (tmp_path / "table.json").write_text(json.dumps({"by_seed": rows}))
+    monkeypatch.setattr(sys, "argv", ["run_haystack", "--table", str(tmp_path / "table.json")])
+    main()
+    # mean .3, standard deviation .1414, t(1) at .975 = 12.706
+    assert capsys.readouterr().out.splitlines() == [
+        f"GRPO - warm-up, t over 2 seeds: {what} +0.300 [-0.971, +1.571]" for what in measures
+    ]
+
+
 @pytest.mark.slow
 def test_rows_run_and_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -17,10 +17,12 @@ from judge_r1.training.recipe import Recipe
 
 
 def pair_labels(pair: ReasoningPair) -> Mapping[str, Iterable[str]]:
-    """What a pair counts under: its domain and kind, each principle it violates, and the operator of each flaw."""
+    """What a pair counts under: its domain, kind and set (its principle if it violates one alone, or multi), each
+    principle it violates, and the operator of each flaw."""
     return {
         "by_domain": [pair.domain],
         "by_kind": [pair.kind],
+        "by_set": [stratum(pair)[1]],
         "by_principle": [by_number(number).code for number in pair.violated],
         "by_operator": [flaw.operator for flaw in pair.origin.flaws],
     }

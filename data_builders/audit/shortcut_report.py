@@ -60,8 +60,11 @@ def _strongest_table(audit: ShortcutAudit) -> Table:
     table = _table(title, "", "pairs", "reader", "accuracy [95 %]", "")
     for finding in audit.strongest():
         result = finding.result
-        verdict = "" if finding.verdict == "reported" else finding.verdict
-        style = {"FLAGGED": "red", "pass": "green"}.get(verdict)
+        style, verdict = {
+            "pass": ("green", "pass"),
+            "FLAGGED": ("red", finding.reason.partition(" to tell")[0]),
+            "reported": (None, ""),
+        }[finding.verdict]
         table.add_row(result.group, str(result.pairs), result.probe, _interval(result), verdict, style=style)
     return table
 

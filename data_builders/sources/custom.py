@@ -12,6 +12,7 @@ in records, so data from others cannot change prompts. The judge's prompt contai
 limited to letters, digits, blanks, `_` and `-`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -24,7 +25,7 @@ from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present, corpus_rows
 from judge_r1.core.record_base import NonEmpty
-from judge_r1.core.records import Case, Domain
+from judge_r1.core.records import DOMAIN, Case, Domain
 from judge_r1.core.tabular import HUB
 from judge_r1.core.yaml_config import ConfigModel, load_config
 
@@ -35,6 +36,14 @@ def _wording(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("must be words on one line")
     return text.strip()
+
+
+def _plain(name: object) -> object:
+    if isinstance(name, str) and not re.fullmatch(DOMAIN, name):
+        raise ValueError(
+            f"{name!r} must have lower-case letters, digits, blanks, _ and - only, and begin with a letter"
+        )
+    return name
 
 
 def _as_list(files: object) -> object:
@@ -58,7 +67,7 @@ class Columns(ConfigModel):
 class DomainFile(ConfigModel):
     """A domain, and the files of its cases."""
 
-    domain: Domain
+    domain: Annotated[Domain, BeforeValidator(_plain)]
     role: Wording
     decision_name: Wording = "decision"
     files: Annotated[list[NonEmpty], BeforeValidator(_as_list), Field(min_length=1)]
@@ -76,6 +85,11 @@ def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str])
     """At most `limit` cases, in the order of `files` and their rows. `seed` has no effect."""
     if path is None:
         raise SourceError(f"source {NAME!r} reads a domain file: give --path domain.yaml")
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        raise SourceError(
+            f"{path}: source {NAME!r} reads a YAML file (domain.yaml) that names the domain, the table of cases and "
+            "its columns; docs/build_dataset.md#your-own-domain has an example"
+        )
     described = load_config(DomainFile, path)
     DOMAINS[described.domain] = DomainText(role=described.role, decision_name=described.decision_name)
     found = (_case(row, described, skipped) for row in _unique(_rows(path, described), described))

@@ -103,7 +103,9 @@ def shortcuts(
     print_shortcuts(audit, Console())
     unknown = [name for name in CASE_DEPENDENT if name in audit.not_probed]
     missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
-    Console().print(f"{path}: {len(audit.flagged)} flagged{missing}", markup=False)
+    flagged = dict.fromkeys(finding.result.group for finding in audit.flagged)
+    groups = f"{len(flagged)} flagged ({', '.join(flagged)})" if flagged else "no group flagged"
+    Console().print(f"{path}: {groups}{missing}", markup=False)
 
 
 def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:

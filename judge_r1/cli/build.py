@@ -22,6 +22,7 @@ from judge_r1.cli.options import (
     ray_workers,
 )
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.principles import PRINCIPLES
 
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
@@ -201,6 +202,11 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     skipped = counts[f"skipped_{lead.plural}"]
     for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
+    if few := _few(counts):
+        console.print(
+            f"few pairs: {few}. For an audit, add cases; for more flaws of these principles, use --teacher.",
+            style="yellow", markup=False,
+        )  # fmt: skip
     if "cascade" in counts:
         console.print(_cascade(counts["cascade"]))
     if "wanted" in counts.get("teacher", {}):
@@ -209,6 +215,15 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} rejections"))
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
+
+
+def _few(counts: dict[str, Any], share: float = 0.6) -> str:
+    """The principles of which rules made less than this share of the single pairs that a real corpus should give."""
+    if "citations" not in counts or "single" not in counts["kinds"]:
+        return ""
+    wanted, made = counts["cases"] * counts["variants"], counts["by_set"]
+    sets = {principle.code: made.get(principle.code, 0) for principle in PRINCIPLES}
+    return ", ".join(f"{code} {count} of {wanted} wanted" for code, count in sets.items() if count < share * wanted)
 
 
 def _rejections(rejected: dict[str, int], title: str) -> Table:

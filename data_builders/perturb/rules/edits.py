@@ -13,8 +13,8 @@ from data_builders.perturb.rules.text_match import content_words, sentence_index
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 TEACHER = "rules"
-MIN_RESTATED = 3
-"""Words, besides the changed ones, by which another sentence repeats a citation."""
+MIN_RESTATED, MIN_RESTATED_DENIAL = 3, 2
+"""Words, besides the changed ones, by which another sentence repeats a citation; of a denied one at least a third."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
 
@@ -49,7 +49,7 @@ def _is_repeated(reference: str, step: Step, edit: Edit) -> bool:
     start, end = step.start + whole[0], step.start + whole[1]
     removed = set(content_words(reference[edit.start : edit.end])) - set(content_words(edit.replacement))
     rest = set(content_words(reference[start:end])) - removed
-    shared = MIN_RESTATED if removed else max(MIN_RESTATED, len(rest) / 2)
+    shared = MIN_RESTATED if removed else max(MIN_RESTATED_DENIAL, len(rest) / 3)
     return any(
         removed <= other.stems and len(rest & other.stems) >= shared
         for other in sentence_index(reference)

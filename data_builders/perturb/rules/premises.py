@@ -39,7 +39,8 @@ _AUXILIARY = re.compile(
 _BEFORE_VERB = re.compile(
     r"^(?:But|And|However|So|Or|All|Both|Some|Many|Most|No|Neither|Nothing|Nobody|None|Only|Every|Each|Few|Little|If|When"
     r"|What|Although|While|As|Since|Because)\b|[\n(,?]"
-    r"|\b(?:how|whether|if|when|where|what|why|because|since|although|while|who|which|as|no|not|never|neither|only|nor)\b",
+    r"|\b(?:how|whether|if|when|where|what|why|because|since|although|while|who|which|as|no|not|never|neither|only|nor)\b"
+    r"|\bthat $",
 )
 _POLAR = re.compile(
     r"^ (?:not|no|never|only|also|always|nor|often|usually|already|still|thus|therefore|then|both|all"

@@ -65,6 +65,9 @@ def test_a_conclusion_without_a_ground_is_not_reversed() -> None:
         ("the patient was treated, but only in part", None),
         ("the patient left", None),
         ("The difficulties were admittedly in large measure of his making", None),
+        ("The seal was not merely observed", None),
+        ("The seal was merely observed", None),
+        ("Of 12 hangers that were examined, 3 had cracks", None),
     ],
 )
 def test_a_clause_is_denied_if_the_denial_is_certain(clause: str, denied: str | None) -> None:

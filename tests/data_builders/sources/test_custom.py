@@ -127,7 +127,7 @@ def test_hub_names_are_recognised(tmp_path: Path) -> None:
         ({"role": "a\nb"}, r"field role: must be words on one line"),
         ({"role": " "}, r"field role: must be words on one line"),
         ({"role": "x" * 201}, r"field role: String should have at most 200 characters"),
-        ({"domain": "Insurance!"}, r"field domain: String should match pattern"),
+        ({"domain": "Insurance!"}, r"field domain: 'Insurance!' must have lower-case letters"),
         ({"license": ...}, r"give either license, or columns\.license if it differs by row"),
         ({"files": "clams.jsonl"}, r"domain\.yaml: key files names clams\.jsonl, and .*clams\.jsonl does not exist"),
         ({"files": []}, r"field files"),
@@ -157,6 +157,9 @@ def test_a_missing_or_invalid_file_is_reported(tmp_path: Path) -> None:
         next(read(None, None, 0, Counter()))
     with pytest.raises(JudgeError, match=r"nowhere\.yaml cannot be read"):
         cases(tmp_path / "nowhere.yaml")
+    for other in (tmp_path, tmp_path / "claims.jsonl"):
+        with pytest.raises(SourceError, match=r"reads a YAML file .* docs/build_dataset\.md#your-own-domain"):
+            cases(other)
     (tmp_path / "bad.yaml").write_text("domain: [")
     with pytest.raises(JudgeError, match=r"bad\.yaml is not YAML"):
         cases(tmp_path / "bad.yaml")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from data_builders.audit.reading.results import EVERYONE, DoubtedPair, ReadingResults, Share
@@ -30,7 +30,8 @@ def print_reading(results: ReadingResults, console: Console) -> None:
             agreement.add_row(line.principle, line.question, str(line.n), f"{100 * line.share:.1f} %", kappa)
         console.print(agreement)
     if results.doubted:
-        doubted = Table("pair", "principle", "domain", "operator", "answers", title="Pairs with an answer no")
+        pair_id = Column("pair", min_width=16)  # whole, so that it can be searched
+        doubted = Table(pair_id, "principle", "domain", "operator", "answers", title="Pairs with an answer no")
         for pair in results.doubted:
             doubted.add_row(pair.pair_id, pair.principle, pair.domain, Text(pair.operator), Text(_answers(pair)))
         console.print(doubted)

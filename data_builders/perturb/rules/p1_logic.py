@@ -110,6 +110,7 @@ def reversed_link(case: Case, step: Step, rng: Random) -> Edit | None:
         and not step.text[: match.start()].endswith(
             ("and ", "or ", "not ", "less ", "was ", "were ", "is ", "are ", "be ")
         )
+        and not re.search(r", and that\b", step.text[match.end() : end])
         and (match[0] != "so" or step.text[: match.start()].endswith(", "))
     ]
     if not matches:

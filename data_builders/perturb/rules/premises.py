@@ -46,6 +46,7 @@ _POLAR = re.compile(
     r"^ (?:not|no|never|only|also|always|nor|often|usually|already|still|thus|therefore|then|both|all"
     r"|(?:admitted|certain|clear|evident|apparent|probab|possib|presumab|undoubted|according|mere|main|primari|part"
     r"|partial|sole|exclusive|hard|scarce|bare|rare|large|most|simp)ly|indeed|however|perhaps|just|in part|at least)\b"
+    r"|^ (?:about |approximately )?\d"
     r"|\b(?:any|either|neither|yet|nor|but|at all|even|until|anything|unless|only|no|none|nothing|rather than)\b"
 )
 _EXCLUDES = re.compile(

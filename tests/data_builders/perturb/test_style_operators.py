@@ -68,6 +68,7 @@ def test_a_conclusion_without_a_ground_is_not_reversed() -> None:
         ("The seal was not merely observed", None),
         ("The seal was merely observed", None),
         ("Of 12 hangers that were examined, 3 had cracks", None),
+        ("Albumin was 31 g/L", None),
     ],
 )
 def test_a_clause_is_denied_if_the_denial_is_certain(clause: str, denied: str | None) -> None:

@@ -49,6 +49,11 @@ ROWS: Mapping[str, tuple[str, str]] = {
 """Trained rows: recipe in recipes/english, and the row that it starts from."""
 BATCH = 96
 ELSEWHERE = ", another case's passages"
+CONTROLS: Mapping[str, Sequence[str]] = {
+    "warm-up": (f"warm-up{ELSEWHERE}", "base", "SFT without search"),
+    "GRPO": (f"GRPO{ELSEWHERE}", "warm-up"),
+}
+"""What a row is compared with, pair by pair."""
 
 
 def main() -> None:
@@ -109,7 +114,8 @@ ABOUT: Mapping[str, Measure] = {
 
 def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
     """Yields the accuracy of each row with its 95 % interval by case, of all pairs and of those that violate P2 or P4
-    alone, together and apart, and how much another case's passages change it."""
+    alone, together and apart, and its difference to its controls: another case's passages, the model that it starts
+    from, and SFT without search."""
     for row, items in results.items():
         clusters = {item.item_id: item.cluster_id for item in items}
         for what, measure in ABOUT.items():
@@ -118,11 +124,12 @@ def intervals(results: Mapping[str, Sequence[ItemResult]]) -> Iterator[str]:
                 continue
             low, high = clustered_mean_ci(list(scores.values()), [clusters[item_id] for item_id in scores])
             yield f"{row}: {what} {fmean(scores.values()):.3f} [{low:.3f}, {high:.3f}], {len(scores)} pairs"
-            if f"{row}{ELSEWHERE}" in results:
-                [others] = measured(results, [f"{row}{ELSEWHERE}"], measure)
-                low, high = paired_difference_ci(others, scores, clusters)
-                delta = fmean(others.values()) - fmean(scores.values())
-                yield f"{row}{ELSEWHERE}: {what} {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
+            for control in CONTROLS.get(row, ()):
+                if control in results:
+                    [others] = measured(results, [control], measure)
+                    low, high = paired_difference_ci(scores, others, clusters)
+                    delta = fmean(scores.values()) - fmean(others.values())
+                    yield f"{row} - {control}: {what} {delta:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def rule_row(pairs: PairSet, episode: EpisodeConfig) -> dict[str, float]:

@@ -18,6 +18,7 @@ from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.p4_details import ForeignDetails
 from data_builders.perturb.rules.selection import Candidate, Selection
+from data_builders.perturb.rules.statement_rates import StatementRates
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
@@ -31,6 +32,9 @@ from judge_r1.core.records import Case, ReasoningPair
 T = TypeVar("T")
 GENERATED = 150
 """The generated cases of each domain whose details P4 may cite in others: every citable kind occurs several times."""
+
+RATED = 400
+"""The first cases of a corpus, by which the commonness of statements is known."""
 
 
 class _Pairs(Generator[T]):
@@ -120,7 +124,9 @@ class PairsByRules(_Pairs[Case]):
         self._rules, self._selection = source.operators, None
         if source.balanced:
             likelihoods = CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None
-            self._selection = Selection(likelihoods, repeating=plan.cases_per_domain is not None)
+            repeating = plan.cases_per_domain is not None
+            rates = None if repeating else StatementRates(lambda: islice(self._cases(None, None, Counter()), RATED))
+            self._selection = Selection(likelihoods, repeating=repeating, rates=rates)
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan
@@ -181,6 +187,8 @@ class PairsByRules(_Pairs[Case]):
             rule_set=self._rules,
             most=plan.candidates,
         )
+        if self.plan.reader is not None:  # it reads the best candidates only
+            self._selection.compare_statements(case, drawn.candidates)
         self._selection.measure(case.reference, drawn.candidates)
         return PairDraft(case, drawn.abstained, drawn.candidates)
 
@@ -189,7 +197,7 @@ class PairsByRules(_Pairs[Case]):
         pairs: Iterable[ReasoningPair] = draft.pairs
         if draft.candidates is not None:
             assert self._selection is not None
-            pairs = choose_balanced(draft.candidates, self.plan.variants, self._selection, draft.abstained)
+            pairs = choose_balanced(draft.case, draft.candidates, self.plan.variants, self._selection, draft.abstained)
         return _RuleGroup([draft.case, *pairs], draft.abstained)
 
     def add(self, group: _RuleGroup) -> None:

@@ -58,8 +58,9 @@ def perturb_balanced(
         most=most,
     )
     abstained.update(drawn.abstained)
+    selection.compare_statements(case, drawn.candidates)
     selection.measure(case.reference, drawn.candidates)
-    yield from choose_balanced(drawn.candidates, variants, selection, abstained)
+    yield from choose_balanced(case, drawn.candidates, variants, selection, abstained)
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,14 @@ def draw_candidates(
 
 
 def choose_balanced(
-    drawn: Mapping[str, Sequence[Candidate]], variants: int, selection: Selection, abstained: Counter[str]
+    case: Case,
+    drawn: Mapping[str, Sequence[Candidate]],
+    variants: int,
+    selection: Selection,
+    abstained: Counter[str],
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` pairs of each kind. The candidates have been measured."""
+    selection.compare_statements(case, drawn)
     for name, candidates in drawn.items():
         yield from _chosen(name, candidates, variants, selection, abstained)
 

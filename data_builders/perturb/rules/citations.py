@@ -16,7 +16,7 @@ from data_builders.perturb.rules.facts import Fact, facts, is_plain
 from data_builders.perturb.rules.operators import Interval, Step, seeded_random
 from data_builders.perturb.rules.remarks import find_remarks, sound_remarks
 from data_builders.perturb.rules.sentence_parts import is_dependent
-from data_builders.perturb.rules.statements import find_statements, stated
+from data_builders.perturb.rules.statements import Statement, find_statements, is_mentioned, stated
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
 from data_builders.perturb.rules.values import has_value
@@ -77,7 +77,8 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
             placed[site] += f" {remarks.pop()}"
     citations, statements = len(placed), 0
     if corpus is None:
-        for text, site in _placed_statements(case, sites, min(4 * count // 3, STATEMENTS), seed):
+        shown = " ".join(placed.values())
+        for text, site in _placed_statements(case, shown, sites, min(4 * count // 3, STATEMENTS), seed):
             placed[site] = f"{text} {placed.get(site, '')}".rstrip()
             statements += 1
     if not placed:
@@ -98,24 +99,37 @@ def cite_facts(case: Case, count: int, seed: int = 0, corpus: CorpusFacts | None
     )
 
 
-def _placed_statements(case: Case, sites: Mapping[int, int], count: int, seed: int) -> Iterator[tuple[str, int]]:
+def _placed_statements(
+    case: Case, shown: str, sites: Mapping[int, int], count: int, seed: int
+) -> Iterator[tuple[str, int]]:
     """Yield up to `count` statements that the case supports, and the ends of sentences behind which they stand.
 
-    A site has one at most. Sites on the same topic come first, then those in steps with the fewest statements: the
-    variants of P4 change different steps.
+    Neither the reference, the citations (`shown`) nor another statement mentions the matter of a statement: the rest
+    of the text would confirm a true one, and never an invented one. A site has one at most. Sites on the same topic
+    come first, then those in steps with the fewest statements: the variants of P4 change different steps.
     """
     rng = seeded_random(case, seed, "statements")
     in_step, free = Counter[int](), rng.sample(list(sites), len(sites))
     themes = {site: themes_of(case.domain, case.reference[max(0, site - AROUND) : site]) for site in sites}
-    true = stated(case)
+    true, taken = stated(case, shown), list[Statement]()
     for statement in rng.sample(true, len(true)):
         if count == 0 or not free:
             return
+        if any(_related(case.domain, statement, other) for other in taken):
+            continue
+        taken.append(statement)
         site = min(free, key=lambda end: (in_step[sites[end]], statement.topic not in themes[end]))
         in_step[sites[site]] += 1
         free.remove(site)
         count -= 1
         yield statement.wording(rng), site
+
+
+def _related(domain: str, one: Statement, other: Statement) -> bool:
+    """Whether one of two statements mentions the matter of the other."""
+    return is_mentioned(domain, one.matter, " ".join(other.texts)) or is_mentioned(
+        domain, other.matter, " ".join(one.texts)
+    )
 
 
 def _sentence_ends(step: Step) -> Iterator[int]:

@@ -5,6 +5,7 @@ The context nowhere has the new value beside the words of the citation (`pair_ch
 
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from random import Random
 
 from data_builders.perturb.rules.citations import Citation
@@ -15,10 +16,12 @@ from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Cla
 from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
 
+SAME_NAME = 0.8
+"""How much the words of two spellings of a name have in common: twice the shared characters by all."""
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Judge", "Professor")
 NAME = re.compile(
     r"\b(?!(?:The|This|That|In|On|At|By|A|An|His|Her|Its|Their|However|Moreover|Both|When|After|Before)\b)"
-    rf"(?:(?:{'|'.join(_TITLES)}) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
+    rf"(?:(?:{'|'.join(_TITLES)}) (?:(?:[A-ZÀ-Ž]\.)+|[A-ZÀ-Ž][\w’'-]*)(?: [A-ZÀ-Ž][\w’'-]+)?"
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
@@ -27,6 +30,7 @@ _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
 _EITHER_ORDER = re.compile(
     r", |,? ?(?:/|(?:and/or|and also|and|or|to|nor|versus|plus|as well as|together with|along with)\b)"
     r"(?: (?:in|on|of|at))?(?: the)? ?"
+    r"|(?:, [\w-]+(?: [\w-]+)?)+,? (?:(?:and|or) )?"
 )
 """What stands between two values that contradict nothing in the other order (left and right) or read badly (3 to 5)."""
 _DENIED = re.compile(r"\b(?:no|not|any|never|without|other)\b[^.;,]{0,25}$|\bevery (?:\S+ )?$", re.IGNORECASE)
@@ -62,7 +66,15 @@ def _names_of_same_kind(context: str, name: str) -> list[str]:
     """Return the other names of the context with the same title or the same last word."""
     kind = name_kind(name)
     found = dict.fromkeys(match[0] for match in NAME.finditer(context))
-    return [other for other in found if kind and name_kind(other) == kind and other != name]
+    return [other for other in found if kind and name_kind(other) == kind and not _is_spelling(name, other)]
+
+
+def _is_spelling(name: str, other: str) -> bool:
+    """Whether two names are spellings of one: Białystok and Bialystok."""
+    words, others = name.split(), other.split()
+    return len(words) == len(others) and all(
+        SequenceMatcher(None, one, two).ratio() >= SAME_NAME for one, two in zip(words, others, strict=True)
+    )
 
 
 def name_kind(name: str) -> str:

@@ -13,6 +13,7 @@ from judge_r1.core.records import Case
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
+SATURDAY = 5
 _BODY_TEMPERATURES = range(34, 43)
 """In degrees Celsius. Other values stand out in a patient."""
 
@@ -104,21 +105,31 @@ def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str
     def fits(other: str) -> bool:
         new = before + other + after
         same_form = kind == "month" or len(other) == part[1] - part[0]
-        return same_form and _exists(new) and not contains(case.context, new)
+        return same_form and _is_like(text[slice(*span)], new) and not contains(case.context, new)
 
     new = swap_class.swap(found, fits, "", rng)
     return None if new is None else before + new + after
 
 
-def _exists(text: str) -> bool:
-    """Whether a date such as `31 June 2003` is in the calendar. The year may be missing."""
+def _is_like(old: str, new: str) -> bool:
+    """Whether two dates are in the calendar, unlike `31 June 2003`, and both on a weekend or neither: authorities
+    seldom work on Sundays, which would show the changed date."""
+    try:
+        days = [day for day in (_day(old), _day(new)) if day is not None]
+    except ValueError:
+        return False
+    return len({day.weekday() < SATURDAY for day in days}) <= 1
+
+
+def _day(text: str) -> date | None:
+    """The day that a text names, or None if it names none. Without a year it is one of 2000, a leap year.
+
+    Raises:
+        ValueError: there is no such day.
+    """
     match = DATE.fullmatch(text)
     day = (match["day"] or match["day2"]) if match else None
     if match is None or day is None:
-        return True
+        return None
     month = [term.text for term in MONTHS.terms].index(match["month"] or match["month2"]) + 1
-    try:
-        date(int(match["year"] or 2000), month, int(day))
-    except ValueError:
-        return False
-    return True
+    return date(int(match["year"] or 2000), month, int(day))

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from data_builders.perturb.rules.flaw_features import changed_words, count_features
 from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
-from judge_r1.core.records import ReasoningPair, Span
+from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statements import statement_key
+from judge_r1.core.records import Case, ReasoningPair, Span
 
 Vector = NDArray[np.float64]
 SCALES = {
@@ -33,6 +35,7 @@ SCALES = {
     "mean log-likelihood": 0.03,
     "mean log-likelihood of the change": 1.0,
     "least likely token of the change": 2.0,
+    "commonness": 1.0,
 }
 """The difference of each feature that counts about as much as its sign."""
 PRIOR = 10
@@ -75,12 +78,16 @@ class Candidate:
     words: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def changed_texts(self) -> tuple[str, str]:
+        """What the first flaw removes, and what it brings."""
+        flaw, longer = self.pair.origin.flaws[0].span, len(self.pair.flawed) - len(self.pair.reference)
+        return self.pair.reference[flaw.start : flaw.end - longer], self.pair.flawed[flaw.start : flaw.end]
+
+    @property
     def changed_endings(self) -> dict[str, int]:
         """The ends of the sentence that a flaw brings (1) and of the old one (-1), without numbers and names."""
-        flaw, longer = self.pair.origin.flaws[0].span, len(self.pair.flawed) - len(self.pair.reference)
         least = STATEMENT if self.pair.violated == (4,) else ENDING
-        old = _ending(self.pair.reference[flaw.start : flaw.end - longer], least)
-        new = _ending(self.pair.flawed[flaw.start : flaw.end], least)
+        old, new = (_ending(text, least) for text in self.changed_texts)
         return {ending: sign for ending, sign in ((old, -1), (new, 1)) if ending and new != old}
 
     def change(self, reference: str) -> tuple[str, str, str, Span]:
@@ -106,13 +113,26 @@ class _Group:
 class Selection:
     """The state of one build. Choices depend on the order of the cases, which a build fixes.
 
-    `likelihoods` may be None: then the language model's features are not balanced. `repeating` is for generated cases,
-    which share sentences: a flaw may bring a sentence again, and sentences are balanced like words.
+    `likelihoods` may be None: then the language model's features are not balanced. `rates` are of the statements that
+    P4 exchanges; without them, their commonness is not balanced. `repeating` is for generated cases, which
+    share sentences: a flaw may bring a sentence again, and sentences are balanced like words.
     """
 
-    def __init__(self, likelihoods: Likelihoods | None = None, *, repeating: bool = False) -> None:
+    def __init__(
+        self, likelihoods: Likelihoods | None = None, *, repeating: bool = False, rates: StatementRates | None = None
+    ) -> None:
         self._likelihoods, self._guess, self.repeating = likelihoods, LikelihoodGuess(), repeating
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
+        self._rates = rates
+
+    def compare_statements(self, case: Case, drawn: Mapping[str, Sequence[Candidate]]) -> None:
+        """Measure whether a P4 flaw brings a statement that is more common in the corpus than the one that it removes.
+        A reader who knows what is common in such cases finds no flaws if that is so in half of them."""
+        for candidate in drawn.get("P4", ()) if self._rates else ():
+            assert self._rates is not None
+            old, new = (statement_key(case.domain, text) for text in candidate.changed_texts)
+            if old and new:
+                candidate.features["commonness"] = self._rates.log_odds(case, new) - self._rates.log_odds(case, old)
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
         """Measure the candidates of one case, by principle. Those that the language model does not read are removed."""

@@ -62,14 +62,31 @@ class Statement(NamedTuple):
         return rng.choice(self.texts)
 
 
-def stated(case: Case) -> Sequence[Statement]:
-    """Return the statements that a case supports and its reference does not mention."""
-    return _of_case(case.domain, case.context, case.reference)[0]
+def stated(case: Case, cited: str = "") -> Sequence[Statement]:
+    """Return the statements that a case supports, on matters that neither its reference nor `cited` mentions."""
+    return _of_case(case.domain, case.context, f"{case.reference}\n{cited}")[0]
 
 
 def unstated(case: Case) -> Sequence[Statement]:
     """Return the statements on matters that neither the context nor the reference of a case mentions."""
     return _of_case(case.domain, case.context, case.reference)[1]
+
+
+def supported(domain: str, context: str) -> tuple[list[str], list[str]]:
+    """Return the keys of the statements that a context supports, and of those on matters that it does not mention."""
+    keys = _keys(domain)
+    true, unknown = ([keys[statement.texts[0]] for _, statement in found] for found in _of_context(domain, context))
+    return true, unknown
+
+
+def statement_key(domain: str, text: str) -> str | None:
+    """Return the key of a statement in any wording, or None for another text."""
+    return _keys(domain).get(text.strip())
+
+
+def is_mentioned(domain: str, matter: str, text: str) -> bool:
+    """Whether a text says anything about the matter of this name."""
+    return _by_name(domain)[matter].is_mentioned(text)
 
 
 def find_statements(text: str, domain: str) -> list[tuple[int, int, str]]:
@@ -137,6 +154,23 @@ def _topics(domain: str) -> dict[str, str]:
         for text in variant.texts
         for several in (False, True)
     }
+
+
+@lru_cache(maxsize=8)
+def _keys(domain: str) -> dict[str, str]:
+    """The key of each wording, in singular and plural: the name of its matter, and which statement on it."""
+    return {
+        _in_number(text, several): f"{matter.name} {number}"
+        for matter in matters(domain)
+        for number, variant in enumerate(matter.statements)
+        for text in variant.texts
+        for several in (False, True)
+    }
+
+
+@lru_cache(maxsize=8)
+def _by_name(domain: str) -> dict[str, Matter]:
+    return {matter.name: matter for matter in matters(domain)}
 
 
 @lru_cache(maxsize=8)

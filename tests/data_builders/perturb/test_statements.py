@@ -1,5 +1,6 @@
 """Statements are plain sentences that a case states or says nothing about, and P4 exchanges the two."""
 
+import math
 import re
 import time
 from collections import Counter
@@ -13,7 +14,18 @@ from perturb_factories import case_of, rule, steps_of
 from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.citations import STATEMENTS, cite_facts
 from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.statements import DOMAINS, Matter, find_statements, matters, stated, unstated
+from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statements import (
+    DOMAINS,
+    Matter,
+    find_statements,
+    is_mentioned,
+    matters,
+    stated,
+    statement_key,
+    supported,
+    unstated,
+)
 from judge_r1.core.records import Case
 
 ALL = (*DOMAINS, "general")
@@ -118,6 +130,28 @@ def test_a_reference_gets_true_statements_in_different_steps() -> None:
     texts = {text for statement in stated(SEEN) for text in statement.texts}
     assert {case.reference[start:end] for start, end, _ in found} <= texts
     assert "statements" not in cite_facts(SEEN, 0).meta
+
+
+def test_the_rest_of_a_reference_confirms_no_statement() -> None:
+    shown = "He has never smoked, and no tobacco was found."
+    assert "smoking" in {statement.matter for statement in stated(SEEN)}
+    assert "smoking" not in {statement.matter for statement in stated(SEEN, shown)}
+    case = cite_facts(SEEN, 6)
+    found = find_statements(case.reference, "medical")
+    assert found
+    for start, end, _ in found:
+        matter = (statement_key("medical", case.reference[start:end]) or "").rsplit(" ", 1)[0]
+        assert not is_mentioned("medical", matter, f"{case.reference[:start]} {case.reference[end:]}")
+
+
+def test_a_statement_is_as_common_as_other_cases_support_it() -> None:
+    smoker, other = (
+        case_of("medical", f"{text} She left.", "1. A claim.") for text in ("He never smoked.", "He rode.")
+    )
+    [key] = [key for key in supported("medical", smoker.context)[0] if key.startswith("smoking")]
+    rates = StatementRates(lambda: [smoker, smoker, other])
+    assert rates.log_odds(smoker, key) == 0  # one of the two others supports it, one says nothing
+    assert rates.log_odds(other, key) == pytest.approx(math.log(2.5 / 0.5))
 
 
 @given(st.lists(st.sampled_from(wordings("medical")), unique=True, max_size=5), st.integers(0, 9))

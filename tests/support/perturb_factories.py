@@ -44,7 +44,8 @@ LEGAL = case_of(
     "applicant is a farmer. Mr Zielinski met nobody. The letter was read by Mr Kowal at noon. The witness was "
     "arrested at the station with 25 parcels in a car of the school. The Regional Court dismissed the appeal of the "
     "owner in autumn. The hearing was public, while the visit of the parties was private. The lorry was full of "
-    "timber, gravel and cement from the yard. The prosecutor was not present when the bags were opened.",
+    "timber, gravel and cement from the yard. The prosecutor was not present when the bags were opened. He was "
+    "divorced.",
     "1. The Court notes that on 14 May 2003 the District Court granted the applicant's request.\n"
     "2. It further observes that Mr Nowak, as a neighbour, gave a statement, and that it was therefore reasonable to "
     "hear him.\n"
@@ -96,7 +97,7 @@ FAMILY = case_of(
     "football. A social worker spoke with him about school. The flat was near a school, hospital and station of the "
     "line. The mother was employed by a bakery, whereas the father was unemployed. Mr Wrona was heard as a witness on "
     "11 May 2006. The appeal was read by Mr Sowa on 3 June 2006. The rent of the flat was paid for 18 days by "
-    "the owner of the bakery. The appeal was dismissed because of a missing signature.",
+    "the owner of the bakery. The appeal was dismissed because of a missing signature. He had been drunk.",
     "1. The Court notes that the mother lived in Warsaw and that the father moved to Lublin (see paragraph 4 above).\n"
     "2. The request for access had been lodged in time (within the statutory period of one month). It was refused by "
     "the District Court without a hearing of the parties. The son was not heard by the judge, although he was able to "

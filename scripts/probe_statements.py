@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from data_builders.perturb.rules.statement_rates import StatementRates
-from data_builders.perturb.rules.statements import find_statements, is_mentioned, statement_key, supported
+from data_builders.perturb.pair_checks import replaced_texts
+from data_builders.perturb.rules.statement_rates import CaseStatements, StatementRates
+from data_builders.perturb.rules.statements import find_statements, is_mentioned, statement_key
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.statistics.intervals import clustered_mean_ci
@@ -61,26 +62,26 @@ class Corpus:
         return is_mentioned(found.case.domain, key.rsplit(" ", 1)[0], found.rest)
 
     def common(self, found: Exchange, key: str) -> float:
-        return self.rates.log_odds(found.case, key)
+        return self.rates.log_odds(self._statements[found.case.case_id], key)
 
     def repeated(self, found: Exchange, key: str) -> float:
         return sum(key in self.places[other.case_id] for other in self._others(found))
 
     def similar_cases(self, found: Exchange, key: str) -> float:
-        weights = self._similarity(found.rest)
-        counts = [1e-3, 1e-3]
-        for other, weight in zip(self.cases, weights, strict=True):
-            if other.domain == found.case.domain and other.case_id != found.case.case_id:
-                for kind, keys in enumerate(self._supported[other.case_id]):
-                    counts[kind] += weight * (key in keys)
-        return math.log(counts[0] / counts[1])
+        weights = dict(zip(self.places, self._similarity(found.rest), strict=True))
+        true = unknown = 1e-3
+        for other in self._others(found):
+            statements, weight = self._statements[other.case_id], weights[other.case_id]
+            true += weight * (key in statements.supported)
+            unknown += weight * (key in statements.unmentioned)
+        return math.log(true / unknown)
 
     def _others(self, found: Exchange) -> list[Case]:
         return [c for c in self.cases if c.domain == found.case.domain and c.case_id != found.case.case_id]
 
     @cached_property
-    def _supported(self) -> dict[str, tuple[list[str], list[str]]]:
-        return {case.case_id: supported(case.domain, case.context) for case in self.cases}
+    def _statements(self) -> dict[str, CaseStatements]:
+        return {case.case_id: CaseStatements.of(case) for case in self.cases}
 
     @cached_property
     def _similarity(self) -> Callable[[str], NDArray[np.float64]]:
@@ -102,11 +103,11 @@ def exchanges(data: PairSet) -> list[tuple[ReasoningPair, Exchange]]:
     found = []
     for pair in data.pairs:
         if pair.violated == (4,):
-            span, longer = pair.origin.flaws[0].span, len(pair.flawed) - len(pair.reference)
-            old = statement_key(pair.domain, pair.reference[span.start : span.end - longer])
+            span, [removed] = pair.origin.flaws[0].span, replaced_texts(pair) or [""]
+            old = statement_key(pair.domain, removed)
             new = statement_key(pair.domain, pair.flawed[span.start : span.end])
             if old and new:
-                rest = f"{pair.reference[: span.start]} {pair.reference[span.end - longer :]}"
+                rest = f"{pair.flawed[: span.start]} {pair.flawed[span.end :]}"
                 found.append((pair, Exchange(data.cases[pair.case_id], old, new, rest)))
     return found
 

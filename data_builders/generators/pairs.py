@@ -18,7 +18,7 @@ from data_builders.perturb.rules.corpus_facts import CorpusFacts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.p4_details import ForeignDetails
 from data_builders.perturb.rules.selection import Candidate, Selection
-from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statement_rates import CaseStatements, StatementRates
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
@@ -33,8 +33,8 @@ T = TypeVar("T")
 GENERATED = 150
 """The generated cases of each domain whose details P4 may cite in others: every citable kind occurs several times."""
 
-RATED = 400
-"""The first cases of a corpus, by which the commonness of statements is known."""
+RATED = 200
+"""The first cases of a corpus, by which the commonness of statements is known. Patterns take 0.2 to 0.5 s a case."""
 
 
 class _Pairs(Generator[T]):
@@ -109,6 +109,7 @@ class PairDraft:
     abstained: Counter[str]
     candidates: dict[str, list[Candidate]] | None = None
     pairs: list[ReasoningPair] = field(default_factory=list)
+    statements: CaseStatements | None = None
 
 
 @register
@@ -187,17 +188,20 @@ class PairsByRules(_Pairs[Case]):
             rule_set=self._rules,
             most=plan.candidates,
         )
+        statements = self._selection.statements_of(case)
         if self.plan.reader is not None:  # it reads the best candidates only
-            self._selection.compare_statements(case, drawn.candidates)
+            self._selection.compare_statements(statements, drawn.candidates)
         self._selection.measure(case.reference, drawn.candidates)
-        return PairDraft(case, drawn.abstained, drawn.candidates)
+        return PairDraft(case, drawn.abstained, drawn.candidates, statements=statements)
 
     def finish(self, draft: PairDraft) -> _RuleGroup:
         """Choose among the flaws, so that those of all cases so far are balanced."""
         pairs: Iterable[ReasoningPair] = draft.pairs
         if draft.candidates is not None:
             assert self._selection is not None
-            pairs = choose_balanced(draft.case, draft.candidates, self.plan.variants, self._selection, draft.abstained)
+            if self.plan.reader is None:
+                self._selection.compare_statements(draft.statements, draft.candidates)
+            pairs = choose_balanced(draft.candidates, self.plan.variants, self._selection, draft.abstained)
         return _RuleGroup([draft.case, *pairs], draft.abstained)
 
     def add(self, group: _RuleGroup) -> None:

@@ -24,6 +24,8 @@ from judge_r1.cli.options import (
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 
+FEW = 0.6
+"""The share of the wanted pairs of a principle below which the summary names it."""
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
     + [
@@ -192,7 +194,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     of = f" of {counts[lead.plural]} {lead.plural}" if lead != main else ""
     table = Table("", main.plural, title=f"{made}{of} in {out}")
     for group, labels in counts.items():
-        if group.startswith("by_") and group != "by_operator":
+        if group.startswith("by_") and group not in ("by_operator", "by_set"):
             for name, count in labels.items():
                 table.add_row(name, str(count))
             table.add_section()
@@ -204,7 +206,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
     if few := _few(counts):
         console.print(
-            f"few pairs: {few}. For an audit, add cases; for more flaws of these principles, use --teacher.",
+            f"few pairs of one principle: {few}. For more flaws of these principles, use --teacher.",
             style="yellow", markup=False,
         )  # fmt: skip
     if "cascade" in counts:
@@ -217,13 +219,13 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_agreement(counts["verifier"]))
 
 
-def _few(counts: dict[str, Any], share: float = 0.6) -> str:
-    """The principles of which rules made less than this share of the single pairs that a real corpus should give."""
-    if "citations" not in counts or "single" not in counts["kinds"]:
+def _few(counts: dict[str, Any]) -> str:
+    """The principles of which rules made few of the single pairs that the cases of a corpus should give."""
+    if not counts.get("citations") or "cases_per_domain" in counts or "single" not in counts["kinds"]:
         return ""
     wanted, made = counts["cases"] * counts["variants"], counts["by_set"]
     sets = {principle.code: made.get(principle.code, 0) for principle in PRINCIPLES}
-    return ", ".join(f"{code} {count} of {wanted} wanted" for code, count in sets.items() if count < share * wanted)
+    return ", ".join(f"{code} {count} of {wanted} wanted" for code, count in sets.items() if count < FEW * wanted)
 
 
 def _rejections(rejected: dict[str, int], title: str) -> Table:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from data_builders.build import build
-from data_builders.perturb.rules.selection import START, STRICT_LIMIT
 from judge_r1.core.pair_set import load_pairs
 from scripts.probe_statements import Corpus, Exchange, exchanges, main, scores
 
@@ -18,14 +17,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_build_shows_neither_mentioned_nor_common_statements(folder: Path) -> None:
+def test_the_text_of_a_build_mentions_neither_statement(folder: Path) -> None:
     data = load_pairs(folder)
     found, corpus = exchanges(data), Corpus(data)
     assert len(found) > 20
     assert set(scores(found, corpus.mentioned)) == {0.5}
-    for domain in {pair.domain for pair, _ in found}:
-        values = scores([one for one in found if one[0].domain == domain], corpus.common)
-        assert abs(sum(values) - len(values) / 2) <= START + STRICT_LIMIT * len(values) ** 0.5 + 2
 
 
 def test_a_confirmed_statement_is_found(folder: Path) -> None:

@@ -58,9 +58,9 @@ def perturb_balanced(
         most=most,
     )
     abstained.update(drawn.abstained)
-    selection.compare_statements(case, drawn.candidates)
+    selection.compare_statements(selection.statements_of(case), drawn.candidates)
     selection.measure(case.reference, drawn.candidates)
-    yield from choose_balanced(case, drawn.candidates, variants, selection, abstained)
+    yield from choose_balanced(drawn.candidates, variants, selection, abstained)
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,9 @@ def draw_candidates(
 
 
 def choose_balanced(
-    case: Case,
-    drawn: Mapping[str, Sequence[Candidate]],
-    variants: int,
-    selection: Selection,
-    abstained: Counter[str],
+    drawn: Mapping[str, Sequence[Candidate]], variants: int, selection: Selection, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
-    """Yield up to `variants` pairs of each kind. The candidates have been measured."""
-    selection.compare_statements(case, drawn)
+    """Yield up to `variants` pairs of each kind. The candidates have been measured and compared."""
     for name, candidates in drawn.items():
         yield from _chosen(name, candidates, variants, selection, abstained)
 

@@ -70,11 +70,9 @@ def _names_of_same_kind(context: str, name: str) -> list[str]:
 
 
 def _is_spelling(name: str, other: str) -> bool:
-    """Whether two names are spellings of one: Białystok and Bialystok."""
-    words, others = name.split(), other.split()
-    return len(words) == len(others) and all(
-        SequenceMatcher(None, one, two).ratio() >= SAME_NAME for one, two in zip(words, others, strict=True)
-    )
+    """Whether two names may be spellings of one, or one is fuller: Białystok and Bialystok, Mr Lis and Mr Jan Lis."""
+    shorter, longer = sorted((name.split(), other.split()), key=len)
+    return all(any(SequenceMatcher(None, one, two).ratio() >= SAME_NAME for two in longer) for one in shorter)
 
 
 def name_kind(name: str) -> str:

@@ -13,7 +13,7 @@ from judge_r1.core.records import Case
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
-SATURDAY = 5
+SATURDAY, LEAP_YEAR = 5, 2000
 _BODY_TEMPERATURES = range(34, 43)
 """In degrees Celsius. Other values stand out in a patient."""
 
@@ -115,14 +115,14 @@ def _is_like(old: str, new: str) -> bool:
     """Whether two dates are in the calendar, unlike `31 June 2003`, and both on a weekend or neither: authorities
     seldom work on Sundays, which would show the changed date."""
     try:
-        days = [day for day in (_day(old), _day(new)) if day is not None]
+        before, after = _day(old), _day(new)
     except ValueError:
         return False
-    return len({day.weekday() < SATURDAY for day in days}) <= 1
+    return before is None or after is None or (before.weekday() < SATURDAY) == (after.weekday() < SATURDAY)
 
 
 def _day(text: str) -> date | None:
-    """The day that a text names, or None if it names none. Without a year it is one of 2000, a leap year.
+    """The day that a text names, or None if it names no year.
 
     Raises:
         ValueError: there is no such day.
@@ -132,4 +132,5 @@ def _day(text: str) -> date | None:
     if match is None or day is None:
         return None
     month = [term.text for term in MONTHS.terms].index(match["month"] or match["month2"]) + 1
-    return date(int(match["year"] or 2000), month, int(day))
+    found = date(int(match["year"] or LEAP_YEAR), month, int(day))
+    return found if match["year"] else None

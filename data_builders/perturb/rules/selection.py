@@ -4,7 +4,8 @@ A linear reader learns nothing from features whose mean difference between the b
 The selection keeps running sums of these differences by group (principle and domain) and takes the candidate that
 brings them nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear
 combinations of features are balanced too. A candidate that moves a sum past its limit is left out. The features are
-counts (`flaw_features`), log-likelihoods under a language model, and the words that a flaw adds and removes.
+counts (`flaw_features`), log-likelihoods under a language model, the words that a flaw adds and removes, and how common
+the statements are that P4 exchanges.
 """
 
 import re
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from data_builders.perturb.rules.flaw_features import changed_words, count_features
 from data_builders.perturb.rules.likelihood_guess import LikelihoodGuess, Likelihoods
-from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statement_rates import CaseStatements, StatementRates
 from data_builders.perturb.rules.statements import statement_key
 from judge_r1.core.records import Case, ReasoningPair, Span
 
@@ -125,14 +126,19 @@ class Selection:
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
         self._rates = rates
 
-    def compare_statements(self, case: Case, drawn: Mapping[str, Sequence[Candidate]]) -> None:
+    def statements_of(self, case: Case) -> CaseStatements | None:
+        """What `compare_statements` needs of a case, or None if commonness is not balanced."""
+        return CaseStatements.of(case) if self._rates else None
+
+    def compare_statements(self, found: CaseStatements | None, drawn: Mapping[str, Sequence[Candidate]]) -> None:
         """Measure whether a P4 flaw brings a statement that is more common in the corpus than the one that it removes.
         A reader who knows what is common in such cases finds no flaws if that is so in half of them."""
-        for candidate in drawn.get("P4", ()) if self._rates else ():
-            assert self._rates is not None
-            old, new = (statement_key(case.domain, text) for text in candidate.changed_texts)
+        if self._rates is None or found is None:
+            return
+        for candidate in drawn.get("P4", ()):
+            old, new = (statement_key(found.domain, text) for text in candidate.changed_texts)
             if old and new:
-                candidate.features["commonness"] = self._rates.log_odds(case, new) - self._rates.log_odds(case, old)
+                candidate.features["commonness"] = self._rates.log_odds(found, new) - self._rates.log_odds(found, old)
 
     def measure(self, reference: str, drawn: Mapping[str, list[Candidate]]) -> None:
         """Measure the candidates of one case, by principle. Those that the language model does not read are removed."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_factories import CASES, CITED_MEDICAL
+from perturb_factories import CASES, CITED_MEDICAL, case_of
 
 from data_builders.audit.likelihood import LikelihoodReader
 from data_builders.build import LIKELIHOODS_FILE, build
@@ -23,6 +23,8 @@ from data_builders.perturb.rules.selection import (
     Candidate,
     Selection,
 )
+from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statements import stated
 from data_builders.perturb.rules.text_match import changed
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -149,6 +151,29 @@ def test_a_sentence_comes_back_only_after_a_flaw_has_removed_it() -> None:
         drawn = candidate(4, f"One reason is given. {new}", reference=reference)
         made.append(selection.choose([drawn], {}) is not None)
     assert made == [True, False, True, True, False]
+
+
+def test_flaws_of_p4_that_bring_the_more_common_statement_end_at_the_limit() -> None:
+    cases = [
+        case_of("legal", f"{text} It rained.", "1. A claim.")
+        for text in ("He was divorced.", "She was divorced.", "They were divorced.", "He had been drunk.", "Nothing.")
+    ]
+    common, rare = (
+        next(statement.texts[0] for statement in stated(cases[number]) if statement.matter == matter)
+        for number, matter in ((0, "divorce"), (3, "alcohol"))
+    )
+    selection = Selection(repeating=True, rates=StatementRates(lambda: cases))  # a sentence may come again
+
+    def is_chosen(old: str, new: str) -> bool:
+        drawn = {"P4": [candidate(4, new, reference=old)]}
+        selection.compare_statements(selection.statements_of(cases[-1]), drawn)
+        return selection.choose(drawn["P4"], {}) is not None
+
+    made = [is_chosen(rare, common) for _ in range(12)]
+    assert 0 < sum(made) < 12
+    assert made == sorted(made, reverse=True)
+    assert is_chosen(common, rare)
+    assert all(Selection(repeating=True).choose([candidate(4, common, reference=rare)], {}) for _ in range(12))
 
 
 @pytest.mark.parametrize(("number", "read"), [(2, READ_STRICT), (5, READ)])

@@ -4,6 +4,7 @@ import math
 import re
 import time
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -14,7 +15,7 @@ from perturb_factories import case_of, rule, steps_of
 from data_builders.lexicons import load_lexicon
 from data_builders.perturb.rules.citations import STATEMENTS, cite_facts
 from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.statement_rates import StatementRates
+from data_builders.perturb.rules.statement_rates import CaseStatements, StatementRates
 from data_builders.perturb.rules.statements import (
     DOMAINS,
     Matter,
@@ -26,6 +27,7 @@ from data_builders.perturb.rules.statements import (
     supported,
     unstated,
 )
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
 
 ALL = (*DOMAINS, "general")
@@ -149,9 +151,26 @@ def test_a_statement_is_as_common_as_other_cases_support_it() -> None:
         case_of("medical", f"{text} She left.", "1. A claim.") for text in ("He never smoked.", "He rode.")
     )
     [key] = [key for key in supported("medical", smoker.context)[0] if key.startswith("smoking")]
-    rates = StatementRates(lambda: [smoker, smoker, other])
-    assert rates.log_odds(smoker, key) == 0  # one of the two others supports it, one says nothing
-    assert rates.log_odds(other, key) == pytest.approx(math.log(2.5 / 0.5))
+    another = case_of("medical", "He never smoked in Lisbon.", "1. A claim.")
+    rates = StatementRates(lambda: [smoker, another, other])
+    assert rates.log_odds(CaseStatements.of(smoker), key) == 0  # one of the two others supports it, one says nothing
+    assert rates.log_odds(CaseStatements.of(other), key) == pytest.approx(math.log(2.5 / 0.5))
+    unread = case_of("medical", "She never smoked.", "1. A claim.")
+    assert rates.log_odds(CaseStatements.of(unread), key) == pytest.approx(math.log(2.5 / 1.5))
+    shared = StatementRates(lambda: [smoker, smoker, other])  # two cases of one text
+    assert shared.log_odds(CaseStatements.of(smoker), key) == pytest.approx(math.log(0.5 / 1.5))
+
+
+def test_rates_end_at_an_error_of_the_corpus() -> None:
+    smoker = case_of("medical", "He never smoked.", "1. A claim.")
+
+    def cases() -> Iterator[Case]:
+        yield smoker
+        raise JudgeError("row 2 is bad")
+
+    [key] = [key for key in supported("medical", smoker.context)[0] if key.startswith("smoking")]
+    other = case_of("medical", "He rode.", "1. A claim.")
+    assert StatementRates(cases).log_odds(CaseStatements.of(other), key) == pytest.approx(math.log(1.5 / 0.5))
 
 
 @given(st.lists(st.sampled_from(wordings("medical")), unique=True, max_size=5), st.integers(0, 9))

@@ -16,6 +16,7 @@ from perturb_factories import (
 from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Edit
+from data_builders.perturb.rules.p2_values import _is_like
 from data_builders.perturb.rules.steps import numbering
 from data_builders.perturb.rules.text_match import contains
 from judge_r1.core.records import Case
@@ -190,6 +191,8 @@ def test_a_wrong_date_is_not_another_date_of_the_context() -> None:
     fact = "The letter of 20 May 2003 was read by the judge."
     found = {edit.replacement for edit in tries("other_date", citing("legal", f"{fact} {others}", fact), number=200)}
     assert [date for date in found if date.endswith("May 2003")] == ["23 May 2003"]  # the 25th is a Sunday
+    assert _is_like("5 May", "6 May")
+    assert not _is_like("5 May", "31 June")
 
 
 def test_a_wrong_name_is_another_person_of_the_case() -> None:
@@ -199,6 +202,9 @@ def test_a_wrong_name_is_another_person_of_the_case() -> None:
     fact = "The report was read in the morning by Mr Nowak."
     case = citing("legal", f"{fact} Later it was burnt by Mr Kowal.", fact)
     assert {after(case, edit) for edit in tries("other_name", case)} == {case.reference.replace("Nowak", "Kowal")}
+    fact = "The report was read by Mr Nowak in the morning."
+    case = citing("legal", f"{fact} Mr Jan Nowak was late. Mr Kowal was ill.", fact)
+    assert {edit.replacement for edit in tries("other_name", case)} == {"Mr Kowal"}
     fact = "The report was read by Białystok Court in the morning."
     case = citing("legal", f"{fact} Bialystok Court was late. Poznan Court met nobody.", fact)
     assert {edit.replacement for edit in tries("other_name", case)} == {"Poznan Court"}

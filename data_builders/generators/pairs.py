@@ -33,7 +33,7 @@ T = TypeVar("T")
 GENERATED = 150
 """The generated cases of each domain whose details P4 may cite in others: every citable kind occurs several times."""
 
-RATED = 200
+RATED = 60
 """The first cases of a corpus, by which the commonness of statements is known. Patterns take 0.2 to 0.5 s a case."""
 
 

@@ -74,14 +74,15 @@ def unstated(case: Case) -> Sequence[Statement]:
 
 def supported(domain: str, context: str) -> tuple[list[str], list[str]]:
     """Return the keys of the statements that a context supports, and of those on matters that it does not mention."""
-    keys = _keys(domain)
-    true, unknown = ([keys[statement.texts[0]] for _, statement in found] for found in _of_context(domain, context))
+    known = _wordings(domain)
+    true, unknown = ([known[found.texts[0]].key for _, found in some] for some in _of_context(domain, context))
     return true, unknown
 
 
 def statement_key(domain: str, text: str) -> str | None:
     """Return the key of a statement in any wording, or None for another text."""
-    return _keys(domain).get(text.strip())
+    found = _wordings(domain).get(text.strip())
+    return found and found.key
 
 
 def is_mentioned(domain: str, matter: str, text: str) -> bool:
@@ -91,8 +92,8 @@ def is_mentioned(domain: str, matter: str, text: str) -> bool:
 
 def find_statements(text: str, domain: str) -> list[tuple[int, int, str]]:
     """Return where statements stand in a text, in any wording, and the topics of their matters."""
-    topics = _topics(domain)
-    return [(*match.span(), topics[match[0]]) for match in _any_statement(domain).finditer(text)]
+    known = _wordings(domain)
+    return [(*match.span(), known[match[0]].topic) for match in _any_statement(domain).finditer(text)]
 
 
 def matters(domain: str) -> tuple[Matter, ...]:
@@ -144,23 +145,18 @@ def _in_number(text: str, several: bool) -> str:
     return _ALTERNATIVES.sub(lambda match: match[2 if several else 1], text)
 
 
-@lru_cache(maxsize=8)
-def _topics(domain: str) -> dict[str, str]:
-    """The topic of each wording, in singular and plural."""
-    return {
-        _in_number(text, several): matter.topic
-        for matter in matters(domain)
-        for variant in matter.statements
-        for text in variant.texts
-        for several in (False, True)
-    }
+class _Wording(NamedTuple):
+    """The statement of a wording: its key, which is the name of its matter and a number, and the topic."""
+
+    key: str
+    topic: str
 
 
 @lru_cache(maxsize=8)
-def _keys(domain: str) -> dict[str, str]:
-    """The key of each wording, in singular and plural: the name of its matter, and which statement on it."""
+def _wordings(domain: str) -> dict[str, _Wording]:
+    """The statement of each wording, in singular and plural."""
     return {
-        _in_number(text, several): f"{matter.name} {number}"
+        _in_number(text, several): _Wording(f"{matter.name} {number}", matter.topic)
         for matter in matters(domain)
         for number, variant in enumerate(matter.statements)
         for text in variant.texts
@@ -175,7 +171,7 @@ def _by_name(domain: str) -> dict[str, Matter]:
 
 @lru_cache(maxsize=8)
 def _any_statement(domain: str) -> re.Pattern[str]:
-    texts = sorted(_topics(domain), key=len, reverse=True)
+    texts = sorted(_wordings(domain), key=len, reverse=True)
     return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, texts))})(?!\S)")
 
 

@@ -9,6 +9,8 @@ import pytest
 from command_server import run
 from paths import RECIPES
 
+from judge_r1.cli.build import _few
+
 COMMANDS = [
     "build",
     "validate",
@@ -63,6 +65,13 @@ def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> Non
     assert (tmp_path / "cases.jsonl").read_bytes() == (built / "cases.jsonl").read_bytes()
     assert run(*other, "--overwrite").returncode == 0
     assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
+
+
+def test_a_build_names_the_principles_with_few_pairs() -> None:
+    made = {"P1": 20, "P2": 12, "P3": 11, "P5": 20, "P6": 19}
+    counts = {"citations": 6, "kinds": ["single"], "cases": 4, "variants": 5, "by_set": made}
+    assert _few(counts) == "P3 11 of 20 wanted, P4 0 of 20 wanted"
+    assert _few(counts | {"citations": 0}) == _few(counts | {"cases_per_domain": 9}) == ""
 
 
 def test_build_adds_as_many_citations_as_wanted(tmp_path: Path) -> None:

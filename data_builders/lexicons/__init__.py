@@ -24,21 +24,19 @@ class Lexicon(BaseModel):
 class WordClass(Lexicon):
     """Words that can replace each other in a slot of `slots.json`.
 
-    `aliases` maps a word to other names of the same thing. All words of a class share their grammar: a mass noun and
-    a countable noun never share a class.
+    All words of a class share their grammar: a mass noun and a countable noun never share a class. `distance` limits a
+    swap to words whose ranks differ by no more.
     """
 
     name: str
-    slot: str = "FREE"
+    slot: str = ""
     words: tuple[str, ...]
-    aliases: dict[str, tuple[str, ...]] = {}
+    distance: int | None = None
 
     @model_validator(mode="after")
     def _check_words(self) -> "WordClass":
         if len(set(self.words)) < len(self.words):
             raise ValueError(f"class {self.name!r} lists a word twice")
-        if unknown := sorted(self.aliases.keys() - set(self.words)):
-            raise ValueError(f"class {self.name!r} has aliases of words that it does not list: {', '.join(unknown)}")
         return self
 
 

@@ -27,7 +27,7 @@ MEDICAL = case_of(
     "The course was acute. Biopsy was done in March 2019. The serum sodium was 132 mmol/L on the second day. The "
     "uterus was small and the ovaries were not enlarged on ultrasound. Amoxicillin was given at home for a short "
     "time. The urologist found blood, protein and glucose in the urine. Dr Osei was on duty when the pain was at its "
-    "worst. Dr Lund was called to the ward at noon.",
+    "worst. Dr Lund was called to the ward at noon. She had no known allergies.",
     "1. **Presentation:** The patient has fever, cough and flank pain, which may point to an infectious disease.\n"
     "2. **Imaging:** CT showed a mass of 36 mm in the left kidney, so a renal origin is likely.\n"
     "3. **Laboratory:** Anemia and creatinine were abnormal due to the chronic loss of blood through the kidney.\n"
@@ -45,7 +45,7 @@ LEGAL = case_of(
     "arrested at the station with 25 parcels in a car of the school. The Regional Court dismissed the appeal of the "
     "owner in autumn. The hearing was public, while the visit of the parties was private. The lorry was full of "
     "timber, gravel and cement from the yard. The prosecutor was not present when the bags were opened. He was "
-    "divorced.",
+    "married.",
     "1. The Court notes that on 14 May 2003 the District Court granted the applicant's request.\n"
     "2. It further observes that Mr Nowak, as a neighbour, gave a statement, and that it was therefore reasonable to "
     "hear him.\n"
@@ -97,7 +97,7 @@ FAMILY = case_of(
     "football. A social worker spoke with him about school. The flat was near a school, hospital and station of the "
     "line. The mother was employed by a bakery, whereas the father was unemployed. Mr Wrona was heard as a witness on "
     "11 May 2006. The appeal was read by Mr Sowa on 3 June 2006. The rent of the flat was paid for 18 days by "
-    "the owner of the bakery. The appeal was dismissed because of a missing signature. He had been drunk.",
+    "the owner of the bakery. The appeal was dismissed because of a missing signature. He was ill.",
     "1. The Court notes that the mother lived in Warsaw and that the father moved to Lublin (see paragraph 4 above).\n"
     "2. The request for access had been lodged in time (within the statutory period of one month). It was refused by "
     "the District Court without a hearing of the parties. The son was not heard by the judge, although he was able to "

@@ -22,6 +22,8 @@ MAX_CANDIDATES, DRAWS, VALUE_DRAWS = 120, 20 / 3, 20
 """Candidates kept per principle by default, edits drawn for each of them, and those of P2: a number has many others."""
 VALUES = frozenset(("other_number", "other_date", "other_name"))
 """What P2 changes in generated cases. Their sentences repeat, so a reader would know one with another word."""
+LAST_RESORT = "opposite_attribute"
+"""A rule of P2 whose flaws the text may show: for steps that the others leave, if they change too few steps."""
 STRICT_FACTOR = 3
 """How many more candidates P2 and P4 need, whose limits are narrow, where fewer than the default are kept."""
 MULTI_DRAWS, COMBINATIONS = 3, 2
@@ -84,12 +86,20 @@ def draw_candidates(
 ) -> DrawnFlaws:
     """Draw candidates of each principle, and with several flaws. They depend on the case and `foreign` alone."""
     by_principle, steps = rules_and_steps(case, rule_set, foreign)
-    if repeating:
-        by_principle = by_principle | {2: [rule for rule in by_principle[2] if rule.name in VALUES]}
+    every = by_principle[2]
+    p2 = [rule for rule in every if (rule.name in VALUES if repeating else rule.name != LAST_RESORT)]
+    by_principle = by_principle | {2: p2}
     drawn, abstained = dict[str, list[Candidate]](), Counter[str]()
     for number in NUMBERS if "single" in kinds else ():
-        kept = _kept(number, most)
-        drawn[f"P{number}"] = _single_candidates(case, steps, by_principle[number], seed, kept, abstained)
+        kept, rejected = _kept(number, most), Counter[str]()
+        found = _single_candidates(case, steps, by_principle[number], seed, kept, rejected)
+        changed = {candidate.place for candidate in found}
+        if number == 2 and not repeating and len(changed) < variants:
+            free = [step for step in steps if step.index not in changed]
+            last = [rule for rule in every if rule.name == LAST_RESORT]
+            found += _single_candidates(case, free, last, seed, kept, Counter())
+        drawn[f"P{number}"] = found
+        abstained.update(rejected)
     if "multi" in kinds:
         plans = max(1, MULTI_DRAWS * most // MAX_CANDIDATES)
         drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, plans, abstained)

@@ -20,7 +20,7 @@ from data_builders.perturb.rules.statements import Statement, find_statements, i
 from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words, sentence_index
 from data_builders.perturb.rules.values import has_value
-from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
+from data_builders.perturb.rules.word_classes import ATTRIBUTES, OPPOSITES, Classes, classes_of
 from data_builders.perturb.rules.wordings import themes_of
 from judge_r1.core.records import Case
 
@@ -29,10 +29,11 @@ MAX_RESTATED = 0.6
 RELATED_SHARE = 0.5
 """The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
 of another case would be the only one out of place."""
-NO_VALUE, NO_TERM = 0.15, 0.3
-"""How much more related a fact must be that has no number or date for P2 to change, and one that has no term either."""
-NOT_DETAIL = 0.3
-"""The same in generated cases for a fact that is no detail."""
+NO_VALUE, NO_ATTRIBUTE = 1.0, 2.0
+"""Added to the distance (0 to 1) of a fact without a number or date for P2 to change, and of one without an attribute
+either: they come last."""
+MADE_NO_VALUE, NOT_DETAIL = 0.15, 0.3
+"""The same in generated cases for a fact without a number or date, and for one that is no detail."""
 PLAIN_SHARE = 0.5
 """The share of the facts that need no quotation marks and get none."""
 REMARK_SHARE = 0.7
@@ -157,14 +158,17 @@ def _chosen(
     around = {site: set(content_words(case.reference[max(0, site - 300) : site])) for site in sites}
     weight = _weights(case.context)
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
-    classes = (*classes_for(case.domain, ATTRIBUTES), *classes_for(case.domain, CASE_TERMS))
+    classes = (*classes_of(case.domain, ATTRIBUTES), *classes_of(case.domain, OPPOSITES))
     related: list[tuple[float, float, Fact, int]] = []
     for fact in found:
         if _is_restated(fact, known):
             continue
         weights = {stem: weight.get(stem, 1.0) for stem in content_words(fact.text)}
-        total, penalty = sum(weights.values()), _penalty(fact, classes)
-        if corpus is not None:
+        total = sum(weights.values())
+        if corpus is None:
+            penalty = _penalty(fact, classes)
+        else:
+            penalty = 0.0 if has_value(fact.text) else MADE_NO_VALUE
             penalty += 0.0 if corpus.is_detail(case.domain, fact) else NOT_DETAIL
         for site, words in around.items():
             share = sum(value for stem, value in weights.items() if stem in words) / total
@@ -184,10 +188,10 @@ def _chosen(
 
 
 def _penalty(fact: Fact, classes: Classes) -> float:
-    """How much more related a fact must be because P2 can change little in it."""
+    """Which facts come last because P2 can change little in them."""
     if has_value(fact.text):
         return 0.0
-    return NO_VALUE if any(one.find(fact.text, 0, len(fact.text)) for one in classes) else NO_TERM
+    return NO_VALUE if any(one.find(fact.text, 0, len(fact.text)) for one in classes) else NO_ATTRIBUTE
 
 
 def _is_restated(fact: Fact, known: Iterable[Set[str]]) -> bool:

@@ -13,8 +13,8 @@ from data_builders.perturb.rules.text_match import content_words, sentence_index
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 TEACHER = "rules"
-MIN_RESTATED, MIN_RESTATED_DENIAL = 3, 2
-"""Words, besides the changed ones, by which another sentence repeats a citation; of a denied one at least a third."""
+MIN_RESTATED = 3
+"""Words, besides the changed ones, by which another sentence repeats a citation."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
 
@@ -49,9 +49,8 @@ def _is_repeated(reference: str, step: Step, edit: Edit) -> bool:
     start, end = step.start + whole[0], step.start + whole[1]
     removed = set(content_words(reference[edit.start : edit.end])) - set(content_words(edit.replacement))
     rest = set(content_words(reference[start:end])) - removed
-    shared = MIN_RESTATED if removed else max(MIN_RESTATED_DENIAL, len(rest) / 3)
     return any(
-        removed <= other.stems and len(rest & other.stems) >= shared
+        removed <= other.stems and len(rest & other.stems) >= MIN_RESTATED
         for other in sentence_index(reference)
         if other.end <= start or end <= other.start
     )

@@ -1,18 +1,16 @@
-"""P2, factual consistency: a citation contradicts the case: it has another name, thing or attribute, or is denied.
+"""P2, factual consistency: a citation contradicts the case: it has another name or attribute.
 
 The context nowhere has the new value beside the words of the citation (`pair_checks`).
 """
 
 import re
-from collections.abc import Iterator
 from difflib import SequenceMatcher
 from random import Random
 
 from data_builders.perturb.rules.citations import Citation
 from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.premises import denied_clause
-from data_builders.perturb.rules.text_match import changed, contains, stems
-from data_builders.perturb.rules.word_classes import ATTRIBUTES, CASE_TERMS, Classes, classes_for
+from data_builders.perturb.rules.text_match import contains, occurrences, stems
+from data_builders.perturb.rules.word_classes import ATTRIBUTES, OPPOSITES, Classes, classes_of
 from data_builders.perturb.rules.word_swap import TermMatch, swap_term
 from judge_r1.core.records import Case
 
@@ -25,30 +23,16 @@ NAME = re.compile(
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
-_BEFORE_AMOUNT = re.compile(r"\s+(?:\(|(?:of )?\d)")
 _COORDINATED = re.compile(r"\b(?:and|or) $"), re.compile(r" (?:and|or)\b")
-_EITHER_ORDER = re.compile(
-    r", |,? ?(?:/|(?:and/or|and also|and|or|to|nor|versus|plus|as well as|together with|along with)\b)"
-    r"(?: (?:in|on|of|at))?(?: the)? ?"
-    r"|(?:, [\w-]+(?: [\w-]+)?)+,? (?:(?:and|or) )?"
-)
-"""What stands between two values that contradict nothing in the other order (left and right) or read badly (3 to 5)."""
 _DENIED = re.compile(r"\b(?:no|not|any|never|without|other)\b[^.;,]{0,25}$|\bevery (?:\S+ )?$", re.IGNORECASE)
 """What an attribute of one kind follows only: no abnormal uptake, every 12 hours."""
-_DEFINED = re.compile(r"\s+(?:is|are)\b")
-_FROM = re.compile(r"[^.;,]{0,40}\bfrom\b")
-_REPEATED = re.compile(r"\b(\w+)(?: and| or|,) \1\b", re.IGNORECASE)
-_KIN = re.compile(
-    r"(?:grand|step)?(?:mother|father)|son|daughter|brother|sister|husband|wife|male|female|boy|girl|m[ae]n|wom[ae]n"
-)
+_KIN = re.compile(r"(?:grand)?(?:mother|father)|son|daughter|brother|sister|uncle|aunt")
 _GENDERED = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.IGNORECASE)
-_LIFE = re.compile(r"\b(?:born|lives?|aged|died)\b")
-"""What cannot be denied of a person: "was not born in 1957"."""
 
 
 @operator(2, "other_name")
 def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace a person or institution by another one of the case."""
+    """Replace a person or institution by another one of the case. The reference names neither elsewhere."""
     names = [
         (match, cited)
         for cited in step.citations
@@ -56,8 +40,8 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
         if match.start() > cited.start and not step.text.startswith(" of ", match.end())
     ]
     for match, cited in rng.sample(names, len(names)):
-        others = [name for name in _names_of_same_kind(case.context, match[0]) if name not in cited.fact.text]
-        if others:
+        others = [name for name in _names_of_same_kind(case.context, match[0]) if not contains(case.reference, name)]
+        if others and len(occurrences(case.reference, match[0])) == 1:
             return step.edit(match.span(), rng.choice(others), cited.fact.span)
     return None
 
@@ -84,90 +68,60 @@ def name_kind(name: str) -> str:
     return last if len(name.split()) > 1 else ""
 
 
-def _terms(step: Step, classes: Classes) -> Iterator[tuple[TermMatch, Citation]]:
-    for cited in step.citations:
-        for swap_class in classes:
-            for found in swap_class.find(step.text, cited.start, cited.end):
-                yield found, cited
+@operator(2, "other_attribute")
+def other_attribute(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Replace an attribute by an equally plausible one of its class: left by right, three by four, mother by father.
 
-
-def _is_bound(text: str, cited: Citation, found: TermMatch, *, of_case: bool) -> bool:
-    """Whether the sentence itself would show that a term was exchanged.
-
-    A thing of the case (`of_case`) has an amount behind it, or is defined. An attribute stands beside another one
-    ("left and right"), occurs twice, is denied, is a verb with "from", or tells the sex of a person whom a pronoun of
-    the sentence names.
+    The reference has no other word of the class: another sentence would show which of them is right.
     """
-    if of_case:
-        return any(pattern.match(text, found.end) for pattern in (_BEFORE_AMOUNT, _DEFINED))
+    return _exchange(case, step, classes_of(case.domain, ATTRIBUTES), rng)
+
+
+@operator(2, "opposite_attribute")
+def opposite_attribute(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Replace an attribute by its opposite: high by low. A reader may tell from the text which of them is right."""
+    return _exchange(case, step, classes_of(case.domain, OPPOSITES), rng)
+
+
+def _exchange(case: Case, step: Step, classes: Classes, rng: Random) -> Edit | None:
+    found = [
+        (match, cited)
+        for cited in step.citations
+        for swap_class in classes
+        for match in swap_class.find(step.text, cited.start, cited.end)
+        if not _is_bound(step.text, cited, match) and _is_alone(case.reference, match)
+    ]
+    for match, cited in rng.sample(found, len(found)):
+        known = stems(cited.fact.text)
+
+        def fits(new: str, known: set[str] = known) -> bool:
+            return not stems(new) <= known
+
+        new = swap_term(match, step.text, fits, rng)
+        if new is not None:
+            return step.edit((match.start, match.end), new, cited.fact.span)
+    return None
+
+
+def _is_alone(reference: str, found: TermMatch) -> bool:
+    """Whether the reference has no other word of the class, or says nothing with it: four says nothing on three."""
+    words = found.swap_class.near(found.word)
+    is_amount = found.swap_class.max_distance is not None
+    return is_amount or not (len(occurrences(reference, found.word)) > 1 or any(contains(reference, w) for w in words))
+
+
+def _is_bound(text: str, cited: Citation, found: TermMatch) -> bool:
+    """Whether the sentence itself would show that an attribute was exchanged.
+
+    It stands beside another one ("left and right"), occurs twice, is denied, or tells the sex of a person whom a
+    pronoun of the sentence names.
+    """
     stated = text[cited.start : cited.end]
     word = re.escape(text[found.start : found.end])
     return (
         _COORDINATED[0].search(text[cited.start : found.start]) is not None
         or _DENIED.search(text[cited.start : found.start]) is not None
-        or (found.term.text.endswith("ed") and _FROM.match(text, found.end) is not None)
         or _COORDINATED[1].match(text[found.end : cited.end]) is not None
         or len(re.findall(rf"\b{word}\b", stated, re.IGNORECASE)) > 1
-        or (_KIN.fullmatch(found.term.text) is not None and _GENDERED.search(stated) is not None)
+        or (_KIN.fullmatch(found.word) is not None and _GENDERED.search(stated) is not None)
     )
-
-
-def _register_terms(name: str, by_domain: dict[str, Classes], *, of_case: bool) -> None:
-    @operator(2, name)
-    def other_term(case: Case, step: Step, rng: Random) -> Edit | None:
-        terms = list(_terms(step, classes_for(case.domain, by_domain)))
-        for found, cited in rng.sample(terms, len(terms)):
-            if _is_bound(step.text, cited, found, of_case=of_case):
-                continue
-            known = stems(cited.fact.text)
-
-            def fits(new: str, known: set[str] = known) -> bool:
-                return not stems(new) <= known and (not of_case or contains(case.context, new))
-
-            new = swap_term(found, step.text, fits, rng)
-            if new is not None:
-                return step.edit((found.start, found.end), new, cited.fact.span)
-        return None
-
-
-_register_terms("other_item", CASE_TERMS, of_case=True)
-_register_terms("other_finding", ATTRIBUTES, of_case=False)
-
-
-@operator(2, "exchanged")
-def exchanged(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Let two values of one kind change places in a citation."""
-    terms = list(_terms(step, (*classes_for(case.domain, ATTRIBUTES), *classes_for(case.domain, CASE_TERMS))))
-    twins = [
-        (one, other, cited)
-        for one, cited in terms
-        for other, other_cited in terms
-        if one.end < other.start
-        and cited is other_cited
-        and one.swap_class is other.swap_class
-        and one.plural == other.plural
-        and one.term != other.term
-    ]
-    for one, other, cited in rng.sample(twins, len(twins)):
-        first, second = step.text[one.start : one.end], step.text[other.start : other.end]
-        between = step.text[one.end : other.start]
-        if _EITHER_ORDER.fullmatch(between) or first[0].isupper() != second[0].isupper():
-            continue
-        new = second + between + first
-        changed_text = step.text[cited.start : one.start] + new + step.text[other.end : cited.end]
-        articles = re.search(r"\ban? $", step.text[: one.start]) or re.search(r"\ban? $", between)
-        if not articles and not _REPEATED.search(changed_text):
-            return step.edit((one.start, other.end), new, cited.fact.span)
-    return None
-
-
-@operator(2, "denied")
-def denied(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Negate the main verb of a citation, or remove its `not`."""
-    for cited in rng.sample(step.citations, len(step.citations)):
-        old = cited.fact.text
-        new = denied_clause(old.rstrip(".")) if not _LIFE.search(old) else None
-        if new is not None:
-            start, old_end, new_end = changed(old, new + old[len(old.rstrip(".")) :])
-            return step.edit((cited.start + start, cited.start + old_end), new[start:new_end], cited.fact.span)
-    return None

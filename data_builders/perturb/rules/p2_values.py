@@ -1,6 +1,8 @@
-"""P2, factual consistency: a number or date in a citation is replaced by another of the same form."""
+"""P2, factual consistency: a number or date in a citation is replaced by a close one of the same form."""
 
 import re
+from calendar import monthrange
+from collections.abc import Iterator
 from datetime import date
 from random import Random
 
@@ -13,14 +15,19 @@ from judge_r1.core.records import Case
 _CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
+_RANGE = re.compile(r"(?:\b(?:to|from|between)|\d of) $"), re.compile(r"[ %\w°/-]{0,12} (?:to|of|or) \d")
+"""What stands before or after a number that other numbers of the sentence show: 6 to 10 points, 9 of 51."""
 SATURDAY, LEAP_YEAR = 5, 2000
 _BODY_TEMPERATURES = range(34, 43)
 """In degrees Celsius. Other values stand out in a patient."""
+CLOSE = 5
+"""A number changes by at most a fifth of it, or by two units of its last digit: a reader who knows typical values
+would find a greater change."""
 
 
 @operator(2, "other_number")
 def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace a number by one of the same length and roundness, with the same unit."""
+    """Replace a number by a close one of the same length and roundness, with the same unit."""
     numbers = [
         (match, cited.fact)
         for cited in step.citations
@@ -30,10 +37,13 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     for match, fact in rng.sample(numbers, len(numbers)):
         span, value, unit = (match.start("value"), match.end()), match["value"], match["unit"].strip(" -")
         old = step.text[slice(*span)]
-        if _CROSS_REFERENCE.search(step.text[: span[0]]) or _is_restated(case, old):
+        before, after = step.text[: span[0]], step.text[span[1] :]
+        if _CROSS_REFERENCE.search(before) or _RANGE[0].search(before) or _RANGE[1].match(after):
+            continue
+        if _is_restated(case, value if len(value) > 1 else old):
             continue
         new = _other_value(value, unit, rng)
-        if new is None:
+        if new is None or (len(new) > 1 and contains(case.reference, new)):
             continue
         phrase = new + match["unit"]
         taken = sentences_with(case.context, stems(phrase)) if unit.isalpha() else contains(case.context, phrase)
@@ -48,7 +58,7 @@ def _is_restated(case: Case, value: str) -> bool:
 
 
 def _other_value(value: str, unit: str, rng: Random) -> str | None:
-    """Draw a number of the same format within a factor of about two."""
+    """Draw a close number of the same format."""
     degrees, dot, decimals = value.partition(".")
     if unit == "°C" and degrees.isdigit() and int(degrees) in _BODY_TEMPERATURES:
         return f"{rng.choice([other for other in _BODY_TEMPERATURES if other != int(degrees)])}{dot}{decimals}"
@@ -57,7 +67,7 @@ def _other_value(value: str, unit: str, rng: Random) -> str | None:
     if number == 0 or digits == "1":
         return None
     step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
-    spread = max(2, number // (2 * step))
+    spread = max(2, number // (CLOSE * step))
     new = number + rng.choice((-1, 1)) * step * rng.randint(1, min(spread, 30))
     same_form = len(str(new)) == len(digits.lstrip("0")) and _roundness(new) == _roundness(number)
     if new <= 1 or not same_form or (unit in ("%", "percent", "per") and new > 10 ** (len(digits.split(".")[0]))):
@@ -88,8 +98,8 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
         if _is_restated(case, step.text[slice(*span)]) or _LISTED.search(step.text[: span[0]]):
             continue
         part = rng.choice(sorted(parts))
-        new = _other_date(case, step.text, span, match.span(part), part.rstrip("2"), rng)
-        if new is not None:
+        new = _other_date(case, step.text, span, match.span(part), part.rstrip("23"), rng)
+        if new is not None and _keeps_order(case.reference, match[0], match[0].replace(step.text[slice(*span)], new)):
             return step.edit(span, new, fact.span)
     return None
 
@@ -114,23 +124,53 @@ def _other_date(case: Case, text: str, span: Interval, part: Interval, kind: str
 def _is_like(old: str, new: str) -> bool:
     """Whether two dates are in the calendar, unlike `31 June 2003`, and both on a weekend or neither: authorities
     seldom work on Sundays, which would show the changed date."""
-    try:
-        before, after = _day(old), _day(new)
-    except ValueError:
+    before, after = _days_of(old), _days_of(new)
+    if before is None or after is None:
         return False
-    return before is None or after is None or (before.weekday() < SATURDAY) == (after.weekday() < SATURDAY)
+    is_day = before[0] == before[1] and re.search(r"\d{4}", old) is not None
+    return not is_day or (before[0].weekday() < SATURDAY) == (after[0].weekday() < SATURDAY)
 
 
-def _day(text: str) -> date | None:
-    """The day that a text names, or None if it names no year.
+def _keeps_order(reference: str, old: str, new: str) -> bool:
+    """Whether a new date is before and after the same dates of the reference as the old one, and not among them.
 
-    Raises:
-        ValueError: there is no such day.
+    Dates without a year are read as of the year of the old one.
     """
+    before, after = _days_of(old), _days_of(new)
+    if before is None or after is None:
+        return False
+    lost, year = False, before[0].year
+    for text in _dates(reference):
+        if text == old and not lost:
+            lost = True
+            continue
+        other = _days_of(text, year)
+        if other is not None and (_order(before, other) != _order(after, other) or after == other):
+            return False
+    return True
+
+
+def _dates(text: str) -> Iterator[str]:
+    for pattern in (DATE, YEAR):
+        yield from (match[0] for match in pattern.finditer(text))
+
+
+def _order(one: tuple[date, date], other: tuple[date, date]) -> int:
+    """-1 if one period ends before the other begins, 1 if it begins after the other's end, else 0."""
+    return (one[0] > other[1]) - (one[1] < other[0])
+
+
+def _days_of(text: str, year: int = LEAP_YEAR) -> tuple[date, date] | None:
+    """Return the first and the last day of a date, month or year, or None if the calendar has no such day."""
     match = DATE.fullmatch(text)
-    day = (match["day"] or match["day2"]) if match else None
-    if match is None or day is None:
+    if match is None:
+        [stated] = re.findall(r"\d{4}", text)
+        return date(int(stated), 1, 1), date(int(stated), 12, 31)
+    parts = {name.rstrip("23"): part for name, part in match.groupdict().items() if part is not None}
+    year, month = int(parts.get("year", year)), MONTHS.words.index(parts["month"]) + 1
+    days = monthrange(year, month)[1]
+    if "day" not in parts:
+        return date(year, month, 1), date(year, month, days)
+    if not 1 <= int(parts["day"]) <= days:
         return None
-    month = [term.text for term in MONTHS.terms].index(match["month"] or match["month2"]) + 1
-    found = date(int(match["year"] or LEAP_YEAR), month, int(day))
-    return found if match["year"] else None
+    return (date(year, month, int(parts["day"])),) * 2

@@ -7,12 +7,14 @@ unsupported in others, so the sentence alone does not tell which it is.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
 from data_builders.lexicons import Lexicon, load_lexicon
+from data_builders.perturb.rules.text_match import content_words, stems
 from judge_r1.core.records import Case
 
 DOMAINS = ("medical", "legal", "academic")
@@ -108,12 +110,34 @@ def _load(name: str) -> tuple[Matter, ...]:
 
 @lru_cache(maxsize=8)
 def _of_case(domain: str, context: str, reference: str) -> tuple[list[Statement], list[Statement]]:
-    """The statements of `stated` and `unstated`."""
+    """The statements of `stated` and `unstated`.
+
+    A reference that has a word of all wordings of a statement may speak of its matter in a way that `mention` misses.
+    """
+    known, key_words = stems(reference), _key_words(domain)
     true, unknown = (
-        [statement for matter, statement in found if not matter.is_mentioned(reference)]
+        [
+            statement
+            for matter, statement in found
+            if not matter.is_mentioned(reference) and not key_words[statement.texts] & known
+        ]
         for found in _of_context(domain, context)
     )
     return true, unknown
+
+
+@lru_cache(maxsize=4)
+def _key_words(domain: str) -> dict[tuple[str, ...], set[str]]:
+    """The stems that all wordings of a statement share, and no other statement has, by the wordings."""
+    counts, shared = Counter[str](), dict[tuple[str, ...], set[str]]()
+    for matter in matters(domain):
+        for variant in matter.statements:
+            wordings = [set(content_words(_ALTERNATIVES.sub("", text))) for text in variant.texts]
+            counts.update(set.union(*wordings))
+            for several in (False, True):
+                texts = _statement(matter, variant, several).texts
+                shared[texts] = set.intersection(*wordings)
+    return {texts: {word for word in found if counts[word] == 1} for texts, found in shared.items()}
 
 
 @lru_cache(maxsize=8)

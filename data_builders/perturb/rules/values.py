@@ -27,10 +27,11 @@ _BARE_NUMBER = re.compile(
     r"(?=[.;)](?!\d)|,? (?:and|with|in|for|compared|versus)\b)"
 )
 """A value without a unit: a score of 2.59, was 3,218."""
-_MONTH = "|".join(term.text for term in MONTHS.terms)
+_MONTH = "|".join(MONTHS.words)
 DATE = re.compile(
     rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
     rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
+    rf"|\b(?P<month3>{_MONTH}) (?P<day3>\d{{1,2}}), (?P<year3>(?:19|20)\d\d)\b"
 )
 YEAR = re.compile(
     r"\b(?:[Ii]n|[Ss]ince|[Ff]rom|[Uu]ntil|[Bb]y|of|[Aa]fter|[Bb]efore|during|to) (?P<year>(?:19|20)\d\d)\b"

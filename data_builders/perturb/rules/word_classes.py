@@ -1,83 +1,47 @@
-"""Builds the swap classes of P2 from the lexicons.
+"""The swap classes of P2: attributes and opposites from the lexicons, and the parts of a date."""
 
-A slot states the text that must precede and follow a word for a swap:
-`ITEM` is an entry of a list or the whole complement of a preposition, `NOUN` follows a determiner, `NAME` is not part
-of a longer name, and the slots of `following_nouns` precede one of their nouns. `around`
-gives the patterns of further slots. `FREE` has no condition.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Mapping
 from itertools import chain
 
-from data_builders.lexicons import Lexicon, WordClass, load_lexicon
+from data_builders.lexicons import WordClass, load_lexicon
 from data_builders.perturb.rules.word_swap import SwapClass
 
 Classes = tuple[SwapClass, ...]
 
-
-class _Slots(Lexicon):
-    ends: tuple[str, ...]
-    nouns_before_of: tuple[str, ...]
-    following_nouns: dict[str, tuple[str, ...]]
-    around: dict[str, tuple[str, str]]
+_SLOTS = load_lexicon("slots", dict[str, tuple[str, str]])
+"""Patterns of the text before and after a word that allow a swap."""
 
 
-def _slot_patterns(lexicon: _Slots) -> dict[str, tuple[str, str]]:
-    """Map each slot to the patterns of the text before and after a word."""
-    end = rf"\**\s*(?:[,.;:)/]|$|(?:{'|'.join(lexicon.ends)})\b)"
-    item = (
-        r"(?:^|[,;(:/]\s*|\b(?:and|or|nor|with|without|including|like|as|no|for|by|via|against|from|despite|through"
-        rf"|(?:{'|'.join(lexicon.nouns_before_of)})\s+of|due\s+to|related\s+to|secondary\s+to|not|only|both|either|also"
-        r"|such\s+as)\s+)\**"
-    )
-    noun = r"\b(?:a|an|the|this|that|any|no|her|his|their|its|another|one|each|every|\w+['’]s|\w+s['’])\s+\**"
-    noun_end = r"\s+(?:of|entitled|concerning|relating|regarding|dated|issued|submitted|between)\b"
+def _by_domain(name: str) -> dict[str, Classes]:
+    """Read a lexicon of classes. Those of `shared` belong to each domain."""
+    entries = load_lexicon(name, dict[str, tuple[WordClass, ...]])
     return {
-        "FREE": ("", ""),
-        "ITEM": (item, end),
-        "NOUN": (noun, f"(?:{noun_end}|{end})"),
-        "NAME": (r"(?<![A-Z] )(?<!-)", r"(?!\s+[A-Z])"),
-        "RANK": ("", r"\s+(?!to\b)"),
-        "COURT": ("", r"\s+Court\b(?! of)"),
-        **{name: ("", rf"\s+(?:{'|'.join(nouns)})\b") for name, nouns in lexicon.following_nouns.items()},
-        **lexicon.around,
+        domain: tuple(map(_class, (*entries["shared"], *own))) for domain, own in entries.items() if domain != "shared"
     }
 
 
-SLOTS = _slot_patterns(load_lexicon("slots", _Slots))
+def _class(entry: WordClass) -> SwapClass:
+    left, right = _SLOTS[entry.slot] if entry.slot else ("", "")
+    return SwapClass(entry.name, entry.words, left, right, entry.distance)
 
 
-def _classes(entries: Iterable[WordClass]) -> Classes:
-    return tuple(
-        SwapClass.of(entry.name, entry.words, entry.aliases, left=SLOTS[entry.slot][0], right=SLOTS[entry.slot][1])
-        for entry in entries
-    )
+ATTRIBUTES = _by_domain("attributes")
+"""Domain → classes of attributes that exclude each other and are about as plausible: left and right."""
+OPPOSITES = _by_domain("opposites")
+"""The same of attributes of which the text may show the right one: high and low."""
 
-
-_ATTRIBUTES = load_lexicon("attributes", dict[str, tuple[WordClass, ...]])
-_CASE_TERMS = load_lexicon("case_terms", dict[str, tuple[WordClass, ...]])
-
-ATTRIBUTES: dict[str, Classes] = {
-    domain: _classes((*_ATTRIBUTES["shared"], *entries))
-    for domain, entries in _ATTRIBUTES.items()
-    if domain != "shared"
-}
-"""Domain → classes of attributes that exclude each other, so that a case with one denies the others."""
-
-CASE_TERMS: dict[str, Classes] = {domain: _classes(entries) for domain, entries in _CASE_TERMS.items()}
-"""Domain → classes of named things, for swapping two things of one case."""
-
-MONTHS = SwapClass.of(
+MONTHS = SwapClass(
     "month",
     (
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
     ),
+    max_distance=2,
 )  # fmt: skip
-YEARS = SwapClass.of("year", map(str, range(1950, 2030)), max_distance=4)
-DAYS = SwapClass.of("day", map(str, range(1, 32)))
+YEARS = SwapClass("year", tuple(map(str, range(1950, 2030))), max_distance=2)
+DAYS = SwapClass("day", tuple(map(str, range(1, 32))), max_distance=9)
 
 
-def classes_for(domain: str, by_domain: dict[str, Classes]) -> Classes:
-    """Return the classes of a domain; the classes of all domains for a domain that has none."""
+def classes_of(domain: str, by_domain: Mapping[str, Classes]) -> Classes:
+    """Return the classes of a domain; those of all domains for a domain that has none."""
     return by_domain.get(domain) or tuple(chain.from_iterable(by_domain.values()))

@@ -1,25 +1,17 @@
 """Replaces words by others of their class, with the number, article and capital of the old word."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
 
 
 @dataclass(frozen=True)
-class Term:
-    """One word or phrase of a class, and other names of the same thing."""
-
-    text: str
-    aliases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class TermMatch:
-    """An occurrence of a term; `plural` means that it has an `s` there."""
+    """An occurrence of a word of a class; `plural` means that it has an `s` there."""
 
-    term: Term
+    word: str
     start: int
     end: int
     plural: bool
@@ -34,28 +26,14 @@ class SwapClass:
     """
 
     name: str
-    terms: tuple[Term, ...]
+    words: tuple[str, ...]
     left: str = ""
     right: str = ""
     max_distance: int | None = None
 
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        words: Iterable[str],
-        aliases: Mapping[str, tuple[str, ...]] | None = None,
-        *,
-        left: str = "",
-        right: str = "",
-        max_distance: int | None = None,
-    ) -> "SwapClass":
-        aliases = aliases or {}
-        return cls(name, tuple(Term(word, aliases.get(word, ())) for word in words), left, right, max_distance)
-
     @cached_property
     def _by_text(self) -> dict[str, int]:
-        return {term.text.lower(): rank for rank, term in enumerate(self.terms)}
+        return {word.lower(): rank for rank, word in enumerate(self.words)}
 
     @cached_property
     def _slot(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -63,11 +41,11 @@ class SwapClass:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        longest_first = sorted((re.escape(term.text) for term in self.terms), key=lambda text: (-len(text), text))
+        longest_first = sorted(map(re.escape, self.words), key=lambda text: (-len(text), text))
         return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
 
     def find(self, text: str, start: int, end: int) -> Sequence[TermMatch]:
-        """Return the terms of this class in `text[start:end]` that occur in the class's slot."""
+        """Return the words of this class in `text[start:end]` that occur in the class's slot."""
         return self._remembered(text, start, end)
 
     @cached_property
@@ -77,46 +55,45 @@ class SwapClass:
     def _search(self, text: str, start: int, end: int) -> Iterator[TermMatch]:
         left, right = self._slot
         for match in self._pattern.finditer(text, start, end):
-            term = self.terms[self._by_text[match[1].lower()]]
+            word = self.words[self._by_text[match[1].lower()]]
             slot = left.search(text[max(start, match.start() - 60) : match.start()]) and right.match(text, match.end())
-            if slot and (term.text.islower() or match[1] == term.text):
-                yield TermMatch(term, match.start(), match.end(), match[2] is not None, self)
+            if slot and (word.islower() or match[1] == word):
+                yield TermMatch(word, match.start(), match.end(), match[2] is not None, self)
 
     def swap(self, found: TermMatch, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
-        """Draw another term in the number of `found`, or None.
+        """Draw another word in the number of `found`, or None.
 
         Args:
-            found: the term to replace.
-            fits: whether the case allows a term; it must under all its names.
+            found: the word to replace.
+            fits: whether the case allows a word.
             before: the text before `found`; its `a` or `an` must stay correct.
             rng: the source of randomness.
         """
         article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
-        others = (self.terms[rank] for rank in self._other_ranks(found.term.text))
         allowed = [
-            term.text
-            for term in others
-            if (article is None or _takes_an(term.text) == (article[1].lower() == "an"))
-            and all(map(fits, (term.text, *term.aliases)))
+            word
+            for word in self.near(found.word)
+            if (article is None or _takes_an(word) == (article[1].lower() == "an")) and fits(word)
         ]
         if not allowed:
             return None
         drawn = rng.choice(allowed)
         return _pluralize(drawn) if found.plural else drawn
 
-    def _other_ranks(self, text: str) -> Sequence[int]:
-        rank, limit = self._by_text[text.lower()], self.max_distance
-        return [r for r in range(len(self.terms)) if r != rank and (limit is None or abs(r - rank) <= limit)]
+    def near(self, word: str) -> Sequence[str]:
+        """Return the other words within `max_distance`."""
+        rank, limit = self._by_text[word.lower()], self.max_distance
+        return [w for r, w in enumerate(self.words) if r != rank and (limit is None or abs(r - rank) <= limit)]
 
 
 def match_case(new: str, old: TermMatch, text: str) -> str:
     """Capitalize `new` if `old` is a lower-case word that has a capital in `text`."""
-    fixed = old.term.text[0].isupper() or any(map(str.isdigit, new))
+    fixed = old.word[0].isupper() or any(map(str.isdigit, new))
     return new if fixed or text[old.start].islower() else new[0].upper() + new[1:]
 
 
 def swap_term(found: TermMatch, text: str, fits: Callable[[str], bool], rng: Random) -> str | None:
-    """Draw a term in place of `found` in `text`, as `SwapClass.swap` does, with the capital of the old one."""
+    """Draw a word in place of `found` in `text`, as `SwapClass.swap` does, with the capital of the old one."""
     new = found.swap_class.swap(found, fits, text[: found.start], rng)
     return None if new is None else match_case(new, found, text)
 

@@ -156,11 +156,11 @@ def test_a_sentence_comes_back_only_after_a_flaw_has_removed_it() -> None:
 def test_flaws_of_p4_that_bring_the_more_common_statement_end_at_the_limit() -> None:
     cases = [
         case_of("legal", f"{text} It rained.", "1. A claim.")
-        for text in ("He was divorced.", "She was divorced.", "They were divorced.", "He had been drunk.", "Nothing.")
+        for text in ("He was married.", "She was married.", "They were married.", "He was ill.", "Nothing.")
     ]
     common, rare = (
         next(statement.texts[0] for statement in stated(cases[number]) if statement.matter == matter)
-        for number, matter in ((0, "divorce"), (3, "alcohol"))
+        for number, matter in ((0, "married"), (3, "illness"))
     )
     selection = Selection(repeating=True, rates=StatementRates(lambda: cases))  # a sentence may come again
 
@@ -275,3 +275,15 @@ def test_a_build_without_a_reader_stores_no_likelihoods(tmp_path: Path) -> None:
     options = {"kinds": ("single",), "limit": 2}
     assert build("builtin", tmp_path, **options)["reader"] is None  # type: ignore[arg-type]
     assert not (tmp_path / LIKELIHOODS_FILE).exists()
+
+
+def test_p2_exchanges_opposites_only_where_it_changes_too_few_steps_otherwise() -> None:
+    facts = "The level was higher in the large group of plants.", "The field was larger than the yard of the farm."
+    values = "The visit of the owner was 34 minutes long.", "The walk of the smith was 57 kilometers long."
+    for variants, opposites in ((2, 0), (4, 2)):
+        cited = (*facts, *values)
+        reference = "\n".join(f"{n}. It is plain. {fact}" for n, fact in enumerate(cited, 1))
+        case = case_of("academic", " ".join(cited), reference)
+        pairs = perturb_balanced(case, selection=Selection(), kinds=("single",), variants=variants, abstained=Counter())
+        used = Counter(flaw.operator for pair in pairs for flaw in pair.origin.flaws if pair.violated == (2,))
+        assert used == Counter(other_number=2, opposite_attribute=opposites)

@@ -4,7 +4,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
@@ -19,6 +19,7 @@ from data_builders.perturb.rules.statement_rates import CaseStatements, Statemen
 from data_builders.perturb.rules.statements import (
     DOMAINS,
     Matter,
+    Statement,
     find_statements,
     is_mentioned,
     matters,
@@ -44,6 +45,20 @@ def wordings(domain: str) -> list[str]:
     """All wordings of a domain, in singular and plural."""
     texts = (text for matter in matters(domain) for variant in matter.statements for text in variant.texts)
     return [re.sub(r"\{([^{}|]*)\|([^{}|]*)\}", rf"\{number}", text) for text in texts for number in (1, 2)]
+
+
+def test_a_word_that_only_one_statement_uses_keeps_it_out_of_a_reference() -> None:
+    """`mention` misses "constitutional", which may still show that the constitutional court was asked."""
+    context, reference = "The Constitutional Court dismissed the complaint.", "1. The claim has no merit."
+    more = "2. Constitutional rights were not at stake."
+
+    def matters_of(found: Sequence[Statement]) -> set[str]:
+        return {statement.matter for statement in found}
+
+    assert not is_mentioned("legal", "constitutional_court", more)
+    for asked, statements in ((context, stated), ("It rained.", unstated)):
+        assert "constitutional_court" in matters_of(statements(case_of("legal", asked, reference)))
+        assert "constitutional_court" not in matters_of(statements(case_of("legal", asked, f"{reference}\n{more}")))
 
 
 @pytest.mark.parametrize("domain", ALL)

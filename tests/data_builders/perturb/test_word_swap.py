@@ -5,28 +5,21 @@ from random import Random
 import pytest
 
 from data_builders.perturb.rules.word_classes import ATTRIBUTES
-from data_builders.perturb.rules.word_swap import SwapClass, Term, match_case
+from data_builders.perturb.rules.word_swap import SwapClass, match_case
 
 ANY = lambda other: True  # noqa: E731
 
 
 def test_max_distance_limits_the_rank() -> None:
-    years = SwapClass.of("year", map(str, range(1990, 2010)), max_distance=2)
+    years = SwapClass("year", tuple(map(str, range(1990, 2010))), max_distance=2)
     found = years.find("2000", 0, 4)[0]
     drawn = {years.swap(found, ANY, "", Random(n)) for n in range(300)}
     assert drawn <= {"1998", "1999", "2001", "2002", None}
     assert len(drawn - {None}) == 4
 
 
-def test_a_term_fits_only_if_all_aliases_fit() -> None:
-    swap_class = SwapClass.of("image", ["scan", "echo"], {"echo": ("sonography", "ultrasound")})
-    assert swap_class.terms[1] == Term("echo", ("sonography", "ultrasound"))
-    found = swap_class.find("scan", 0, 4)[0]
-    assert all(swap_class.swap(found, lambda other: other != "ultrasound", "", Random(n)) is None for n in range(20))
-
-
 def test_plural_and_article_stay_correct() -> None:
-    swap_class = SwapClass.of("document", ["letter", "invoice", "copy"])
+    swap_class = SwapClass("document", ("letter", "invoice", "copy"))
     plural = swap_class.find("two letters", 0, 11)[0]
     drawn = {swap_class.swap(plural, ANY, "two ", Random(n)) for n in range(50)}
     assert drawn - {None} == {"invoices", "copies"}
@@ -35,13 +28,13 @@ def test_plural_and_article_stay_correct() -> None:
 
 
 def test_find_matches_whole_words_in_their_slot() -> None:
-    swap_class = SwapClass.of("side", ["left", "right"], right=r"\s+kidney")
+    swap_class = SwapClass("side", ("left", "right"), right=r"\s+kidney")
     text = "He left the right kidney and the left lung; leftover left-sided Left kidney."
     assert [text[f.start : f.end] for f in swap_class.find(text, 0, len(text))] == ["right", "Left"]
 
 
 def test_capitals_match_the_old_word() -> None:
-    swap_class = SwapClass.of("side", ["left", "right"])
+    swap_class = SwapClass("side", ("left", "right"))
     text = "Left or right"
     first, second = swap_class.find(text, 0, len(text))
     assert match_case("right", first, text) == "Right"
@@ -60,7 +53,10 @@ def attributes(text: str) -> list[str]:
         ("seconds", "It took four seconds.", None),
         ("second", "It took one second.", "The second scan was read."),
         ("hours", "It lasted 6,300 hours.", "It lasted 3 hours."),
-        ("with", "They came with a mean age of 40 years.", "They came with a cough."),
+        ("right", "He was right to ask.", "The right arm was swollen."),
+        ("lower", "It was lower than before.", "The lower lobe was removed."),
+        ("morning", "Their morning coffee was cold.", "He came in the morning."),
+        ("mother", "It was the mother cyst.", "He saw the mother."),
         ("north", "It goes from north to south.", "It lies in the north."),
         ("south", "It goes from north to south.", "It lies in the south."),
     ],

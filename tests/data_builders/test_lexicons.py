@@ -15,9 +15,9 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_word_classes_are_loaded(tmp_path: Path) -> None:
-    folder = write(tmp_path, '[{"name": "side", "words": ["left", "right"], "aliases": {"left": ["sinistral"]}}]')
+    folder = write(tmp_path, '[{"name": "side", "words": ["left", "right"], "distance": 1}]')
     [found] = load_lexicon("side", Classes, folder)
-    assert found == WordClass(name="side", slot="FREE", words=("left", "right"), aliases={"left": ("sinistral",)})
+    assert found == WordClass(name="side", slot="", words=("left", "right"), distance=1)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,6 @@ def test_word_classes_are_loaded(tmp_path: Path) -> None:
         ('[{"name": "side"}]', "field 0.words: Field required"),
         ('[{"name": "side", "words": ["left"], "rank": 2}]', "field 0.rank"),
         ('[{"name": "side", "words": ["left", "left"]}]', "class 'side' lists a word twice"),
-        ('[{"name": "side", "words": ["left"], "aliases": {"right": []}}]', "aliases of words that it does not list"),
     ],
 )
 def test_invalid_lexicons_are_rejected(tmp_path: Path, text: str, message: str) -> None:

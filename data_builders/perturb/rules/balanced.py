@@ -91,15 +91,14 @@ def draw_candidates(
     by_principle = by_principle | {2: p2}
     drawn, abstained = dict[str, list[Candidate]](), Counter[str]()
     for number in NUMBERS if "single" in kinds else ():
-        kept, rejected = _kept(number, most), Counter[str]()
-        found = _single_candidates(case, steps, by_principle[number], seed, kept, rejected)
+        kept = _kept(number, most)
+        found = _single_candidates(case, steps, by_principle[number], seed, kept, abstained)
         changed = {candidate.place for candidate in found}
         if number == 2 and not repeating and len(changed) < variants:
             free = [step for step in steps if step.index not in changed]
             last = [rule for rule in every if rule.name == LAST_RESORT]
-            found += _single_candidates(case, free, last, seed, kept, Counter())
+            found += _single_candidates(case, free, last, seed, kept, abstained)
         drawn[f"P{number}"] = found
-        abstained.update(rejected)
     if "multi" in kinds:
         plans = max(1, MULTI_DRAWS * most // MAX_CANDIDATES)
         drawn["multi"] = _multi_candidates(case, steps, by_principle, variants, seed, plans, abstained)
@@ -180,11 +179,12 @@ def _plans(
 def _chosen(
     name: str, candidates: Sequence[Candidate], variants: int, selection: Selection, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
-    """Yield up to `variants` pairs. The least used operators are preferred."""
+    """Yield up to `variants` pairs. The least used operators are preferred, and the last resort comes last."""
     used: Counter[str] = Counter()
     free = list(candidates)
     for variant in range(1, variants + 1):
-        chosen = selection.choose(free, used)
+        first = [candidate for candidate in free if LAST_RESORT not in candidate.operators]
+        chosen = selection.choose(first, used) or selection.choose(free, used)
         if chosen is None:
             reason = "no candidate keeps the set balanced" if free else "no operator fits a free step"
             abstained[f"{name}: {reason}"] += variants - variant + 1

@@ -25,6 +25,14 @@ _NOT_CITED = re.compile(
     r"|[A-Z]{6,} [A-Z]{6,}"
 )
 """What refers to other text, is no statement on the case, or cannot stand in quotation marks."""
+_ACTIVE = re.compile(
+    r"\b[a-z]{2,}ed (?:the|an?(?! (?:year|month|week|day|hour)\b)|his|her|its|their|that|no)\b"
+    r"|\b(?:met|spent|took|became|began|started|married|went|came|lost|fell|rose|sent|brought|chose|wrote|told|left|won"
+    r"|suffered|presented|complained|continued|decreased|increased|resulted|differed|decided|refused|agreed|happened"
+    r"|occurred|remained|appeared|failed|arrived|died|lasted|ranged|fluctuated|worked|lived|moved|returned|predicts"
+    r"|encodes|contains|comprises|consists|ranges|reached|received|experienced) (?=[a-z\d])"
+)
+"""Verbs of a main clause besides `FINITE`. A participle seldom has an object behind it, or is intransitive."""
 _PERSONAL = re.compile(r"\b(?:I|we|our|us|my|you|he|she|his|her|they|their|it|this|these|those)\b", re.IGNORECASE)
 """Words that need a quotation: the fact is not said by the author of the reasoning."""
 
@@ -67,11 +75,15 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
         and is_balanced(text)
         and not _NOT_CITED.search(text)
         and not is_dependent(text)
-        and (labelled or FINITE.search(text) is not None)
+        and (labelled or _has_verb(text))
         and len(content_words(text)) >= MIN_WORDS // 2
     )
 
 
 def is_plain(fact: Fact) -> bool:
     """Whether a fact is a full sentence that reads well without quotation marks."""
-    return fact.text.endswith(".") and FINITE.search(fact.text) is not None and _PERSONAL.search(fact.text) is None
+    return fact.text.endswith(".") and _has_verb(fact.text) and _PERSONAL.search(fact.text) is None
+
+
+def _has_verb(text: str) -> bool:
+    return any(pattern.search(text) for pattern in (FINITE, _ACTIVE))

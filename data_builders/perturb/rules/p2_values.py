@@ -12,17 +12,21 @@ from data_builders.perturb.rules.values import DATE, NUMBERS, YEAR
 from data_builders.perturb.rules.word_classes import DAYS, MONTHS, YEARS
 from judge_r1.core.records import Case
 
-_CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
+_CROSS_REFERENCE = re.compile(r"(?:\b[Pp]aragraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _LISTED = re.compile(r"(?:\b(?:and|or|to|until|between)|,|–) $")
 """What a date follows in a list or a period, whose order another date may break."""
-_RANGE = re.compile(r"(?:\b(?:to|from|between)|\d of) $"), re.compile(r"[ %\w°/-]{0,12} (?:to|of|or) \d")
-"""What stands before or after a number that other numbers of the sentence show: 6 to 10 points, 9 of 51."""
+_AMOUNT = r"(?:\d[^\s,;]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+RANGE = (
+    re.compile(rf"\b(?:to|from|between|out of|{_AMOUNT} (?:of|of the|and|or)) $", re.IGNORECASE),
+    re.compile(rf"(?:[ %\w°/-]{{0,12}} (?:to|of|or|out of)| and) (?:the )?{_AMOUNT}\b", re.IGNORECASE),
+)
+"""What stands before or after a number that another one of the sentence bounds: 6 to 10 points, 9 of 51."""
 SATURDAY, LEAP_YEAR = 5, 2000
-_BODY_TEMPERATURES = range(34, 43)
-"""In degrees Celsius. Other values stand out in a patient."""
+_BODY_TEMPERATURES, MOST_DEGREES = range(34, 43), 2
+"""In degrees Celsius. Other values, and greater changes, stand out in a patient."""
 CLOSE = 5
-"""A number changes by at most a fifth of it, or by two units of its last digit: a reader who knows typical values
-would find a greater change."""
+"""A number changes by at most a fifth of it, or else to the next numbers of its form (4 to 6, 50 to 60, 25 to 35): a
+reader who knows typical values would find a greater change."""
 
 
 @operator(2, "other_number")
@@ -38,7 +42,7 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
         span, value, unit = (match.start("value"), match.end()), match["value"], match["unit"].strip(" -")
         old = step.text[slice(*span)]
         before, after = step.text[: span[0]], step.text[span[1] :]
-        if _CROSS_REFERENCE.search(before) or _RANGE[0].search(before) or _RANGE[1].match(after):
+        if _CROSS_REFERENCE.search(before) or RANGE[0].search(before) or RANGE[1].match(after):
             continue
         if _is_restated(case, value if len(value) > 1 else old):
             continue
@@ -61,13 +65,15 @@ def _other_value(value: str, unit: str, rng: Random) -> str | None:
     """Draw a close number of the same format."""
     degrees, dot, decimals = value.partition(".")
     if unit == "°C" and degrees.isdigit() and int(degrees) in _BODY_TEMPERATURES:
-        return f"{rng.choice([other for other in _BODY_TEMPERATURES if other != int(degrees)])}{dot}{decimals}"
+        near = [other for other in _BODY_TEMPERATURES if 0 < abs(other - int(degrees)) <= MOST_DEGREES]
+        return f"{rng.choice(near)}{dot}{decimals}"
     digits = re.sub(r"\D", "", value)
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     if number == 0 or digits == "1":
         return None
-    step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
-    spread = max(2, number // (CLOSE * step))
+    significant = str(number).rstrip("0")
+    step = 10**zeros * (5 if significant.endswith("5") and len(significant) > 1 else 1)
+    spread = max(1 if zeros else 2, number // (CLOSE * step))
     new = number + rng.choice((-1, 1)) * step * rng.randint(1, min(spread, 30))
     same_form = len(str(new)) == len(digits.lstrip("0")) and _roundness(new) == _roundness(number)
     if new <= 1 or not same_form or (unit in ("%", "percent", "per") and new > 10 ** (len(digits.split(".")[0]))):
@@ -134,20 +140,25 @@ def _is_like(old: str, new: str) -> bool:
 def _keeps_order(reference: str, old: str, new: str) -> bool:
     """Whether a new date is before and after the same dates of the reference as the old one, and not among them.
 
-    Dates without a year are read as of the year of the old one.
+    Of two dates, one without a year is read as of the year of the other.
     """
-    before, after = _days_of(old), _days_of(new)
-    if before is None or after is None:
-        return False
-    lost, year = False, before[0].year
+    skipped = False
     for text in _dates(reference):
-        if text == old and not lost:
-            lost = True
+        if text == old and not skipped:
+            skipped = True
             continue
-        other = _days_of(text, year)
-        if other is not None and (_order(before, other) != _order(after, other) or after == other):
+        other = _days_of(text, _year_of(old))
+        before, after = _days_of(old, _year_of(text)), _days_of(new, _year_of(text))
+        if other is None or before is None or after is None:
+            continue
+        if _order(before, other) != _order(after, other) or after == other:
             return False
     return True
+
+
+def _year_of(text: str) -> int:
+    stated = re.search(r"\d{4}", text)
+    return int(stated[0]) if stated else LEAP_YEAR
 
 
 def _dates(text: str) -> Iterator[str]:

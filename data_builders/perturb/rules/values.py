@@ -18,7 +18,7 @@ _NUMBER = re.compile(
     r"(?<!Rule )(?<!Section )(?<!section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
     r"(?<!Fig )(?<!Fig\. )(?<!Figure )(?<!Figures )(?<!Table )(?<!Grade )(?<!grade )(?<!type )(?<!Type )(?<!Annex )"
     r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|(?!(?:19|20)\d\d )\d{4,5}(?= [a-z]))"
-    rf"(?P<unit>[ -]?%|[ -]?°C?|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-zA-Z]{{2,14}}\b(?!\.[a-z]))"
+    rf"(?P<unit>[ -]?%|[ -]?°C?|[ -]?{_UNITS}|[ -](?!{_NOT_NOUNS})[a-z][a-zA-Z]{{1,13}}\b(?!\.[a-z]))"
     r"(?![\w/]|[.,:]\d|[-–]\d)"
 )
 _BARE_NUMBER = re.compile(

@@ -30,8 +30,8 @@ RELATED_SHARE = 0.5
 """The share of the facts that stand near sentences on the same matter. The others may stand anywhere: otherwise a fact
 of another case would be the only one out of place."""
 NO_VALUE, NO_ATTRIBUTE = 1.0, 2.0
-"""Added to the distance (0 to 1) of a fact without a number or date for P2 to change, and of one without an attribute
-either: they come last."""
+"""How far back a fact without a number or date for P2 to change is sorted, and one without an attribute either. More
+than any fact is related to a place (0 to 1)."""
 MADE_NO_VALUE, NOT_DETAIL = 0.15, 0.3
 """The same in generated cases for a fact without a number or date, and for one that is no detail."""
 PLAIN_SHARE = 0.5
@@ -154,7 +154,7 @@ def _weights(context: str) -> dict[str, float]:
 def _chosen(
     case: Case, found: Sequence[Fact], sites: Sequence[int], count: int, corpus: CorpusFacts | None, rng: Random
 ) -> Iterator[tuple[Fact, int]]:
-    """Yield facts and their sites, the most related pairs first. No site is used twice."""
+    """Yield facts and their sites: those that P2 can change first, then the most related. No site is used twice."""
     around = {site: set(content_words(case.reference[max(0, site - 300) : site])) for site in sites}
     weight = _weights(case.context)
     known = [set(content_words(case.reference[a:b])) for a, b in sentences(case.reference)]
@@ -188,7 +188,7 @@ def _chosen(
 
 
 def _penalty(fact: Fact, classes: Classes) -> float:
-    """Which facts come last because P2 can change little in them."""
+    """How far back a fact is sorted because P2 can change little in it."""
     if has_value(fact.text):
         return 0.0
     return NO_VALUE if any(one.find(fact.text, 0, len(fact.text)) for one in classes) else NO_ATTRIBUTE

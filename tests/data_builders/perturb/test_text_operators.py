@@ -254,7 +254,7 @@ def test_a_wrong_name_is_another_person_of_the_case() -> None:
     assert {edit.replacement for edit in tries("other_name", case)} == {"Poznan Court"}
 
 
-def test_a_wrong_finding_contradicts_the_context() -> None:
+def test_a_wrong_attribute_contradicts_the_context() -> None:
     assert {edit.replacement for edit in tries("other_attribute", WOUND)} == {"right"}
     assert all("the right arm" in after(WOUND, edit) for edit in tries("other_attribute", WOUND))
 

@@ -86,7 +86,7 @@ def name_kind(name: str) -> str:
 def other_attribute(case: Case, step: Step, rng: Random) -> Edit | None:
     """Replace an attribute by an equally plausible one of its class: left by right, three by four, mother by father.
 
-    The reference has no other word of the class: another sentence would show which of them is right.
+    Except for amounts, the reference has no other word of the class: another sentence would show which is right.
     """
     return _exchange(case, step, classes_of(case.domain, ATTRIBUTES), rng)
 

@@ -7,6 +7,8 @@ Every P4 pair that exchanges statements has a true one and an invented one. Four
 * repeated: it stands in more references of other cases,
 * similar cases: as *common*, but cases count by the similarity of their words to the text (cosine of TF-IDF, cubed).
 
+Other cases are those of other articles or papers; *common* leaves out the case alone.
+
     judge-r1 build builtin --kinds single --limit 60 --reader none --out runs/builtin
     python -m scripts.probe_statements runs/builtin
 """
@@ -77,7 +79,7 @@ class Corpus:
         return math.log(true / unknown)
 
     def _others(self, found: Exchange) -> list[Case]:
-        return [c for c in self.cases if c.domain == found.case.domain and c.case_id != found.case.case_id]
+        return [c for c in self.cases if c.domain == found.case.domain and c.group != found.case.group]
 
     @cached_property
     def _statements(self) -> dict[str, CaseStatements]:
@@ -134,7 +136,7 @@ def main() -> None:
     domains = Counter(pair.domain for pair, _ in found)
     for domain in ("all", *(domains if len(domains) > 1 else ())):
         some = [one for one in found if domain in ("all", one[0].domain)]
-        clusters = [pair.case_id for pair, _ in some]
+        clusters = [exchange.case.group for _, exchange in some]
         for name, rule in rules.items():
             values = scores(some, rule)
             low, high = clustered_mean_ci(values, clusters)

@@ -1,7 +1,8 @@
 """Measures what classifiers learn from the two reasonings of a pair alone, without the case.
 
-Folds are by case, and intervals treat the case as the unit, because the pairs of a case share their reference. For
-flaws that the text shows, `held_out_operators` measures whether what reveals some operators also reveals another one.
+Folds are by case, and intervals treat the case as the unit, because the pairs of a case share their reference; see
+`independent_pairs` for cases of one paper. For flaws that the text shows, `held_out_operators` measures whether what
+reveals some operators also reveals another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from data_builders.audit.features import FOLDS, Differences, FeatureWeights, Pai
 from data_builders.audit.likelihood import ZERO_SHOT
 from data_builders.audit.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
 from judge_r1.statistics.intervals import clustered_mean_ci
@@ -63,6 +65,14 @@ def groups_of(pairs: Sequence[ReasoningPair]) -> dict[str, list[ReasoningPair]]:
     groups["single"] = [x for x in pairs if x.kind == "single"]
     groups["multi"] = [x for x in pairs if x.kind == "multi"]
     return groups
+
+
+def independent_pairs(data: PairSet) -> list[ReasoningPair]:
+    """The pairs with the group of their case for the case, so that the cases of one article or paper count as one.
+
+    Two reviews of a paper quote the same sentences, so a probe that is trained on one of them knows the other.
+    """
+    return [pair.model_copy(update={"case_id": data.case_of(pair).group}) for pair in data.pairs]
 
 
 def case_count(pairs: Sequence[ReasoningPair]) -> int:

@@ -68,11 +68,6 @@ class PairIndex:
                 yield entry, Case.model_validate_json(line)
 
 
-def group_of(case: Case) -> str:
-    """The group of a case: `meta.group` (one article, one paper) within a domain, or the case alone."""
-    return f"{case.domain}/{case.meta['group']}" if "group" in case.meta else case.case_id
-
-
 def read_index(
     folders: Sequence[Path], keep: Callable[[ReasoningPair, Case], bool] = lambda pair, case: True
 ) -> PairIndex:
@@ -93,7 +88,7 @@ def read_index(
         for offset, case in read_with_offsets(folder / CASES_FILE, Case, unique="case_id"):
             offsets[case.case_id] = offset
             if (known := cases.get(case.case_id)) is None:
-                cases[case.case_id] = CaseEntry(case.case_id, case.domain, group_of(case), number, offset)
+                cases[case.case_id] = CaseEntry(case.case_id, case.domain, case.group, number, offset)
             else:
                 repeated["cases"] += 1
                 if opened[known.folder][case.case_id] != case:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.record_writer import TIMING_FILE, run_timing
-from data_builders.splits.index import SETS, PairIndex, Part, group_of, read_index, write_parts
+from data_builders.splits.index import SETS, PairIndex, Part, read_index, write_parts
 from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
@@ -25,7 +25,7 @@ HELD_OUT = ("dev", "test")
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
     """(train, test). Groups are ranked by a hash of name and seed, and the first `test_share` of them are the test set,
     so a larger share contains a smaller one."""
-    groups = {case_id: group_of(case) for case_id, case in data.cases.items()}
+    groups = {case_id: case.group for case_id, case in data.cases.items()}
     chosen, _ = held_out(groups.values(), test_share, seed)
     return _part(data, groups, chosen, inside=False), _part(data, groups, chosen, inside=True)
 

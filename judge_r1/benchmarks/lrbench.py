@@ -27,8 +27,8 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 
 
 def pair_benchmark(data: PairSet) -> LoadedBenchmark:
-    """A benchmark of labelled pairs: clusters are cases, groups are domains, and judges may search the case. Pairs on
-    disk stay there."""
+    """A benchmark of labelled pairs: clusters are cases (those of one article or paper together), groups are domains,
+    and judges may search the case. Pairs on disk stay there."""
     pairs = data.by_id()
 
     def task(item: Item, order: Order) -> PairwiseTask:
@@ -38,12 +38,13 @@ def pair_benchmark(data: PairSet) -> LoadedBenchmark:
 
     def item_of(pair_id: str) -> Item:
         pair = pairs[pair_id]
+        case = data.case_of(pair)
         return Item(
             item_id=pair_id,
-            cluster_id=pair.case_id,
+            cluster_id=case.group,
             group=pair.domain,
             case_id=pair.case_id,
-            instruction=data.case_of(pair).decision,
+            instruction=case.decision,
             candidates=(pair.reasoning_a, pair.reasoning_b),
             gold=pair.preferred,
         )

@@ -69,7 +69,7 @@ def shortcuts(
     ] = 100,
 ) -> None:
     """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
-    audit.json. Needs at least 10 cases.
+    audit.json. Needs at least 10 cases; those of one article or paper count as one.
 
     A folder of conversations is probed by rules, classifiers and the benchmark's checks of form.
 
@@ -80,6 +80,7 @@ def shortcuts(
     from rich.progress import track
 
     from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
+    from data_builders.audit.shortcut_probe import independent_pairs
     from data_builders.audit.shortcut_report import print_shortcuts
     from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts, likelihood_sample
     from judge_r1.core.jsonl import write_json
@@ -88,7 +89,7 @@ def shortcuts(
     if is_conversations(folder):
         _conversation_shortcuts(folder, out, seed)
         return
-    pairs, name, differences = load_pairs(folder).pairs, None, {}
+    pairs, name, differences = independent_pairs(load_pairs(folder)), None, {}
     if language_model != "none":
         name, reader = language_model, LikelihoodReader(language_model)
         sample = likelihood_sample(pairs, language_model_pairs, seed)
@@ -135,30 +136,42 @@ def sample(
         typer.Option(min=1, help=f"Pairs of a folder of conversations, drawn uniformly; {PAIRS} by default."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Draw pairs of P2 and P4 for readers who see neither case nor label.")
+    ] = False,
 ) -> None:
     """Draw pairs for readers, who say of each whether the named principle is violated and whether the flaw reads
     naturally. Writes the sampled cases and pairs, and sheet.jsonl to fill in.
+
+    With `--blind` it writes blind.jsonl, in which readers choose the worse reasoning without the case. Give them this
+    file alone.
 
     Of a folder of conversations it draws `--pairs` pairs, on whose labels people decide on the page of `audit serve`.
 
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
     """
+    from data_builders.audit.reading.blind import BLIND_FILE, write_blind_sheet
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
 
     if any(map(is_conversations, folders)):
         if per_principle is not None:
             raise JudgeError("--per-principle is for pairs of reasonings: give --pairs for conversations")
+        if blind:
+            raise JudgeError("--blind is for pairs of reasonings: leave it out for conversations")
         _sample_conversations(folders, out, pairs or PAIRS, seed)
         return
     if pairs is not None:
         raise JudgeError(f"--pairs is for conversations, which {folders[0]} does not hold: give --per-principle")
-    report = write_sheet(folders, out, per_principle=per_principle or PER_PRINCIPLE, seed=seed)
+    write, name = (write_blind_sheet, BLIND_FILE) if blind else (write_sheet, SHEET_FILE)
+    report = write(folders, out, per_principle=per_principle or PER_PRINCIPLE, seed=seed)
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
     table = Table("principle", *domains, "pairs")
     for code, counts in report["by_principle"].items():
+        if blind and not counts:
+            continue  # other principles are not drawn
         table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
     Console().print(table)
-    print(f"{out / SHEET_FILE}: {report['pairs']} pairs")
+    print(f"{out / name}: {report['pairs']} pairs")
 
 
 def _sample_conversations(folders: Sequence[Path], out: Path, pairs: int, seed: int) -> None:
@@ -184,10 +197,13 @@ def serve(
     """
     from data_builders.audit.annotation.server import AuditServer, open_audit
     from data_builders.audit.conversation_labels.pages import open_labels
+    from data_builders.audit.reading.blind import BLIND_FILE
     from data_builders.audit.reading.pages import open_reading
     from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.pair_set import load_pairs
 
+    if (folder / BLIND_FILE).exists():
+        raise JudgeError(f"{folder} is a blind sheet, and a page would show the case: give readers {BLIND_FILE} alone")
     path = answers or folder / "answers.jsonl"
     site: LocalSite
     if is_conversations(folder):
@@ -223,11 +239,14 @@ def report(
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
 
+    For a blind sheet: how often readers find the worse reasoning without the case. Writes blind.json.
+
     For conversations: the share of wrong labels by failure type, and with --rating by difficulty. Writes labels.json
     and refused.txt, which `judge-r1 rate --refused` leaves out.
 
     Example: `judge-r1 audit report runs/medical-split/test`
     """
+    from data_builders.audit.reading.blind import BLIND_FILE
     from data_builders.audit.reading.sheet import SHEET_FILE
 
     files = answers or [folder / "answers.jsonl"]
@@ -237,6 +256,8 @@ def report(
         raise JudgeError(f"--rating is for labels of conversations, and {folder} holds none: leave it out")
     elif (folder / SHEET_FILE).exists():
         _report_sheet(folder, files, out or folder)
+    elif (folder / BLIND_FILE).exists():
+        _report_blind(folder, files, out or folder)
     elif out:
         raise JudgeError(f"--out is for reading sheets, and {folder} has no {SHEET_FILE}: leave it out")
     elif len(files) > 1:
@@ -264,6 +285,18 @@ def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
     write_json(out / READING_FILE, results.as_json())
     print_reading(results, Console())
     print(out / READING_FILE)
+
+
+def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
+    from data_builders.audit.reading.answers import load_choices
+    from data_builders.audit.reading.blind_results import BLIND_RESULTS_FILE, blind_json, blind_rows, print_blind
+    from judge_r1.core.jsonl import write_json
+
+    data, choices = load_choices(folder, files)
+    rows = list(blind_rows(data, choices))
+    write_json(out / BLIND_RESULTS_FILE, blind_json(rows, len(data.pairs)))
+    print_blind(rows, Console())
+    print(out / BLIND_RESULTS_FILE)
 
 
 def _report_annotations(folder: Path, answers: Path) -> None:

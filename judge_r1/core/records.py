@@ -59,6 +59,12 @@ class Case(Record):
             raise ValueError(f"case_id {self.case_id} does not match its content ({expected}): rebuild the file")
         return self
 
+    @property
+    def group(self) -> str:
+        """The cases of one article or paper, which are not independent: `meta.group` within a domain, or the case
+        alone."""
+        return f"{self.domain}/{self.meta['group']}" if "group" in self.meta else self.case_id
+
     @classmethod
     def of(
         cls,

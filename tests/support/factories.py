@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
 import data_builders.perturb.rules.mini  # noqa: F401 (registers the operators)
 from data_builders.perturb.rules.operators import OPERATORS, Operator
@@ -19,9 +20,16 @@ def make_case(
     decision: str = "grant",
     reference: str = "1. ana paid 34, so this counts.",
     domain: str = "legal",
+    meta: dict[str, Any] | None = None,
 ) -> Case:
     return Case.of(
-        domain=domain, context=context, decision=decision, reference=reference, source="toy", license="Apache-2.0"
+        domain=domain,
+        context=context,
+        decision=decision,
+        reference=reference,
+        source="toy",
+        license="Apache-2.0",
+        meta=meta,
     )
 
 

@@ -1,16 +1,19 @@
-"""Reads the answers to a reading sheet: filled-in copies of `sheet.jsonl`, and answers given on the page."""
+"""Reads the answers to a reading sheet or a blind sheet: filled-in copies of it, and answers given on the page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from data_builders.audit.annotation.annotations import AnnotatorName, Note
 from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
+from data_builders.audit.reading.blind import BLIND_FILE
 from data_builders.audit.reading.sheet import SHEET_FILE
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import NonEmpty
+from judge_r1.core.verdicts import Preference
 
 
 class Reading(BaseModel):
@@ -35,29 +38,69 @@ class Reading(BaseModel):
             raise ValueError("real and natural must both be true or false, or both null")
         return self
 
+    @property
+    def answered(self) -> bool:
+        return self.real is not None
 
+
+class BlindChoice(BaseModel):
+    """A line of answers to a blind sheet. Other fields of the line are ignored.
+
+    `worse`: the side that the reader takes for the worse one; null until the pair is read. `reason`: why; empty for a
+    guess. Without `annotator`, the name of the file names the reader.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    annotator: AnnotatorName | None = None
+    pair_id: NonEmpty
+    worse: Preference | None
+    reason: Note = ""
+
+    @property
+    def answered(self) -> bool:
+        return self.worse is not None
+
+
+A = TypeVar("A", Reading, BlindChoice)
+Answers = Mapping[str, Mapping[str, A]]
+"""The last answer of each reader to each pair: reader -> pair id -> answer."""
+Readings = Answers[Reading]
 ANSWERS_FILE = "answers.jsonl"
 """The file in the sheet's folder that the page writes."""
-Readings = Mapping[str, Mapping[str, Reading]]
-"""The last answer of each reader to each pair: reader -> pair id -> answer."""
 
 
 def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Readings]:
-    """Load the pairs of a sheet and the answers in `files`.
+    """Load the pairs of a reading sheet and the answers in `files`.
 
     Raises:
         AnswerFileError: there are no answers, an answer belongs to another sheet, or two files have answers of one
             reader.
     """
-    data, found = load_pairs(folder), dict[str, dict[str, Reading]]()
+    return _load(
+        folder,
+        files,
+        Reading,
+        f"Set real and natural to true or false in a copy of {folder / SHEET_FILE}, or "
+        f"answer on the page of judge-r1 audit serve {folder}",
+    )
+
+
+def load_choices(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Answers[BlindChoice]]:
+    """Load the pairs of a blind sheet and the answers in `files`. Raises as `load_readings`."""
+    return _load(folder, files, BlindChoice, f'Set worse to "A" or "B" in a copy of {folder / BLIND_FILE}')
+
+
+def _load(folder: Path, files: Sequence[Path], model: type[A], advice: str) -> tuple[PairSet, Answers[A]]:
+    data, found = load_pairs(folder), dict[str, dict[str, A]]()
     for path in files:
         # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
-        readings = read_log(path, Reading) if path == folder / ANSWERS_FILE else list(read_jsonl(path, Reading))
-        check_known(readings, [pair.pair_id for pair in data.pairs], path)
-        in_file = dict[str, dict[str, Reading]]()
-        for reading in readings:
-            if reading.real is not None:
-                in_file.setdefault(reading.annotator or path.stem, {})[reading.pair_id] = reading
+        answers = read_log(path, model) if path == folder / ANSWERS_FILE else list(read_jsonl(path, model))
+        check_known(answers, [pair.pair_id for pair in data.pairs], path)
+        in_file = dict[str, dict[str, A]]()
+        for answer in answers:
+            if answer.answered:
+                in_file.setdefault(answer.annotator or path.stem, {})[answer.pair_id] = answer
         if twice := sorted(found.keys() & in_file.keys()):
             raise AnswerFileError(
                 f"{path} has answers of {twice[0]}, and so does another file: name each reader differently, with the "
@@ -65,8 +108,5 @@ def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Reading
             )
         found.update(in_file)
     if not found:
-        raise AnswerFileError(
-            f"{', '.join(map(str, files))}: no answers yet. Set real and natural to true or false in a copy of "
-            f"{folder / SHEET_FILE}, or answer on the page of judge-r1 audit serve {folder}"
-        )
+        raise AnswerFileError(f"{', '.join(map(str, files))}: no answers yet. {advice}")
     return data, found

@@ -19,7 +19,7 @@ def print_reading(results: ReadingResults, console: Console) -> None:
         if last and row.reader != last:
             table.add_section()
         last = row.reader
-        table.add_row(Text(row.reader), row.principle, str(row.pairs), _cell(row.real), _cell(row.natural))
+        table.add_row(Text(row.reader), row.principle, str(row.pairs), share_cell(row.real), share_cell(row.natural))
     console.print(table)
     if note := few_clusters_note({"cases": row.real.cases} for row in results.rows):
         console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
@@ -37,7 +37,8 @@ def print_reading(results: ReadingResults, console: Console) -> None:
         console.print(doubted)
 
 
-def _cell(share: Share) -> str:
+def share_cell(share: Share) -> str:
+    """A share in percent with its interval."""
     low, high = share.ci95
     return f"{100 * share.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
@@ -73,4 +74,4 @@ def card_lines(reading: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _card_cell(share: Mapping[str, Any]) -> str:
-    return _cell(Share(share["n"], share["cases"], share["share"], (share["ci95"][0], share["ci95"][1])))
+    return share_cell(Share(share["n"], share["cases"], share["share"], (share["ci95"][0], share["ci95"][1])))

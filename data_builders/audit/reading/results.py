@@ -82,8 +82,8 @@ class ReadingResults:
 def reading_results(data: PairSet, readings: Readings) -> ReadingResults:
     """Summarise the answers to a sheet, by reader and principle."""
     readers = tuple(sorted(readings))
-    codes = sorted({_code(pair) for pair in data.pairs})
-    groups = {code: [pair for pair in data.pairs if _code(pair) == code] for code in codes} | {OVERALL: data.pairs}
+    codes = sorted({code_of(pair) for pair in data.pairs})
+    groups = {code: [pair for pair in data.pairs if code_of(pair) == code] for code in codes} | {OVERALL: data.pairs}
     names = [(name, (name,)) for name in readers] + ([(EVERYONE, readers)] if len(readers) > 1 else [])
     rows = [_row(name, code, pairs, who, readings) for name, who in names for code, pairs in groups.items()]
     agreement = [
@@ -98,7 +98,8 @@ def reading_results(data: PairSet, readings: Readings) -> ReadingResults:
     )
 
 
-def _code(pair: ReasoningPair) -> str:
+def code_of(pair: ReasoningPair) -> str:
+    """The code of the single principle that a pair violates, such as P2."""
     return by_number(pair.violated[0]).code
 
 
@@ -109,11 +110,12 @@ def _row(
     if not found:
         return None
     clusters = [pair.case_id for pair, _ in found]
-    real, natural = (_share([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
+    real, natural = (answer_share([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
     return ReadingRow(name, code, len({pair.pair_id for pair, _ in found}), real, natural)
 
 
-def _share(answers: Sequence[bool], clusters: Sequence[str]) -> Share:
+def answer_share(answers: Sequence[bool], clusters: Sequence[str]) -> Share:
+    """The share of true answers; `clusters` names the case of each."""
     values = [float(answer) for answer in answers]
     return Share(len(values), len(set(clusters)), sum(values) / len(values), clustered_mean_ci(values, clusters))
 
@@ -141,7 +143,7 @@ def _doubted(pair: ReasoningPair, readings: Readings) -> DoubtedPair | None:
         return None
     return DoubtedPair(
         pair_id=pair.pair_id,
-        principle=_code(pair),
+        principle=code_of(pair),
         domain=pair.domain,
         operator=pair.origin.flaws[0].operator,
         agreed=len({(reading.real, reading.natural) for reading in found.values()}) == 1,

@@ -11,11 +11,13 @@ from judge_r1.core.record_base import content_hash
 
 @dataclass(frozen=True)
 class Candidate:
-    """A pair with one violated principle. `dataset` is the index of its data set; `order` is its random rank."""
+    """A pair with one violated principle. `dataset` is the index of its data set; `order` is its random rank; `group`
+    is that of its case."""
 
     dataset: int
     pair_id: str
     case_id: str
+    group: str
     domain: str
     principle: int
     order: str
@@ -29,7 +31,8 @@ def candidates(datasets: Sequence[PairSet], seed: int) -> Iterator[Candidate]:
             if pair.kind == "single" and pair.pair_id not in seen:
                 seen.add(pair.pair_id)
                 order = content_hash("sheet", pair.pair_id, seed)
-                yield Candidate(dataset, pair.pair_id, pair.case_id, pair.domain, pair.violated[0], order)
+                group = data.case_of(pair).group
+                yield Candidate(dataset, pair.pair_id, pair.case_id, group, pair.domain, pair.violated[0], order)
 
 
 def draw(found: Sequence[Candidate], per_principle: int) -> list[Candidate]:

@@ -4,13 +4,13 @@ A sheet is a folder with the sampled cases and pairs, so every command for pairs
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from data_builders.audit.reading.sample import candidates, draw
+from data_builders.audit.reading.sample import Candidate, candidates, draw
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
@@ -63,29 +63,44 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
     Raises:
         JudgeError: `out` holds a sheet already, or the data sets have no pair with a single violated principle.
     """
-    if (out / SHEET_FILE).exists():
-        raise JudgeError(f"{out / SHEET_FILE} exists and may hold answers: write to another folder")
     datasets = [open_pairs(folder) for folder in folders]
     drawn = draw(list(candidates(datasets, seed)), per_principle)
     if not drawn:
         raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates a single principle, so none can be read")
+    return write_drawn(datasets, drawn, out / SHEET_FILE, sheet_item, seed=seed, per_principle=per_principle)
+
+
+def write_drawn(
+    datasets: Sequence[PairSet],
+    drawn: Sequence[Candidate],
+    sheet: Path,
+    item: Callable[[int, ReasoningPair, Case], Record],
+    **settings: int,
+) -> dict[str, Any]:
+    """Write the drawn pairs and their cases, a line `item(number, pair, case)` of each to `sheet`, and sample.json.
+
+    Returns the content of sample.json: the settings, and counts by principle and domain.
+
+    Raises:
+        JudgeError: `sheet` exists.
+    """
+    if sheet.exists():
+        raise JudgeError(f"{sheet} exists and may hold answers: write to another folder")
     pairs = [datasets[c.dataset].by_id()[c.pair_id] for c in drawn]
     cases = {pair.case_id: datasets[c.dataset].cases[pair.case_id] for c, pair in zip(drawn, pairs, strict=True)}
     counts = {p.code: Counter(c.domain for c in drawn if c.principle == p.number) for p in PRINCIPLES}
     report = {
-        "seed": seed,
-        "per_principle": per_principle,
+        **settings,
         "pairs": len(pairs),
         "by_principle": {code: dict(sorted(domains.items())) for code, domains in counts.items()},
     }
-    data = PairSet(cases, pairs)
-    items = [sheet_item(number, pair, data.case_of(pair)) for number, pair in enumerate(pairs, 1)]
-    names = (CASES_FILE, PAIRS_FILE, SAMPLE_FILE, SHEET_FILE)
-    with AtomicFiles(*(out / name for name in names)) as files:
-        for name, records in ((CASES_FILE, cases.values()), (PAIRS_FILE, pairs), (SHEET_FILE, items)):
+    items = [item(number, pair, cases[pair.case_id]) for number, pair in enumerate(pairs, 1)]
+    files_of = {name: sheet.with_name(name) for name in (CASES_FILE, PAIRS_FILE, SAMPLE_FILE)}
+    with AtomicFiles(*files_of.values(), sheet) as files:
+        for path, records in ((files_of[CASES_FILE], cases.values()), (files_of[PAIRS_FILE], pairs), (sheet, items)):
             for record in records:
-                files.write(out / name, dump_line(record))
-        files.write(out / SAMPLE_FILE, dump_json(report))
+                files.write(path, dump_line(record))
+        files.write(files_of[SAMPLE_FILE], dump_json(report))
     return report
 
 

@@ -6,7 +6,8 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from data_builders.audit.shortcut_probe import ProbeError, print_probe, probe
+from data_builders.audit.shortcut_probe import ProbeError, independent_pairs, print_probe, probe
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 WORDS = [f"word{n}" for n in range(300)]
@@ -43,6 +44,36 @@ def test_a_planted_word_is_found_and_reported() -> None:
 def test_accuracy_is_at_chance_without_a_shortcut() -> None:
     result = probe(pairs_of(150, None))[0]
     assert result.ci95[0] < 0.5 < result.ci95[1]
+
+
+def reviews_of(papers: int, reviews: int) -> PairSet:
+    """Reviews of papers. All of a paper quote the same rare word of it, and the flaw of each is another rare word."""
+    cases, pairs = [], []
+    for number in range(papers * reviews):
+        paper = number // reviews
+        quote, other = f"paper{paper}", f"other{number}"
+        case = Case.of(
+            domain="test",
+            context=f"case {number}",
+            decision="x",
+            reference=f"review {number} quotes {quote}",
+            source="t",
+            license="t",
+            meta={"group": f"{paper}"},
+        )
+        start = len(f"review {number} quotes ")
+        flaws = (Flaw(principle=2, operator="t", span=Span(start=start, end=start + len(other))),)
+        origin = Origin(teacher="t", seed=0, flaws=flaws)
+        cases.append(case)
+        pairs.append(ReasoningPair.of(case, f"review {number} quotes {other}", variant=1, origin=origin, seed=0))
+    return PairSet.of(cases, pairs)
+
+
+def test_reviews_of_one_paper_count_as_one_case() -> None:
+    data = reviews_of(papers=30, reviews=3)
+    assert probe(data.pairs)[0].accuracy > 0.9  # the reviews of the training folds show the quotation
+    result = probe(independent_pairs(data))[0]
+    assert (result.pairs, result.cases, result.accuracy) == (90, 30, 0.5)
 
 
 def test_same_seed_gives_same_results() -> None:

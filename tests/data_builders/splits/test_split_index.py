@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from split_factories import folder, long_case, mini_folder, pairs_of
 
-from data_builders.splits.index import SETS, Part, group_of, read_index, write_parts
+from data_builders.splits.index import SETS, Part, read_index, write_parts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 
@@ -55,5 +55,5 @@ def test_conflicting_cases_are_an_error(tmp_path: Path) -> None:
 
 
 def test_groups_are_separate_per_domain() -> None:
-    assert group_of(long_case(1, group="7")) == group_of(long_case(2, group="7")) == "legal/7"
-    assert group_of(long_case(1)) == long_case(1).case_id
+    assert long_case(1, group="7").group == long_case(2, group="7").group == "legal/7"
+    assert long_case(1).group == long_case(1).case_id

@@ -1,0 +1,80 @@
+"""Writes a blind sheet: pairs whose flaw only the case shows, without the case and the label.
+
+A reader chooses the worse reasoning of each. What readers find there, a judge can find without reading the case.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from data_builders.audit.reading.sample import Candidate, candidates
+from data_builders.audit.reading.sheet import CLOSING, OPENING, READ_WITH_CASE, replaced_span, write_drawn
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import open_pairs
+from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Preference
+
+BLIND_FILE = "blind.jsonl"
+
+
+class BlindItem(Record):
+    """One pair of a blind sheet. `worse` and `reason` are for the reader.
+
+    `text` is what the two reasonings share, with what differs as ⟦A: … | B: …⟧.
+    """
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    number: int
+    pair_id: NonEmpty
+    domain: NonEmpty
+    text: NonEmpty
+    worse: Preference | None = None
+    reason: str = ""
+
+
+def write_blind_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed: int) -> dict[str, Any]:
+    """Draw pairs that violate P2 or P4 alone into the folder `out`. Returns the content of sample.json.
+
+    Raises:
+        JudgeError: `out` holds a blind sheet already, or the data sets have no such pair.
+    """
+    datasets = [open_pairs(folder) for folder in folders]
+    drawn = sorted(draw_groups(list(candidates(datasets, seed)), per_principle), key=lambda c: c.order)
+    if not drawn:
+        raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates P2 or P4 alone, so none can be read blind")
+    return write_drawn(datasets, drawn, out / BLIND_FILE, blind_item, seed=seed, per_principle=per_principle)
+
+
+def draw_groups(found: Sequence[Candidate], per_principle: int) -> Iterator[Candidate]:
+    """Yield up to `per_principle` pairs of each of P2 and P4 in turn, balanced over domains and then data sets.
+
+    A case has at most one pair, and so have the cases of one paper: two pairs of a case share the better text, which
+    shows the label of both, and reviews of one paper quote the same sentences.
+    """
+    used, counts = set[str](), Counter[tuple[int | str, ...]]()
+    for _ in range(per_principle):
+        for principle in READ_WITH_CASE:
+            rest = [c for c in found if c.principle == principle and c.group not in used]
+            if rest:
+                best = min(
+                    rest,
+                    key=lambda c: (counts[c.principle, c.domain], counts[c.principle, c.domain, c.dataset], c.order),
+                )
+                counts.update([(principle, best.domain), (principle, best.domain, best.dataset)])
+                used.add(best.group)
+                yield best
+
+
+def blind_item(number: int, pair: ReasoningPair, case: Case) -> BlindItem:
+    """The line of a pair, which shows neither the case nor the label. `number` counts from 1."""
+    start, end = replaced_span(pair)
+    span = pair.origin.flaws[0].span
+    sides = {"reference": pair.reference[start:end], "flawed": pair.flawed[span.start : span.end]}
+    a, b = ("reference", "flawed") if pair.preferred == "A" else ("flawed", "reference")
+    changed = f"{OPENING}A: {sides[a]} | B: {sides[b]}{CLOSING}"
+    text = pair.reference[:start] + changed + pair.reference[end:]
+    return BlindItem(schema=1, number=number, pair_id=pair.pair_id, domain=case.domain, text=text)

@@ -1,0 +1,79 @@
+"""Results of a blind reading: how often readers without the case find the worse reasoning, and why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data_builders.audit.reading.answers import Answers, BlindChoice
+from data_builders.audit.reading.report import share_cell
+from data_builders.audit.reading.results import EVERYONE, OVERALL, Share, answer_share, code_of
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import ReasoningPair
+from judge_r1.evaluation.report.tables import few_clusters_note
+
+BLIND_RESULTS_FILE = "blind.json"
+
+
+@dataclass(frozen=True)
+class BlindRow:
+    """How often a reader, or `EVERYONE`, is right about the pairs of a group: a principle, an operator or `OVERALL`.
+
+    `reasoned` counts only answers with a reason and `guessed` only those without; None if there are none.
+    """
+
+    reader: str
+    group: str
+    pairs: int
+    right: Share
+    reasoned: Share | None
+    guessed: Share | None
+
+
+def blind_rows(data: PairSet, choices: Answers[BlindChoice]) -> Iterator[BlindRow]:
+    """Yield a row of each reader and group, and of all readers together if there are several."""
+    readers = sorted(choices)
+    for name, who in [*((name, [name]) for name in readers), *([(EVERYONE, readers)] if len(readers) > 1 else [])]:
+        for group, pairs in _groups(data).items():
+            found = [(pair, choices[r][pair.pair_id]) for pair in pairs for r in who if pair.pair_id in choices[r]]
+            if right := _right(found):
+                reasoned = _right([(pair, choice) for pair, choice in found if choice.reason.strip()])
+                guessed = _right([(pair, choice) for pair, choice in found if not choice.reason.strip()])
+                yield BlindRow(name, group, len({pair.pair_id for pair, _ in found}), right, reasoned, guessed)
+
+
+def _groups(data: PairSet) -> Mapping[str, Sequence[ReasoningPair]]:
+    groups = dict[str, list[ReasoningPair]]()
+    for pair in sorted(data.pairs, key=code_of):
+        for group in (code_of(pair), f"{code_of(pair)} {pair.origin.flaws[0].operator}"):
+            groups.setdefault(group, []).append(pair)
+    return {**dict(sorted(groups.items())), OVERALL: data.pairs}
+
+
+def _right(found: Sequence[tuple[ReasoningPair, BlindChoice]]) -> Share | None:
+    if not found:
+        return None
+    return answer_share([choice.worse != pair.preferred for pair, choice in found], [pair.case_id for pair, _ in found])
+
+
+def blind_json(rows: Sequence[BlindRow], pairs: int) -> dict[str, Any]:
+    """The content of blind.json."""
+    return {"schema": 1, "pairs": pairs, "rows": [asdict(row) for row in rows]}
+
+
+def print_blind(rows: Sequence[BlindRow], console: Console) -> None:
+    """Print a table by reader and group."""
+    table = Table("reader", "pairs that violate", "pairs", "right [95 %]", "with a reason", "guesses")
+    last = ""
+    for row in rows:
+        if last and row.reader != last:
+            table.add_section()
+        last = row.reader
+        parts = [f"{share_cell(share)} of {share.n}" if share else "" for share in (row.reasoned, row.guessed)]
+        table.add_row(Text(row.reader), row.group, str(row.pairs), share_cell(row.right), *parts)
+    console.print(table)
+    if note := few_clusters_note({"cases": row.right.cases} for row in rows):
+        console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)

@@ -7,7 +7,7 @@ Every P4 pair that exchanges statements has a true one and an invented one. Four
 * repeated: it stands in more references of other cases,
 * similar cases: as *common*, but cases count by the similarity of their words to the text (cosine of TF-IDF, cubed).
 
-Other cases are those of other articles or papers; *common* leaves out the case alone.
+Other cases are those of other articles or papers; *common* leaves out those with the same text.
 
     judge-r1 build builtin --kinds single --limit 60 --reader none --out runs/builtin
     python -m scripts.probe_statements runs/builtin

@@ -1,7 +1,7 @@
 """Measures what classifiers learn from the two reasonings of a pair alone, without the case.
 
 Folds are by case, and intervals treat the case as the unit, because the pairs of a case share their reference; see
-`independent_pairs` for cases of one paper. For flaws that the text shows, `held_out_operators` measures whether what
+`with_groups_as_cases` for cases of one paper. For flaws that the text shows, `held_out_operators` measures whether what
 reveals some operators also reveals another one.
 """
 
@@ -67,8 +67,8 @@ def groups_of(pairs: Sequence[ReasoningPair]) -> dict[str, list[ReasoningPair]]:
     return groups
 
 
-def independent_pairs(data: PairSet) -> list[ReasoningPair]:
-    """The pairs with the group of their case for the case, so that the cases of one article or paper count as one.
+def with_groups_as_cases(data: PairSet) -> list[ReasoningPair]:
+    """The pairs, with the group of their case in `case_id`, so that the cases of one article or paper count as one.
 
     Two reviews of a paper quote the same sentences, so a probe that is trained on one of them knows the other.
     """
@@ -97,7 +97,8 @@ def probe(pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]
 
 def too_few_cases(what: str, pairs: Sequence[ReasoningPair]) -> ProbeError:
     return ProbeError(
-        f"the {what} needs pairs of at least {MIN_CASES} cases, but the set has {case_count(pairs)}: add cases"
+        f"the {what} needs pairs of at least {MIN_CASES} cases, but the set has {case_count(pairs)} "
+        "(those of one article or paper count as one): add cases"
     )
 
 

@@ -26,8 +26,8 @@ Answers = Annotated[Path | None, typer.Option(help="The answers; by default answ
 SheetAnswers = Annotated[
     list[Path] | None,
     typer.Option(
-        help="The answers; by default answers.jsonl beside the pairs. For a reading sheet or conversations: any number "
-        "of files, of a sheet also filled-in copies of sheet.jsonl."
+        help="The answers; by default answers.jsonl beside the pairs. For a sheet or conversations: any number of "
+        "files, of a sheet also filled-in copies of sheet.jsonl or blind.jsonl. The file's name names the reader."
     ),
 ]
 
@@ -80,7 +80,7 @@ def shortcuts(
     from rich.progress import track
 
     from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
-    from data_builders.audit.shortcut_probe import independent_pairs
+    from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
     from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts, likelihood_sample
     from judge_r1.core.jsonl import write_json
@@ -89,7 +89,7 @@ def shortcuts(
     if is_conversations(folder):
         _conversation_shortcuts(folder, out, seed)
         return
-    pairs, name, differences = independent_pairs(load_pairs(folder)), None, {}
+    pairs, name, differences = with_groups_as_cases(load_pairs(folder)), None, {}
     if language_model != "none":
         name, reader = language_model, LikelihoodReader(language_model)
         sample = likelihood_sample(pairs, language_model_pairs, seed)
@@ -127,9 +127,10 @@ def sample(
     folders: Annotated[
         list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl, or one of conversations.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the reading sheet.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the sheet.")],
     per_principle: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of each principle; {PER_PRINCIPLE} by default.")
+        int | None,
+        typer.Option(min=1, help=f"Pairs of each principle, with --blind of P2 and P4; {PER_PRINCIPLE} by default."),
     ] = None,
     pairs: Annotated[
         int | None,
@@ -149,6 +150,8 @@ def sample(
     Of a folder of conversations it draws `--pairs` pairs, on whose labels people decide on the page of `audit serve`.
 
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
+
+    Example: `judge-r1 audit sample runs/medical --blind --out runs/blind`
     """
     from data_builders.audit.reading.blind import BLIND_FILE, write_blind_sheet
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
@@ -239,7 +242,7 @@ def report(
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
 
-    For a blind sheet: how often readers find the worse reasoning without the case. Writes blind.json.
+    For a blind sheet: how often readers find the worse reasoning without the case. Writes blind_results.json.
 
     For conversations: the share of wrong labels by failure type, and with --rating by difficulty. Writes labels.json
     and refused.txt, which `judge-r1 rate --refused` leaves out.
@@ -259,9 +262,9 @@ def report(
     elif (folder / BLIND_FILE).exists():
         _report_blind(folder, files, out or folder)
     elif out:
-        raise JudgeError(f"--out is for reading sheets, and {folder} has no {SHEET_FILE}: leave it out")
+        raise JudgeError(f"--out is for sheets, and {folder} has no {SHEET_FILE} or {BLIND_FILE}: leave it out")
     elif len(files) > 1:
-        raise JudgeError(f"{folder} is no reading sheet (it has no {SHEET_FILE}): pass one file of answers")
+        raise JudgeError(f"{folder} is no sheet (it has no {SHEET_FILE} or {BLIND_FILE}): pass one file of answers")
     else:
         _report_annotations(folder, files[0])
 

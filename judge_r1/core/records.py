@@ -61,9 +61,10 @@ class Case(Record):
 
     @property
     def group(self) -> str:
-        """The cases of one article or paper, which are not independent: `meta.group` within a domain, or the case
-        alone."""
-        return f"{self.domain}/{self.meta['group']}" if "group" in self.meta else self.case_id
+        """The name of what the case belongs to, such as one article or paper: `meta.group` within the domain, or else
+        the case's id. Cases of one group are not independent."""
+        group = self.meta.get("group")
+        return self.case_id if group in (None, "") else f"{self.domain}/{group}"
 
     @classmethod
     def of(

@@ -58,7 +58,7 @@ def main() -> None:
             [{r.item_id: r.score for r in evaluation.results[names[seed, engine]].items} for seed in seeds]
             for engine in reversed(engines)
         )
-        clusters = {pair.pair_id: pair.case_id for pair in test.pairs}
+        clusters = {pair.pair_id: test.case_of(pair).group for pair in test.pairs}
         difference = difference_over_seeds(last, first, clusters)
         console.print(f"accuracy of {engines[1]} minus {engines[0]}, paired on the same pairs: {difference.delta:+.3f}")
         console.print(f"95 % with these seeds and other cases: {_interval(difference.ci95)}")

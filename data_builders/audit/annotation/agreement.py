@@ -48,7 +48,7 @@ class AgreementRow:
 @dataclass(frozen=True)
 class _Choice:
     domain: str
-    case_id: str
+    group: str
     label: Preference
     choice: Preference
 
@@ -74,7 +74,7 @@ def agreement(data: PairSet, answers: Sequence[Answer]) -> list[AgreementRow]:
 
 def _first_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice]:
     first = first_round(data, answers, annotator)
-    return [_choice(pairs, answer) for pair_id in first.order if (answer := first.answers.get(pair_id))]
+    return [_choice(data, pairs, answer) for pair_id in first.order if (answer := first.answers.get(pair_id))]
 
 
 def _second_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice] | None:
@@ -83,12 +83,14 @@ def _second_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], anno
         return None
     first = first_round(data, answers, annotator)
     repeated = set(second.order)
-    return [_choice(pairs, (second if pair_id in repeated else first).answers[pair_id]) for pair_id in first.order]
+    return [
+        _choice(data, pairs, (second if pair_id in repeated else first).answers[pair_id]) for pair_id in first.order
+    ]
 
 
-def _choice(pairs: Pairs, answer: Answer) -> _Choice:
+def _choice(data: PairSet, pairs: Pairs, answer: Answer) -> _Choice:
     pair = pairs[answer.pair_id]
-    return _Choice(pair.domain, pair.case_id, pair.preferred, answer.choice)
+    return _Choice(pair.domain, data.case_of(pair).group, pair.preferred, answer.choice)
 
 
 def _rows(name: str, data: PairSet, first: list[_Choice], second: list[_Choice] | None) -> list[AgreementRow]:
@@ -111,8 +113,8 @@ def _agreement(choices: list[_Choice]) -> Agreement | None:
     agrees = [float(c.choice == c.label) for c in choices]
     return Agreement(
         n=len(agrees),
-        cases=len({c.case_id for c in choices}),
+        cases=len({c.group for c in choices}),
         share=sum(agrees) / len(agrees),
-        ci95=clustered_mean_ci(agrees, [c.case_id for c in choices]),
+        ci95=clustered_mean_ci(agrees, [c.group for c in choices]),
         kappa=cohens_kappa([c.label for c in choices], [c.choice for c in choices]),
     )

@@ -87,5 +87,5 @@ def load_audit(folder: Path, answers: Path) -> tuple[PairSet, list[Answer]]:
     data, found = load_pairs(folder), read_answers(answers)
     if not found:
         raise AnswerFileError(f"{answers} has no answers yet: collect them with judge-r1 audit serve {folder}")
-    check_known(found, [pair.pair_id for pair in data.pairs], answers)
+    check_known((answer.pair_id for answer in found), data.by_id(), answers)
     return data, found

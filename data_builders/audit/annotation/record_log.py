@@ -10,7 +10,7 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -25,21 +25,13 @@ class AnswerFileError(JudgeError):
     """A file of answers cannot be read or written, or does not belong to the pairs."""
 
 
-class PairAnswer(Protocol):
-    """An answer about one pair."""
-
-    @property
-    def pair_id(self) -> str: ...
-
-
-def check_known(answers: Iterable[PairAnswer], pair_ids: Collection[str], where: Path) -> None:
-    """Check that all answers belong to pairs of the set.
+def check_known(ids: Iterable[str], known: Collection[str], where: Path) -> None:
+    """Check that all answers, given by the ids of their pairs, belong to pairs of the set.
 
     Raises:
         AnswerFileError: an answer belongs to another pair.
     """
-    known = set(pair_ids)
-    if other := next((answer.pair_id for answer in answers if answer.pair_id not in known), None):
+    if other := next((pair_id for pair_id in ids if pair_id not in known), None):
         raise AnswerFileError(
             f"{where} has an answer to pair {other}, which is not in the set: pass the answers of this set"
         )

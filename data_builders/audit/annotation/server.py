@@ -88,5 +88,5 @@ def open_audit(data: PairSet, answers: Path) -> Site:
             pairs.
     """
     log = AnswerLog(answers)
-    check_known(log.answers, [pair.pair_id for pair in data.pairs], answers)
+    check_known((answer.pair_id for answer in log.answers), data.by_id(), answers)
     return Site(data, log, secrets.token_urlsafe(16))

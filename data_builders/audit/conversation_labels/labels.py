@@ -61,7 +61,7 @@ def read_labels(folder: Path, files: Sequence[Path], pairs: Collection[str]) -> 
     found: dict[tuple[str, str], PairLabel] = {}
     for path in files:
         labels = read_log(path, PairLabel)
-        check_known(labels, pairs, path)
+        check_known((label.pair_id for label in labels), pairs, path)
         if twice := sorted({name for _, name in found} & {label.annotator for label in labels}):
             raise AnswerFileError(f"{path} has answers of {twice[0]}, and so does another file: name each person once")
         found.update({(label.pair_id, label.annotator): label for label in labels})

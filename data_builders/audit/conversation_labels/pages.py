@@ -72,5 +72,5 @@ def open_labels(folder: Path, answers: Path) -> LabelSite:
     """
     pairs, documents = read_conversations(folder)
     log = RecordLog(answers, PairLabel)
-    check_known(log.answers, [pair.pair_id for pair in pairs], answers)
+    check_known((answer.pair_id for answer in log.answers), {pair.pair_id for pair in pairs}, answers)
     return LabelSite(pairs, documents, log, token_urlsafe(16))

@@ -4,17 +4,17 @@ A reader chooses the worse reasoning of each. What readers find there, a judge c
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from data_builders.audit.reading.sample import Candidate, candidates
-from data_builders.audit.reading.sheet import CLOSING, OPENING, READ_WITH_CASE, replaced_span, write_drawn
+from data_builders.audit.reading.sheet import CLOSING, OPENING, READ_WITH_CASE, check_empty, replaced_span, write_drawn
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import open_pairs
-from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
 
@@ -24,13 +24,15 @@ BLIND_FILE = "blind.jsonl"
 class BlindItem(Record):
     """One pair of a blind sheet. `worse` and `reason` are for the reader.
 
-    `text` is what the two reasonings share, with what differs as ⟦A: … | B: …⟧.
+    `decision` is that of the case, which a judge without the case sees too. `text` is the reasoning; where the two
+    differ it shows ⟦A: … | B: …⟧. There is no pair id, because the side of the better reasoning follows from it.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
     number: int
-    pair_id: NonEmpty
+    item_id: NonEmpty
     domain: NonEmpty
+    decision: NonEmpty
     text: NonEmpty
     worse: Preference | None = None
     reason: str = ""
@@ -40,22 +42,23 @@ def write_blind_sheet(folders: Sequence[Path], out: Path, *, per_principle: int,
     """Draw pairs that violate P2 or P4 alone into the folder `out`. Returns the content of sample.json.
 
     Raises:
-        JudgeError: `out` holds a blind sheet already, or the data sets have no such pair.
+        JudgeError: `out` holds pairs already, or the data sets have no such pair.
     """
+    check_empty(out)
     datasets = [open_pairs(folder) for folder in folders]
-    drawn = sorted(draw_groups(list(candidates(datasets, seed)), per_principle), key=lambda c: c.order)
+    drawn = draw_one_per_group(list(candidates(datasets, seed)), per_principle)
     if not drawn:
         raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates P2 or P4 alone, so none can be read blind")
     return write_drawn(datasets, drawn, out / BLIND_FILE, blind_item, seed=seed, per_principle=per_principle)
 
 
-def draw_groups(found: Sequence[Candidate], per_principle: int) -> Iterator[Candidate]:
-    """Yield up to `per_principle` pairs of each of P2 and P4 in turn, balanced over domains and then data sets.
+def draw_one_per_group(found: Sequence[Candidate], per_principle: int) -> list[Candidate]:
+    """Return up to `per_principle` pairs of each of P2 and P4, in random order, balanced over domains and data sets.
 
-    A case has at most one pair, and so have the cases of one paper: two pairs of a case share the better text, which
-    shows the label of both, and reviews of one paper quote the same sentences.
+    The principles take turns. A case has at most one pair, and so have the cases of one paper: two pairs of a case
+    share the better text, which shows the label of both, and reviews of one paper quote the same sentences.
     """
-    used, counts = set[str](), Counter[tuple[int | str, ...]]()
+    drawn, used, counts = list[Candidate](), set[str](), Counter[tuple[int | str, ...]]()
     for _ in range(per_principle):
         for principle in READ_WITH_CASE:
             rest = [c for c in found if c.principle == principle and c.group not in used]
@@ -66,15 +69,23 @@ def draw_groups(found: Sequence[Candidate], per_principle: int) -> Iterator[Cand
                 )
                 counts.update([(principle, best.domain), (principle, best.domain, best.dataset)])
                 used.add(best.group)
-                yield best
+                drawn.append(best)
+    return sorted(drawn, key=lambda c: c.order)
 
 
 def blind_item(number: int, pair: ReasoningPair, case: Case) -> BlindItem:
-    """The line of a pair, which shows neither the case nor the label. `number` counts from 1."""
+    """The line of a pair, which shows neither the case's context nor the label. `number` counts from 1."""
     start, end = replaced_span(pair)
     span = pair.origin.flaws[0].span
     sides = {"reference": pair.reference[start:end], "flawed": pair.flawed[span.start : span.end]}
     a, b = ("reference", "flawed") if pair.preferred == "A" else ("flawed", "reference")
     changed = f"{OPENING}A: {sides[a]} | B: {sides[b]}{CLOSING}"
     text = pair.reference[:start] + changed + pair.reference[end:]
-    return BlindItem(schema=1, number=number, pair_id=pair.pair_id, domain=case.domain, text=text)
+    return BlindItem(
+        schema=1, number=number, item_id=item_id_of(pair), domain=case.domain, decision=case.decision, text=text
+    )
+
+
+def item_id_of(pair: ReasoningPair) -> str:
+    """The id of a pair on blind sheets."""
+    return content_hash("blind", pair.pair_id)

@@ -15,7 +15,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.report.tables import few_clusters_note
 
-BLIND_RESULTS_FILE = "blind.json"
+BLIND_RESULTS_FILE = "blind_results.json"
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,32 @@ def blind_rows(data: PairSet, choices: Answers[BlindChoice]) -> Iterator[BlindRo
     for name, who in [*((name, [name]) for name in readers), *([(EVERYONE, readers)] if len(readers) > 1 else [])]:
         for group, pairs in _groups(data).items():
             found = [(pair, choices[r][pair.pair_id]) for pair in pairs for r in who if pair.pair_id in choices[r]]
-            if right := _right(found):
-                reasoned = _right([(pair, choice) for pair, choice in found if choice.reason.strip()])
-                guessed = _right([(pair, choice) for pair, choice in found if not choice.reason.strip()])
+            if right := _right(data, found):
+                reasoned = _right(data, [(pair, choice) for pair, choice in found if choice.reason.strip()])
+                guessed = _right(data, [(pair, choice) for pair, choice in found if not choice.reason.strip()])
                 yield BlindRow(name, group, len({pair.pair_id for pair, _ in found}), right, reasoned, guessed)
 
 
 def _groups(data: PairSet) -> Mapping[str, Sequence[ReasoningPair]]:
+    """The pairs of each principle, of each of its operators if there are several, and all."""
     groups = dict[str, list[ReasoningPair]]()
-    for pair in sorted(data.pairs, key=code_of):
-        for group in (code_of(pair), f"{code_of(pair)} {pair.origin.flaws[0].operator}"):
-            groups.setdefault(group, []).append(pair)
-    return {**dict(sorted(groups.items())), OVERALL: data.pairs}
+    for code in sorted(set(map(code_of, data.pairs))):
+        groups[code] = [pair for pair in data.pairs if code_of(pair) == code]
+        operators = sorted({pair.origin.flaws[0].operator for pair in groups[code]})
+        for name in operators if len(operators) > 1 else ():
+            groups[f"{code} {name}"] = [pair for pair in groups[code] if pair.origin.flaws[0].operator == name]
+    return {**groups, OVERALL: data.pairs}
 
 
-def _right(found: Sequence[tuple[ReasoningPair, BlindChoice]]) -> Share | None:
+def _right(data: PairSet, found: Sequence[tuple[ReasoningPair, BlindChoice]]) -> Share | None:
     if not found:
         return None
-    return answer_share([choice.worse != pair.preferred for pair, choice in found], [pair.case_id for pair, _ in found])
+    clusters = [data.case_of(pair).group for pair, _ in found]
+    return answer_share([choice.worse != pair.preferred for pair, choice in found], clusters)
 
 
 def blind_json(rows: Sequence[BlindRow], pairs: int) -> dict[str, Any]:
-    """The content of blind.json."""
+    """The content of blind_results.json."""
     return {"schema": 1, "pairs": pairs, "rows": [asdict(row) for row in rows]}
 
 
@@ -73,7 +77,7 @@ def print_blind(rows: Sequence[BlindRow], console: Console) -> None:
             table.add_section()
         last = row.reader
         parts = [f"{share_cell(share)} of {share.n}" if share else "" for share in (row.reasoned, row.guessed)]
-        table.add_row(Text(row.reader), row.group, str(row.pairs), share_cell(row.right), *parts)
+        table.add_row(Text(row.reader), Text(row.group), str(row.pairs), share_cell(row.right), *parts)
     console.print(table)
     if note := few_clusters_note({"cases": row.right.cases} for row in rows):
         console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)

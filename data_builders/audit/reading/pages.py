@@ -62,5 +62,5 @@ def open_reading(data: PairSet, answers: Path) -> ReadingSite:
         AnswerFileError: The file cannot be opened, is invalid, is in use, or has answers to another sheet.
     """
     log = RecordLog(answers, Reading)
-    check_known(log.answers, [pair.pair_id for pair in data.pairs], answers)
+    check_known((answer.pair_id for answer in log.answers), data.by_id(), answers)
     return ReadingSite(data, log, token_urlsafe(16))

@@ -85,7 +85,7 @@ def reading_results(data: PairSet, readings: Readings) -> ReadingResults:
     codes = sorted({code_of(pair) for pair in data.pairs})
     groups = {code: [pair for pair in data.pairs if code_of(pair) == code] for code in codes} | {OVERALL: data.pairs}
     names = [(name, (name,)) for name in readers] + ([(EVERYONE, readers)] if len(readers) > 1 else [])
-    rows = [_row(name, code, pairs, who, readings) for name, who in names for code, pairs in groups.items()]
+    rows = [_row(data, name, code, pairs, who, readings) for name, who in names for code, pairs in groups.items()]
     agreement = [
         _agreement(code, question, pairs, readings) for code, pairs in groups.items() for question in QUESTIONS
     ]
@@ -104,12 +104,12 @@ def code_of(pair: ReasoningPair) -> str:
 
 
 def _row(
-    name: str, code: str, pairs: Iterable[ReasoningPair], readers: Sequence[str], readings: Readings
+    data: PairSet, name: str, code: str, pairs: Iterable[ReasoningPair], readers: Sequence[str], readings: Readings
 ) -> ReadingRow | None:
     found = [(pair, readings[r][pair.pair_id]) for pair in pairs for r in readers if pair.pair_id in readings[r]]
     if not found:
         return None
-    clusters = [pair.case_id for pair, _ in found]
+    clusters = [data.case_of(pair).group for pair, _ in found]
     real, natural = (answer_share([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
     return ReadingRow(name, code, len({pair.pair_id for pair, _ in found}), real, natural)
 

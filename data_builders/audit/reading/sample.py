@@ -11,7 +11,7 @@ from judge_r1.core.record_base import content_hash
 
 @dataclass(frozen=True)
 class Candidate:
-    """A pair with one violated principle. `dataset` is the index of its data set; `order` is its random rank; `group`
+    """A pair with one flaw. `dataset` is the index of its data set; `order` is its random rank; `group`
     is that of its case."""
 
     dataset: int
@@ -24,11 +24,11 @@ class Candidate:
 
 
 def candidates(datasets: Sequence[PairSet], seed: int) -> Iterator[Candidate]:
-    """Yield the single pairs of all data sets; a pair of two data sets once."""
+    """Yield the pairs of all data sets that have one flaw; a pair of two data sets once."""
     seen = set[str]()
     for dataset, data in enumerate(datasets):
         for pair in data.pairs:
-            if pair.kind == "single" and pair.pair_id not in seen:
+            if len(pair.origin.flaws) == 1 and pair.pair_id not in seen:
                 seen.add(pair.pair_id)
                 order = content_hash("sheet", pair.pair_id, seed)
                 group = data.case_of(pair).group

@@ -61,13 +61,24 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
     """Draw pairs of the data sets into the folder `out`. Returns the content of sample.json: counts by principle.
 
     Raises:
-        JudgeError: `out` holds a sheet already, or the data sets have no pair with a single violated principle.
+        JudgeError: `out` holds pairs already, or the data sets have no pair with a single violated principle.
     """
+    check_empty(out)
     datasets = [open_pairs(folder) for folder in folders]
     drawn = draw(list(candidates(datasets, seed)), per_principle)
     if not drawn:
         raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates a single principle, so none can be read")
     return write_drawn(datasets, drawn, out / SHEET_FILE, sheet_item, seed=seed, per_principle=per_principle)
+
+
+def check_empty(out: Path) -> None:
+    """Check that the folder of a new sheet has no pairs yet, so that no sheet and no data set is overwritten.
+
+    Raises:
+        JudgeError: it has.
+    """
+    if (out / PAIRS_FILE).exists():
+        raise JudgeError(f"{out} holds pairs already, maybe a sheet with answers: write to another folder")
 
 
 def write_drawn(
@@ -80,12 +91,7 @@ def write_drawn(
     """Write the drawn pairs and their cases, a line `item(number, pair, case)` of each to `sheet`, and sample.json.
 
     Returns the content of sample.json: the settings, and counts by principle and domain.
-
-    Raises:
-        JudgeError: `sheet` exists.
     """
-    if sheet.exists():
-        raise JudgeError(f"{sheet} exists and may hold answers: write to another folder")
     pairs = [datasets[c.dataset].by_id()[c.pair_id] for c in drawn]
     cases = {pair.case_id: datasets[c.dataset].cases[pair.case_id] for c, pair in zip(drawn, pairs, strict=True)}
     counts = {p.code: Counter(c.domain for c in drawn if c.principle == p.number) for p in PRINCIPLES}

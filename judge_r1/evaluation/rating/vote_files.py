@@ -92,7 +92,9 @@ def read_votes(
 def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> None:
     if found.clusters.setdefault(vote.item, vote.cluster) != vote.cluster:
         both = f"{found.clusters[vote.item]!r} and {vote.cluster!r}"
-        raise JudgeError(f"{path}: item {vote.item!r} has two clusters, {both}")
+        raise JudgeError(
+            f"{path}: item {vote.item!r} has two clusters, {both}: evaluate again what an older version evaluated"
+        )
     found.labels.setdefault(vote.item, {}).update(vote.labels)
     found.answers[vote.judge] += 1
     if vote.tokens is not None:

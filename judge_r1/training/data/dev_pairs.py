@@ -13,15 +13,17 @@ def dev_pairs(recipe: Recipe, train: PairSet) -> PairSet | None:
     """The dev pairs of a recipe: all, or `eval_pairs` chosen by the seed. None without `data.dev`.
 
     Raises:
-        JudgeError: A case is in both folders.
+        JudgeError: A case, or two cases of one article, are in both folders.
     """
     if recipe.data.dev is None:
         return None
     data = training_pairs(recipe.data.dev)
-    if shared := [case_id for case_id in data.cases if case_id in train.cases]:
+    known = {case.group for case in train.cases.values()}
+    if shared := sorted({case.group for case in data.cases.values()} & known):
         raise JudgeError(
             f"recipe {recipe.name}: data.dev {recipe.data.dev} and data.train {recipe.data.train} share "
-            f"{len(shared)} case(s), for example {shared[0]}: split them by case (`judge-r1 split --dev-share`)"
+            f"{len(shared)} case(s), or articles of cases, for example {shared[0]}: split them by case "
+            "(`judge-r1 split --dev-share`)"
         )
     by_id = data.by_id()
     return PairSet(data.cases, [by_id[pair_id] for pair_id in chosen_ids(by_id, recipe)])

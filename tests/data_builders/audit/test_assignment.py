@@ -73,7 +73,7 @@ def test_page_keys_are_unique_and_differ_from_pair_ids() -> None:
 def test_answers_to_other_pairs_are_rejected(tmp_path: Path) -> None:
     foreign = choose(sample_pairs(31).pairs[-1], True)
     with pytest.raises(AnswerFileError, match=f"an answer to pair {foreign.pair_id}"):
-        check_known([foreign], [pair.pair_id for pair in DATA.pairs], tmp_path / "answers.jsonl")
+        check_known([foreign.pair_id], DATA.by_id(), tmp_path / "answers.jsonl")
     write_pairs(DATA, tmp_path)
     with pytest.raises(AnswerFileError, match="has no answers yet"):
         load_audit(tmp_path, tmp_path / "answers.jsonl")

@@ -35,6 +35,18 @@ def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> N
     assert json.loads((tmp_path / "audit.json").read_text())["seed"] == 1
 
 
+def test_cases_of_one_paper_count_as_one(built: Path, tmp_path: Path) -> None:
+    cases = [json.loads(line) for line in (built / "cases.jsonl").read_text().splitlines()]
+    same = [case for case in cases if case["domain"] == cases[0]["domain"]][:2]
+    for case in same:
+        case["meta"]["group"] = "a paper"
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    (tmp_path / "pairs.jsonl").write_bytes((built / "pairs.jsonl").read_bytes())
+    done = run("audit", tmp_path, "--language-model", "none")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "audit.json").read_text())["cases"] == len(cases) - 1
+
+
 def test_audit_reports_groups_that_were_not_probed(built: Path, tmp_path: Path) -> None:
     lines = (built / "pairs.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "pairs.jsonl").write_text("".join(line for line in lines if json.loads(line)["violated"] != [4]))

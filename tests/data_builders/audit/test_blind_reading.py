@@ -2,17 +2,19 @@
 
 import json
 from collections import Counter
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from audit_factories import sample_pairs
 from command_server import run
 from factories import make_case, make_pair, mini_pairs
+from rich.console import Console
 
 from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.reading.answers import load_choices
-from data_builders.audit.reading.blind import BlindItem, blind_item, draw_groups, write_blind_sheet
-from data_builders.audit.reading.blind_results import BlindRow, blind_rows
+from data_builders.audit.reading.blind import BlindItem, blind_item, draw_one_per_group, item_id_of, write_blind_sheet
+from data_builders.audit.reading.blind_results import BlindRow, blind_rows, print_blind
 from data_builders.audit.reading.results import EVERYONE, OVERALL
 from data_builders.audit.reading.sample import candidates
 from data_builders.build import write_pairs
@@ -36,15 +38,15 @@ def sheet(pairs: Path, tmp_path: Path) -> Path:
 
 
 def items(sheet: Path) -> list[BlindItem]:
-    return list(read_jsonl(sheet / "blind.jsonl", BlindItem, unique="pair_id"))
+    return list(read_jsonl(sheet / "blind.jsonl", BlindItem, unique="item_id"))
 
 
 def answer(sheet: Path, path: Path, right: int, reasons: int) -> Path:
     """Answers of which the first `right` are right and the first `reasons` have a reason."""
-    preferred = {pair.pair_id: pair.preferred for pair in load_pairs(sheet).pairs}
+    preferred = {item_id_of(pair): pair.preferred for pair in load_pairs(sheet).pairs}
     lines = []
     for index, item in enumerate(items(sheet)):
-        better = preferred[item.pair_id]
+        better = preferred[item.item_id]
         worse = ("B" if better == "A" else "A") if index < right else better
         reason = "the rest says so" if index < reasons else ""
         lines.append(json.dumps(item.model_dump(mode="json", by_alias=True) | {"worse": worse, "reason": reason}))
@@ -58,28 +60,29 @@ def rows(sheet: Path, *files: Path) -> dict[tuple[str, str], BlindRow]:
 
 def test_a_case_has_one_pair_and_the_principles_take_turns() -> None:
     found = list(candidates([mini_pairs(300)], 0))
-    drawn = list(draw_groups(found, 6))
-    assert [c.principle for c in drawn] == [2, 4] * 6
+    drawn = draw_one_per_group(found, 6)
+    assert Counter(c.principle for c in drawn) == {2: 6, 4: 6}
+    assert [c.order for c in drawn] == sorted(c.order for c in drawn)
     assert len({c.case_id for c in drawn}) == 12
     for principle in (2, 4):
         assert set(Counter(c.domain for c in drawn if c.principle == principle).values()) == {2}
-    assert list(draw_groups(found, 6)) == drawn != list(draw_groups(list(candidates([mini_pairs(300)], 1)), 6))
-    everything = list(draw_groups(found, 10_000))
+    assert draw_one_per_group(found, 6) == drawn != draw_one_per_group(list(candidates([mini_pairs(300)], 1)), 6)
+    everything = draw_one_per_group(found, 10_000)
     assert len(everything) == len({c.case_id for c in found if c.principle in {2, 4}})
 
 
 def test_cases_of_one_paper_have_one_pair() -> None:
     cases = [make_case(f"ana paid {n}.", meta={"group": "a paper"}) for n in range(3)]
     single = [make_pair(case, "1. ana paid 90, so this counts.", violated=(2,)) for case in cases]
-    assert len(list(draw_groups(list(candidates([PairSet.of(cases, single)], 0)), 3))) == 1
+    assert len(draw_one_per_group(list(candidates([PairSet.of(cases, single)], 0)), 3)) == 1
 
 
 def test_a_principle_goes_on_when_the_other_has_no_case_left() -> None:
     cases = [make_case(f"ana paid {n}.") for n in range(5)]
     single = [make_pair(case, "1. ana paid 90, so this counts.", violated=(2,)) for case in cases[1:]]
     single.append(make_pair(cases[0], "1. ana paid 91, so this counts.", violated=(4,)))
-    drawn = list(draw_groups(list(candidates([PairSet.of(cases, single)], 0)), 4))
-    assert [c.principle for c in drawn] == [2, 4, 2, 2, 2]
+    drawn = draw_one_per_group(list(candidates([PairSet.of(cases, single)], 0)), 4)
+    assert Counter(c.principle for c in drawn) == {2: 4, 4: 1}
 
 
 @pytest.mark.parametrize("better", ["A", "B"])
@@ -93,7 +96,9 @@ def test_a_line_shows_both_sides_and_not_the_label(better: str) -> None:
         assert f"{side}: " in item.text
         assert value in item.text
     assert restored(item.text) == (pair.reasoning_a, pair.reasoning_b)
-    assert not {"preferred", "violated", "principle", "case_id"} & set(item.model_dump())
+    shown = item.model_dump_json(exclude={"text"})
+    assert not any(secret in shown for secret in (pair.pair_id, case.case_id, case.context))
+    assert not {"preferred", "violated", "principle"} & set(item.model_dump())
 
 
 def restored(text: str) -> tuple[str, str]:
@@ -104,9 +109,9 @@ def restored(text: str) -> tuple[str, str]:
 
 
 def test_every_line_of_a_sheet_gives_back_both_reasonings(sheet: Path) -> None:
-    data: dict[str, ReasoningPair] = load_pairs(sheet).by_id()
+    data = {item_id_of(pair): pair for pair in load_pairs(sheet).pairs}
     for item in items(sheet):
-        pair = data[item.pair_id]
+        pair = data[item.item_id]
         assert restored(item.text) == (pair.reasoning_a, pair.reasoning_b)
     assert len(items(sheet)) == 12
 
@@ -123,21 +128,39 @@ def test_answers_are_counted_by_group_with_and_without_a_reason(sheet: Path, tmp
     assert found[EVERYONE, OVERALL].right.n == 24
     assert found[EVERYONE, OVERALL].right.share == pytest.approx(15 / 24)
     assert found["ana", "P2"].pairs == found["ana", "P4"].pairs == 6
-    by_operator = [row.pairs for (reader, group), row in found.items() if reader == "ana" and group.startswith("P2 ")]
-    assert sum(by_operator) == 6
+
+
+def test_operators_have_rows_where_a_principle_has_several(tmp_path: Path) -> None:
+    cases = [make_case(f"ana paid {n}.") for n in range(4)]
+    flaws = [(2, "number"), (2, "[/date]"), (2, "number"), (4, "statement")]
+    pairs = [with_operator(make_pair(case, violated=(p,)), name) for case, (p, name) in zip(cases, flaws, strict=True)]
+    write_pairs(PairSet.of(cases, pairs), tmp_path / "pairs")
+    write_blind_sheet([tmp_path / "pairs"], tmp_path / "sheet", per_principle=3, seed=0)
+    found = rows(tmp_path / "sheet", answer(tmp_path / "sheet", tmp_path / "ana.jsonl", 4, 0))
+    assert {group: row.pairs for (_, group), row in found.items()} == {
+        "P2": 3, "P2 [/date]": 1, "P2 number": 2, "P4": 1, OVERALL: 4
+    }  # fmt: skip
+    out = StringIO()
+    print_blind(list(found.values()), Console(file=out, width=160))
+    assert "P2 [/date]" in out.getvalue()
+
+
+def with_operator(pair: ReasoningPair, name: str) -> ReasoningPair:
+    flaw = pair.origin.flaws[0].model_copy(update={"operator": name})
+    return pair.model_copy(update={"origin": pair.origin.model_copy(update={"flaws": (flaw,)})})
 
 
 def test_unread_pairs_do_not_count_and_wrong_answers_are_errors(sheet: Path, tmp_path: Path) -> None:
-    path, pair_id = tmp_path / "ana.jsonl", items(sheet)[0].pair_id
+    path, item_id = tmp_path / "ana.jsonl", items(sheet)[0].item_id
     for line, sentence in (
-        ({"pair_id": pair_id, "worse": "C"}, "ana.jsonl, line 1: field worse"),
-        ({"pair_id": "other", "worse": "A"}, "pair other, which is not in"),
-        ({"pair_id": pair_id, "worse": None}, 'no answers yet. Set worse to "A" or "B" in a copy of'),
+        ({"item_id": item_id, "worse": "C"}, "ana.jsonl, line 1: field worse"),
+        ({"item_id": "other", "worse": "A"}, "pair other, which is not in"),
+        ({"item_id": item_id, "worse": None}, 'no answers yet. Set worse to "A" or "B" in a copy of'),
     ):
         path.write_text(json.dumps(line))
         with pytest.raises(JudgeError, match=sentence):
             load_choices(sheet, [path])
-    path.write_text(json.dumps({"pair_id": pair_id, "worse": "A"}))
+    path.write_text(json.dumps({"item_id": item_id, "worse": "A"}))
     assert rows(sheet, path)["ana", OVERALL].pairs == 1
     (tmp_path / "b").mkdir()
     with pytest.raises(AnswerFileError, match="answers of ana, and so does another file"):
@@ -153,13 +176,17 @@ def test_commands_draw_and_report_and_no_page_shows_the_case(pairs: Path, tmp_pa
     shown = run("audit", "report", sheet, "--answers", ana)
     assert shown.returncode == 0, shown.stderr
     assert "75.0 % [" in shown.stdout
-    last = json.loads((sheet / "blind.json").read_text())["rows"][-1]
+    last = json.loads((sheet / "blind_results.json").read_text())["rows"][-1]
     assert (last["reader"], last["group"], last["pairs"], last["right"]["share"]) == ("ana", "overall", 8, 0.75)
     page = run("audit", "serve", sheet)
     assert page.returncode == 2
     assert "a page would show the case: give readers blind.jsonl alone" in " ".join(page.stderr.split())
-    again = run("audit", "sample", pairs, "--blind", "--out", sheet)
-    assert "may hold answers: write to another folder" in " ".join(again.stderr.split())
+    for more in ([], ["--blind"]):
+        refused = run("audit", "sample", pairs, *more, "--out", sheet)
+        assert refused.returncode == 2
+        assert "holds pairs already, maybe a sheet with answers: write to another folder" in " ".join(
+            refused.stderr.split()
+        )
 
 
 def test_a_folder_without_hidden_flaws_is_an_error(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_sheet_is_a_data_set_and_is_not_overwritten(sheet: Path, pairs: Path, 
     assert [pair.pair_id for pair in data.pairs] == [item.pair_id for item in items(sheet)]
     assert [item.number for item in items(sheet)] == list(range(1, 25))
     assert json.loads((sheet / "sample.json").read_text())["pairs"] == 24
-    with pytest.raises(JudgeError, match="may hold answers: write to another folder"):
+    with pytest.raises(JudgeError, match="holds pairs already, maybe a sheet with answers: write to another folder"):
         write_sheet([pairs], sheet, per_principle=4, seed=0)
     write_sheet([pairs], tmp_path / "again", per_principle=4, seed=0)
     for name in ("cases.jsonl", "pairs.jsonl", "sheet.jsonl", "sample.json"):

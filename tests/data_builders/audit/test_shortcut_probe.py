@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from data_builders.audit.shortcut_probe import ProbeError, independent_pairs, print_probe, probe
+from data_builders.audit.shortcut_probe import ProbeError, print_probe, probe, with_groups_as_cases
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
@@ -72,7 +72,7 @@ def reviews_of(papers: int, reviews: int) -> PairSet:
 def test_reviews_of_one_paper_count_as_one_case() -> None:
     data = reviews_of(papers=30, reviews=3)
     assert probe(data.pairs)[0].accuracy > 0.9  # the reviews of the training folds show the quotation
-    result = probe(independent_pairs(data))[0]
+    result = probe(with_groups_as_cases(data))[0]
     assert (result.pairs, result.cases, result.accuracy) == (90, 30, 0.5)
 
 

@@ -32,6 +32,12 @@ def test_ids_depend_on_content_alone() -> None:
     assert case.case_id == content_hash("legal", "c", "d", "r")
 
 
+@pytest.mark.parametrize("meta", [None, {"group": ""}, {"group": None}, {"other": "7"}])
+def test_a_case_without_a_group_stands_alone(meta: dict[str, Any] | None) -> None:
+    assert make_case(meta=meta).group == make_case(meta=meta).case_id
+    assert make_case(meta={"group": 7}).group == "legal/7"
+
+
 def test_pair_ids_do_not_depend_on_placement_seed_or_variant() -> None:
     pairs = [make_pair(CASE, seed=seed) for seed in range(20)]
     assert {pair.pair_id for pair in pairs} == {content_hash(CASE.case_id, CASE.reference, PAIR.flawed, [2])}

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from factories import mini_pairs
+from factories import make_case, make_pair, mini_pairs
 from paths import RECIPES
 from test_resume import timeless
 
@@ -21,7 +21,7 @@ from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
 from data_builders.splits.split import split_by_case
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.run_log import read_rows
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.training.best_checkpoint import Best, best_of, export_best, keep_if_best
@@ -304,6 +304,14 @@ def test_an_evaluation_that_is_not_finite_leaves_a_readable_log(
     evaluation.run.log({"step": 2} | evaluation.pop())
     assert read_rows(evaluation.run.folder / "metrics.jsonl") == [{"step": 2, "dev/token_accuracy": 0.5}]
     assert "dev/loss is not finite" in capsys.readouterr().err
+
+
+def test_dev_pairs_of_a_paper_in_the_training_set_are_refused(tmp_path: Path) -> None:
+    reviews = [make_case(f"ana paid {n}.", meta={"group": "a paper"}) for n in range(2)]
+    for name, case in zip(("train", "dev"), reviews, strict=True):
+        write_pairs(PairSet.of([case], [make_pair(case)]), tmp_path / name)
+    with pytest.raises(JudgeError, match=r"share 1 case\(s\), or articles of cases, for example legal/a paper"):
+        dev_pairs(recipe("grpo", tmp_path), load_pairs(tmp_path / "train"))
 
 
 def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(data: Path) -> None:

@@ -141,8 +141,10 @@ def sample(
         bool, typer.Option("--blind", help="Draw pairs of P2 and P4 for readers who see neither case nor label.")
     ] = False,
 ) -> None:
-    """Draw pairs for readers, who say of each whether the named principle is violated and whether the flaw reads
-    naturally. Writes the sampled cases and pairs, and sheet.jsonl to fill in.
+    """Draw a sheet of pairs for readers, with `--blind` one without case and label.
+
+    Readers say of each pair whether the named principle is violated and whether the flaw reads naturally. Writes the
+    sampled cases and pairs, and sheet.jsonl to fill in.
 
     With `--blind` it writes blind.jsonl, in which readers choose the worse reasoning without the case. Give them this
     file alone.
@@ -175,6 +177,11 @@ def sample(
         table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
     Console().print(table)
     print(f"{out / name}: {report['pairs']} pairs")
+    wanted = per_principle or PER_PRINCIPLE
+    short = {code: sum(c.values()) for code, c in report["by_principle"].items() if 0 < sum(c.values()) < wanted}
+    if blind and short:
+        counts = ", ".join(f"{code} {count} of {wanted}" for code, count in short.items())
+        print(f"fewer pairs than asked for: {counts}; a case or paper gives one pair at most")
 
 
 def _sample_conversations(folders: Sequence[Path], out: Path, pairs: int, seed: int) -> None:
@@ -237,7 +244,9 @@ def report(
         typer.Option(help="Of conversations: the folder of `judge-r1 rate` on them. Adds the labels by difficulty."),
     ] = None,
 ) -> None:
-    """Alignment of annotators with labels and Cohen's kappa by domain, after the first and after the second round.
+    """Summarise the answers of annotators or of readers of a sheet.
+
+    For annotations: alignment with the labels and Cohen's kappa by domain, after the first and after the second round.
 
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
@@ -248,6 +257,8 @@ def report(
     and refused.txt, which `judge-r1 rate --refused` leaves out.
 
     Example: `judge-r1 audit report runs/medical-split/test`
+
+    Example: `judge-r1 audit report runs/blind --answers ana.jsonl --answers ben.jsonl`
     """
     from data_builders.audit.reading.blind import BLIND_FILE
     from data_builders.audit.reading.sheet import SHEET_FILE
@@ -297,8 +308,8 @@ def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
 
     data, choices = load_choices(folder, files)
     rows = list(blind_rows(data, choices))
-    write_json(out / BLIND_RESULTS_FILE, blind_json(rows, len(data.pairs)))
-    print_blind(rows, Console())
+    write_json(out / BLIND_RESULTS_FILE, blind_json(data, choices, rows))
+    print_blind(data, rows, Console())
     print(out / BLIND_RESULTS_FILE)
 
 

@@ -47,7 +47,7 @@ class BlindChoice(BaseModel):
     """A line of answers to a blind sheet. Other fields of the line are ignored.
 
     `item_id` is that of the sheet's line. `worse`: the side that the reader takes for the worse one; null until the
-    pair is read. `reason`: why; empty for a guess. Without `annotator`, the name of the file names the reader.
+    pair is read. `reason`: why; empty or null for a guess. Without `annotator`, the name of the file names the reader.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
@@ -55,7 +55,11 @@ class BlindChoice(BaseModel):
     annotator: AnnotatorName | None = None
     item_id: NonEmpty
     worse: Preference | None
-    reason: Note = ""
+    reason: Note | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        return not (self.reason or "").strip()
 
     @property
     def answered(self) -> bool:

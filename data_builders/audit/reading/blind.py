@@ -53,7 +53,9 @@ def write_blind_sheet(folders: Sequence[Path], out: Path, *, per_principle: int,
 
 
 def draw_one_per_group(found: Sequence[Candidate], per_principle: int) -> list[Candidate]:
-    """Return up to `per_principle` pairs of each of P2 and P4, in random order, balanced over domains and data sets.
+    """Return up to `per_principle` pairs of each of P2 and P4, in random order.
+
+    They are balanced over domains, then over the sides of the better reasoning, then over data sets.
 
     The principles take turns. A case has at most one pair, and so have the cases of one paper: two pairs of a case
     share the better text, which shows the label of both, and reviews of one paper quote the same sentences.
@@ -65,12 +67,17 @@ def draw_one_per_group(found: Sequence[Candidate], per_principle: int) -> list[C
             if rest:
                 best = min(
                     rest,
-                    key=lambda c: (counts[c.principle, c.domain], counts[c.principle, c.domain, c.dataset], c.order),
+                    key=lambda c: (*(counts[key] for key in _balanced(c)), c.order),
                 )
-                counts.update([(principle, best.domain), (principle, best.domain, best.dataset)])
+                counts.update(_balanced(best))
                 used.add(best.group)
                 drawn.append(best)
     return sorted(drawn, key=lambda c: c.order)
+
+
+def _balanced(c: Candidate) -> list[tuple[int | str, ...]]:
+    """What the pairs of a principle are balanced over, the most important first."""
+    return [(c.principle, c.domain), (c.principle, c.preferred), (c.principle, c.domain, c.dataset)]
 
 
 def blind_item(number: int, pair: ReasoningPair, case: Case) -> BlindItem:

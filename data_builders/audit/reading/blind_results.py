@@ -40,8 +40,8 @@ def blind_rows(data: PairSet, choices: Answers[BlindChoice]) -> Iterator[BlindRo
         for group, pairs in _groups(data).items():
             found = [(pair, choices[r][pair.pair_id]) for pair in pairs for r in who if pair.pair_id in choices[r]]
             if right := _right(data, found):
-                reasoned = _right(data, [(pair, choice) for pair, choice in found if choice.reason.strip()])
-                guessed = _right(data, [(pair, choice) for pair, choice in found if not choice.reason.strip()])
+                reasoned = _right(data, [(pair, choice) for pair, choice in found if not choice.is_guess])
+                guessed = _right(data, [(pair, choice) for pair, choice in found if choice.is_guess])
                 yield BlindRow(name, group, len({pair.pair_id for pair, _ in found}), right, reasoned, guessed)
 
 
@@ -63,21 +63,41 @@ def _right(data: PairSet, found: Sequence[tuple[ReasoningPair, BlindChoice]]) ->
     return answer_share([choice.worse != pair.preferred for pair, choice in found], clusters)
 
 
-def blind_json(rows: Sequence[BlindRow], pairs: int) -> dict[str, Any]:
-    """The content of blind_results.json."""
-    return {"schema": 1, "pairs": pairs, "rows": [asdict(row) for row in rows]}
+def blind_json(data: PairSet, choices: Answers[BlindChoice], rows: Sequence[BlindRow]) -> dict[str, Any]:
+    """The content of blind_results.json: the rows, and every answer with its label."""
+    answers = [
+        {
+            "reader": reader,
+            "pair_id": pair.pair_id,
+            "principle": code_of(pair),
+            "operator": pair.origin.flaws[0].operator,
+            "worse": choice.worse,
+            "right": choice.worse != pair.preferred,
+            "reason": choice.reason or "",
+        }
+        for reader in sorted(choices)
+        for pair in data.pairs
+        if (choice := choices[reader].get(pair.pair_id))
+    ]
+    return {"schema": 1, "pairs": len(data.pairs), "rows": [asdict(row) for row in rows], "answers": answers}
 
 
-def print_blind(rows: Sequence[BlindRow], console: Console) -> None:
+def print_blind(data: PairSet, rows: Sequence[BlindRow], console: Console) -> None:
     """Print a table by reader and group."""
-    table = Table("reader", "pairs that violate", "pairs", "right [95 %]", "with a reason", "guesses")
+    sizes = {group: len(pairs) for group, pairs in _groups(data).items()}
+    table = Table("reader", "flaw", "read", "right [95 %]", "with a reason", "guesses")
     last = ""
     for row in rows:
         if last and row.reader != last:
             table.add_section()
         last = row.reader
-        parts = [f"{share_cell(share)} of {share.n}" if share else "" for share in (row.reasoned, row.guessed)]
-        table.add_row(Text(row.reader), Text(row.group), str(row.pairs), share_cell(row.right), *parts)
+        parts = [_count(share) if share else "" for share in (row.reasoned, row.guessed)]
+        read = f"{row.pairs} of {sizes[row.group]}"
+        table.add_row(Text(row.reader), Text(row.group), read, share_cell(row.right), *parts)
     console.print(table)
-    if note := few_clusters_note({"cases": row.right.cases} for row in rows):
+    if note := few_clusters_note({"cases": row.right.cases} for row in rows if " " not in row.group):
         console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
+
+
+def _count(share: Share) -> str:
+    return f"{round(share.share * share.n)} of {share.n}"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import Preference
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A pair with one flaw. `dataset` is the index of its data set; `order` is its random rank; `group`
-    is that of its case."""
+    is that of its case; `preferred` is the side of the better reasoning."""
 
     dataset: int
     pair_id: str
@@ -20,6 +21,7 @@ class Candidate:
     group: str
     domain: str
     principle: int
+    preferred: Preference
     order: str
 
 
@@ -32,7 +34,9 @@ def candidates(datasets: Sequence[PairSet], seed: int) -> Iterator[Candidate]:
                 seen.add(pair.pair_id)
                 order = content_hash("sheet", pair.pair_id, seed)
                 group = data.case_of(pair).group
-                yield Candidate(dataset, pair.pair_id, pair.case_id, group, pair.domain, pair.violated[0], order)
+                yield Candidate(
+                    dataset, pair.pair_id, pair.case_id, group, pair.domain, pair.violated[0], pair.preferred, order
+                )
 
 
 def draw(found: Sequence[Candidate], per_principle: int) -> list[Candidate]:

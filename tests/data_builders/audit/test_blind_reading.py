@@ -48,7 +48,7 @@ def answer(sheet: Path, path: Path, right: int, reasons: int) -> Path:
     for index, item in enumerate(items(sheet)):
         better = preferred[item.item_id]
         worse = ("B" if better == "A" else "A") if index < right else better
-        reason = "the rest says so" if index < reasons else ""
+        reason = "the rest says so" if index < reasons else (None, "", " ")[index % 3]
         lines.append(json.dumps(item.model_dump(mode="json", by_alias=True) | {"worse": worse, "reason": reason}))
     path.write_text("\n".join(lines))
     return path
@@ -66,6 +66,7 @@ def test_a_case_has_one_pair_and_the_principles_take_turns() -> None:
     assert len({c.case_id for c in drawn}) == 12
     for principle in (2, 4):
         assert set(Counter(c.domain for c in drawn if c.principle == principle).values()) == {2}
+        assert set(Counter(c.preferred for c in drawn if c.principle == principle).values()) == {3}
     assert draw_one_per_group(found, 6) == drawn != draw_one_per_group(list(candidates([mini_pairs(300)], 1)), 6)
     everything = draw_one_per_group(found, 10_000)
     assert len(everything) == len({c.case_id for c in found if c.principle in {2, 4}})
@@ -141,7 +142,7 @@ def test_operators_have_rows_where_a_principle_has_several(tmp_path: Path) -> No
         "P2": 3, "P2 [/date]": 1, "P2 number": 2, "P4": 1, OVERALL: 4
     }  # fmt: skip
     out = StringIO()
-    print_blind(list(found.values()), Console(file=out, width=160))
+    print_blind(load_pairs(tmp_path / "sheet"), list(found.values()), Console(file=out, width=160))
     assert "P2 [/date]" in out.getvalue()
 
 
@@ -176,8 +177,14 @@ def test_commands_draw_and_report_and_no_page_shows_the_case(pairs: Path, tmp_pa
     shown = run("audit", "report", sheet, "--answers", ana)
     assert shown.returncode == 0, shown.stderr
     assert "75.0 % [" in shown.stdout
-    last = json.loads((sheet / "blind_results.json").read_text())["rows"][-1]
+    results = json.loads((sheet / "blind_results.json").read_text())
+    last = results["rows"][-1]
+    assert sum(line["right"] for line in results["answers"]) == 6
+    assert [line["pair_id"] for line in results["answers"]] == [pair.pair_id for pair in load_pairs(sheet).pairs]
+    assert Counter(line["reason"] for line in results["answers"])["the rest says so"] == 2
     assert (last["reader"], last["group"], last["pairs"], last["right"]["share"]) == ("ana", "overall", 8, 0.75)
+    few = run("audit", "sample", pairs, "--blind", "--per-principle", "5000", "--out", tmp_path / "few")
+    assert "of 5000; a case or paper gives one pair at most" in " ".join(few.stdout.split())
     page = run("audit", "serve", sheet)
     assert page.returncode == 2
     assert "a page would show the case: give readers blind.jsonl alone" in " ".join(page.stderr.split())

@@ -172,16 +172,13 @@ def sample(
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
     table = Table("principle", *domains, "pairs")
     for code, counts in report["by_principle"].items():
-        if blind and not counts:
-            continue  # other principles are not drawn
         table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
     Console().print(table)
     print(f"{out / name}: {report['pairs']} pairs")
     wanted = per_principle or PER_PRINCIPLE
-    short = {code: sum(c.values()) for code, c in report["by_principle"].items() if 0 < sum(c.values()) < wanted}
-    if blind and short:
-        counts = ", ".join(f"{code} {count} of {wanted}" for code, count in short.items())
-        print(f"fewer pairs than asked for: {counts}; a case or paper gives one pair at most")
+    drawn = {code: sum(counts.values()) for code, counts in report["by_principle"].items()}
+    if short := ", ".join(f"{code} {count} of {wanted}" for code, count in drawn.items() if count < wanted):
+        print(f"fewer pairs than asked for: {short}" + ("; a case or paper gives one pair at most" if blind else ""))
 
 
 def _sample_conversations(folders: Sequence[Path], out: Path, pairs: int, seed: int) -> None:

@@ -10,10 +10,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from data_builders.audit.reading.sample import Candidate, candidates
-from data_builders.audit.reading.sheet import CLOSING, OPENING, READ_WITH_CASE, check_empty, replaced_span, write_drawn
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import open_pairs
+from data_builders.audit.reading.sample import Candidate
+from data_builders.audit.reading.sheet import CLOSING, OPENING, READ_WITH_CASE, replaced_span, write_drawn
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
@@ -44,12 +42,15 @@ def write_blind_sheet(folders: Sequence[Path], out: Path, *, per_principle: int,
     Raises:
         JudgeError: `out` holds pairs already, or the data sets have no such pair.
     """
-    check_empty(out)
-    datasets = [open_pairs(folder) for folder in folders]
-    drawn = draw_one_per_group(list(candidates(datasets, seed)), per_principle)
-    if not drawn:
-        raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates P2 or P4 alone, so none can be read blind")
-    return write_drawn(datasets, drawn, out / BLIND_FILE, blind_item, seed=seed, per_principle=per_principle)
+    return write_drawn(
+        folders,
+        out / BLIND_FILE,
+        draw_one_per_group,
+        blind_item,
+        READ_WITH_CASE,
+        per_principle=per_principle,
+        seed=seed,
+    )
 
 
 def draw_one_per_group(found: Sequence[Candidate], per_principle: int) -> list[Candidate]:

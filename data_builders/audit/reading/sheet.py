@@ -14,8 +14,8 @@ from data_builders.audit.reading.sample import Candidate, candidates, draw
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
-from judge_r1.core.principles import PRINCIPLES, by_number
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_pairs
+from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.records import Case, ReasoningPair, Span
 from retrieval.bm25 import BM25Index
@@ -63,40 +63,43 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
     Raises:
         JudgeError: `out` holds pairs already, or the data sets have no pair with a single violated principle.
     """
-    check_empty(out)
-    datasets = [open_pairs(folder) for folder in folders]
-    drawn = draw(list(candidates(datasets, seed)), per_principle)
-    if not drawn:
-        raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates a single principle, so none can be read")
-    return write_drawn(datasets, drawn, out / SHEET_FILE, sheet_item, seed=seed, per_principle=per_principle)
-
-
-def check_empty(out: Path) -> None:
-    """Check that the folder of a new sheet has no pairs yet, so that no sheet and no data set is overwritten.
-
-    Raises:
-        JudgeError: it has.
-    """
-    if (out / PAIRS_FILE).exists():
-        raise JudgeError(f"{out} holds pairs already, maybe a sheet with answers: write to another folder")
+    return write_drawn(folders, out / SHEET_FILE, draw, sheet_item, NUMBERS, per_principle=per_principle, seed=seed)
 
 
 def write_drawn(
-    datasets: Sequence[PairSet],
-    drawn: Sequence[Candidate],
+    folders: Sequence[Path],
     sheet: Path,
+    draw: Callable[[Sequence[Candidate], int], Sequence[Candidate]],
     item: Callable[[int, ReasoningPair, Case], Record],
-    **settings: int,
+    principles: Sequence[int],
+    *,
+    per_principle: int,
+    seed: int,
 ) -> dict[str, Any]:
-    """Write the drawn pairs and their cases, a line `item(number, pair, case)` of each to `sheet`, and sample.json.
+    """Draw pairs of the data sets. Write them and their cases, a line `item(number, pair, case)` of each to `sheet`,
+    and sample.json.
 
-    Returns the content of sample.json: the settings, and counts by principle and domain.
+    Returns the content of sample.json: the settings, and counts by domain of the `principles` that are drawn.
+
+    Raises:
+        JudgeError: the folder of `sheet` holds pairs already, or the data sets have none to draw.
     """
+    if sheet.with_name(PAIRS_FILE).exists():
+        raise JudgeError(f"{sheet.parent} holds pairs already, maybe a sheet with answers: write to another folder")
+    datasets = [open_pairs(folder) for folder in folders]
+    drawn = draw(list(candidates(datasets, seed)), per_principle)
+    codes = {number: by_number(number).code for number in principles}
+    if not drawn:
+        raise JudgeError(
+            f"{', '.join(map(str, folders))}: no pair violates one of {', '.join(codes.values())} alone, so none can "
+            "be read"
+        )
     pairs = [datasets[c.dataset].by_id()[c.pair_id] for c in drawn]
     cases = {pair.case_id: datasets[c.dataset].cases[pair.case_id] for c, pair in zip(drawn, pairs, strict=True)}
-    counts = {p.code: Counter(c.domain for c in drawn if c.principle == p.number) for p in PRINCIPLES}
+    counts = {code: Counter(c.domain for c in drawn if c.principle == number) for number, code in codes.items()}
     report = {
-        **settings,
+        "seed": seed,
+        "per_principle": per_principle,
         "pairs": len(pairs),
         "by_principle": {code: dict(sorted(domains.items())) for code, domains in counts.items()},
     }

@@ -24,13 +24,6 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pairs")
-    write_pairs(mini_pairs(300), folder)
-    return folder
-
-
 @pytest.fixture
 def sheet(pairs: Path, tmp_path: Path) -> Path:
     write_blind_sheet([pairs], tmp_path / "sheet", per_principle=6, seed=0)

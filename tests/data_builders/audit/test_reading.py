@@ -25,13 +25,6 @@ from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 from judge_r1.statistics.intervals import wilson_ci
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pairs")
-    write_pairs(mini_pairs(300), folder)
-    return folder
-
-
 @pytest.fixture
 def sheet(pairs: Path, tmp_path: Path) -> Path:
     write_sheet([pairs], tmp_path / "sheet", per_principle=4, seed=0)

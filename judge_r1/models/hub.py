@@ -50,7 +50,8 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
     """Loads a causal language model, on the GPU if there is one.
 
     The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
-    away updates of 1e-6; the trainers autocast. Only safetensors files are read, because a pickle can run code.
+    away updates of 1e-6; the trainers autocast. It also ignores the mask of rows that are padded on the right, which
+    changes no output of a token. Only safetensors files are read, because a pickle can run code.
     `attention` is the `attn_implementation` of transformers.
 
     Raises:
@@ -67,6 +68,10 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
         )
     if missing := sorted(report["missing_keys"]):  # transformers would train and sample from random weights
         raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")
+    if training:
+        from judge_r1.models.right_padding import drop_masks_of_right_padding
+
+        drop_masks_of_right_padding(model)
     return model.to("cuda") if gpu else model
 
 

@@ -42,21 +42,27 @@ def main() -> None:
     parser.add_argument("--group", type=int, default=6, help="episodes of a prompt")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--traces", type=int, default=48, help="traces whose padding is measured")
+    parser.add_argument("--set", nargs="*", default=[], help="key=value overrides of the recipe")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    recipe = load_recipe(given.recipe, [f"data.train={given.data}", f"sft.traces={given.traces}"])
+    recipe = load_recipe(given.recipe, [f"data.train={given.data}", f"sft.traces={given.traces}", *given.set])
     traces, _ = recipe_traces(recipe, load_pairs(given.data), SafeTokenizer(load_tokenizer(recipe.model)))
     rows = training_rows(recipe, lambda: traces)
     console = Console(soft_wrap=True)
     _print_padding(rows, given.rows, console)
     pad = load_tokenizer(recipe.model).pad_token_id
     lora, full = _model(recipe, lora=True), _model(recipe, lora=False)
+    masked = _model(recipe, lora=False, masked=True)
     batch = _padded(rows[: given.rows], pad)
     tokens = int(batch["attention_mask"].sum())
     comparisons: dict[str, tuple[Side, Side]] = {
         "weights": (
             ("all", tokens, lambda: full(**batch, fused_lm_head=True).loss),
             ("LoRA", tokens, lambda: lora(**batch, fused_lm_head=True).loss),
+        ),
+        "right padding": (
+            ("masked", tokens, lambda: masked(**batch, fused_lm_head=True).loss),
+            ("without a mask", tokens, lambda: full(**batch, fused_lm_head=True).loss),
         ),
         "log-probabilities (LoRA)": (
             ("every position", tokens, lambda: _at_every_position(lora, batch)),
@@ -70,7 +76,7 @@ def main() -> None:
         ("once", tokens, lambda: _once(lora, ids, mask, response)),
     )
     for name, sides in comparisons.items():
-        seconds = [[_seconds(loss, (full, lora)) for _, _, loss in sides] for _ in range(given.repeats)]
+        seconds = [[_seconds(loss, (full, lora, masked)) for _, _, loss in sides] for _ in range(given.repeats)]
         ratios = sorted(first / second for first, second in seconds)
         shown = [
             f"{side}: {tokens / median(spent):.1f} tokens/s"
@@ -82,12 +88,13 @@ def main() -> None:
         )
 
 
-def _model(recipe: Recipe, *, lora: bool) -> Any:
+def _model(recipe: Recipe, *, lora: bool, masked: bool = False) -> Any:
+    """The model as it is trained, or `masked`, as it is loaded otherwise."""
     from peft import get_peft_model
     from trl.trainer.utils import add_fused_lm_head
 
     project_labelled_positions_only()
-    model = load_model(recipe.model, training=True)
+    model = load_model(recipe.model, training=not masked)
     add_fused_lm_head(model, outputs=("log_probs", "entropy"))
     return (get_peft_model(model, adapter_config(recipe.lora)) if lora else model).train()
 

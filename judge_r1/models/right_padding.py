@@ -1,0 +1,35 @@
+"""Drops the attention mask of rows that are padded on the right, which causal attention does not need.
+
+No token attends to a later one, so padding behind a row changes no output of the row. Without a mask PyTorch uses its
+causal kernel, which computes half of the scores (on GPUs FlashAttention), and query heads that share keys and values
+need no copies of them. The outputs at the padding differ; they must have no label.
+"""
+
+from typing import Any
+
+import torch
+
+
+def drop_masks_of_right_padding(model: Any) -> None:
+    """Let the decoder of a causal language model ignore such masks in forward passes without a cache.
+
+    Other attention than PyTorch's (`sdpa`) keeps its mask: FlashAttention removes the padding with it."""
+    model.base_model.register_forward_pre_hook(_drop, with_kwargs=True)
+
+
+def _drop(decoder: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+    mask = kwargs.get("attention_mask")
+    if (
+        torch.is_tensor(mask)
+        and mask.dim() == 2
+        and kwargs.get("past_key_values") is None
+        and decoder.config._attn_implementation == "sdpa"
+        and is_right_padded(mask)
+    ):
+        return args, kwargs | {"attention_mask": None}
+    return None
+
+
+def is_right_padded(mask: torch.Tensor) -> bool:
+    """Whether each row of a mask `[rows, tokens]` has ones, at least one, and then zeros."""
+    return bool((mask[:, 0] == 1).all() and (mask[:, 1:] <= mask[:, :-1]).all())

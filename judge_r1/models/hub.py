@@ -50,8 +50,9 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
     """Loads a causal language model, on the GPU if there is one.
 
     The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
-    away updates of 1e-6; the trainers autocast. It also ignores the mask of rows that are padded on the right, which
-    changes no output of a token. Only safetensors files are read, because a pickle can run code.
+    away updates of 1e-6; the trainers autocast. A model loaded for training ignores the mask of rows that are padded on
+    the right: the outputs at real tokens stay the same up to rounding. Only safetensors files are read, because a
+    pickle can run code.
     `attention` is the `attn_implementation` of transformers.
 
     Raises:

@@ -1,8 +1,9 @@
 """Drops the attention mask of rows that are padded on the right, which causal attention does not need.
 
-No token attends to a later one, so padding behind a row changes no output of the row. Without a mask PyTorch uses its
-causal kernel, which computes half of the scores (on GPUs FlashAttention), and query heads that share keys and values
-need no copies of them. The outputs at the padding differ; they must have no label.
+No token attends to a later one, so padding at the end of a row changes no output of the row. Without a mask PyTorch
+uses its causal kernel, which computes half of the scores (on GPUs FlashAttention, where it supports the dtype and the
+head size), and query heads that share keys and values need no copies of them. The outputs at the padding differ; they
+must have no label.
 """
 
 from typing import Any
@@ -11,10 +12,13 @@ import torch
 
 
 def drop_masks_of_right_padding(model: Any) -> None:
-    """Let the decoder of a causal language model ignore such masks in forward passes without a cache.
+    """Let the decoder of a causal language model ignore the mask of right-padded rows in passes without a cache.
 
-    Other attention than PyTorch's (`sdpa`) keeps its mask: FlashAttention removes the padding with it."""
-    model.base_model.register_forward_pre_hook(_drop, with_kwargs=True)
+    Attention other than PyTorch's `sdpa` keeps the mask: FlashAttention uses it to remove the padding. So do models
+    in which tokens attend to later ones."""
+    config = model.config.get_text_config()
+    if getattr(config, "is_causal", True) and not getattr(config, "use_bidirectional_attention", None):
+        model.get_decoder().register_forward_pre_hook(_drop, with_kwargs=True)
 
 
 def _drop(decoder: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:

@@ -29,6 +29,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
     """Train `recipe.model` on the preferences and write `run.model`, resuming from the last checkpoint."""
     from trl import DPOConfig, DPOTrainer
 
+    from judge_r1.models.right_padding import drop_masks_of_right_padding
     from judge_r1.training.trl.resume import resume
 
     class OwnIds(DPOTrainer):  # type: ignore[misc]
@@ -56,6 +57,8 @@ def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
         peft_config=adapter_config(recipe.lora),
         callbacks=callbacks,
     )
+    if trainer.ref_model is not None:  # TRL loads it itself
+        drop_masks_of_right_padding(trainer.accelerator.unwrap_model(trainer.ref_model))
     set_trainer(trainer)
     resume(trainer, run)
     save_model(trainer, run, recipe)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from peft import LoraConfig, get_peft_model
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
+from judge_r1.models import right_padding
 from judge_r1.models.hub import load_model
 from judge_r1.models.right_padding import drop_masks_of_right_padding, is_right_padded
 
@@ -29,11 +30,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def model_of(kind: str) -> Any:
+def model_of(kind: str, **options: Any) -> Any:
     torch.manual_seed(0)
     sizes = {"vocab_size": 30, "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2}
     return AutoModelForCausalLM.from_config(
-        AutoConfig.for_model(kind, **sizes, num_attention_heads=2, max_position_embeddings=32, **CONFIGS[kind]),
+        AutoConfig.for_model(
+            kind, **sizes, num_attention_heads=2, max_position_embeddings=32, **CONFIGS[kind], **options
+        ),
         attn_implementation="sdpa",
     )
 
@@ -66,7 +69,9 @@ def test_losses_and_gradients_are_the_same(kind: str) -> None:
     inputs, model = batch((9, 4, 7)), model_of(kind).train()
     expected_loss, expected = loss_and_gradients(model, inputs)
     drop_masks_of_right_padding(model)
-    loss, found = loss_and_gradients(model, inputs)
+    with patch.object(right_padding, "is_right_padded", side_effect=is_right_padded) as asked:
+        loss, found = loss_and_gradients(model, inputs)
+    assert asked.call_count == 1
     assert loss == pytest.approx(expected_loss, abs=1e-6)
     assert len(found) == len(expected) > 0
     for one, other in zip(found, expected, strict=True):
@@ -93,6 +98,16 @@ def test_left_padding_a_cache_and_other_attention_keep_their_mask() -> None:
     with patch.object(eager.base_model, "forward", side_effect=eager.base_model.forward) as called:
         eager(**inputs)
     assert torch.equal(called.call_args.kwargs["attention_mask"], inputs["attention_mask"])
+
+
+def test_a_mask_of_scores_and_a_model_that_looks_ahead_keep_their_mask() -> None:
+    model, inputs = load_model("bundled:tiny", training=True), batch((9, 9))
+    hidden = torch.zeros(2, 1, 9, 9).masked_fill(torch.ones(9, 9).triu(1).bool(), float("-inf"))
+    assert all(masks_seen(model, inputs | {"attention_mask": hidden}))
+    ahead, inputs = model_of("llama", is_causal=False), batch((9, 4))
+    expected, _ = loss_and_gradients(ahead, inputs)
+    drop_masks_of_right_padding(ahead)
+    assert loss_and_gradients(ahead, inputs)[0] == expected
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=1, max_size=3))

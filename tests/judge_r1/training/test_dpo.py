@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -96,6 +97,14 @@ def test_dpo_learns_the_preferences_and_logs_margins(
             for row in examples
         ]
     assert sum(map(float, margins)) / len(margins) * recipe.dpo.beta > 0.5 * rows[-1]["preference_margin"]
+
+
+def test_the_reference_model_computes_without_a_mask_like_the_model(data: Path, tmp_path: Path) -> None:
+    attention = torch.nn.functional.scaled_dot_product_attention
+    with patch.object(torch.nn.functional, "scaled_dot_product_attention", side_effect=attention) as called:
+        run_recipe(turn_recipe("dpo", data, *DPO, "dpo.max_steps=1"), tmp_path / "run", Resources(1))
+    assert called.call_count > 0
+    assert all(call.kwargs["attn_mask"] is None for call in called.call_args_list)
 
 
 def test_dpo_trains_on_the_turn_of_table_7(train: Callable[..., TrainedRun]) -> None:

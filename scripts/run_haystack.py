@@ -101,6 +101,8 @@ DIFFERENCES = [
     *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
     ("GRPO from careful", "careful SFT"),
     ("GRPO, shuffled labels", "warm-up"),
+    ("warm-fc", "warm-up for warm-fc"),
+    ("warm-fc-search", "warm-up for warm-fc-search"),
     ("GRPO", "GRPO, search disabled"),
     ("GRPO", "GRPO, another case's passages"),
 ]

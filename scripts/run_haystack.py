@@ -298,16 +298,20 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
     }
 
 
-def searches_by_line(traces: Path, decode: Callable[[Sequence[int]], str]) -> dict[str, dict[str, float]]:
-    """For each judge, the share of the lines that it calls `differs`, and of those that it calls `same`, where it
-    searches: over all lines, and for each number of a line."""
+def searches_by_line(
+    traces: Path,
+    decode: Callable[[Sequence[int]], str],
+    group: Callable[[dict[str, Any]], str] = lambda line: line["row"],
+) -> dict[str, dict[str, float]]:
+    """For each judge (or other `group` of traces), the share of the lines that it calls `differs`, and of those that
+    it calls `same`, where it searches: over all lines, and for each number of a line."""
     found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for line in map(json.loads, traces.read_text(encoding="utf-8").splitlines()):
         if line["trajectory"] is not None:
             choices = _CHOICE.findall(decode(line["trajectory"]["token_ids"]))
             for number, (said, search) in enumerate(choices, 1):
                 for key in (f"search if {said}", f"search if {said}, line {number}"):
-                    found[line["row"]][key].append(bool(search))
+                    found[group(line)][key].append(bool(search))
     return {judge: {said: fmean(searched) for said, searched in lines.items()} for judge, lines in found.items()}
 
 

@@ -97,14 +97,19 @@ RULES: Mapping[str, Chooser] = {
     "rule: the differing line": differing,
 }
 """Where fixed rules search, one line in each query."""
+WITHOUT_EVIDENCE = ("GRPO", "warm-fc-search")
+"""Rows that are also judged without search and with passages of another case, for three seeds."""
 DIFFERENCES = [
     *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
     ("GRPO from careful", "careful SFT"),
     ("GRPO, shuffled labels", "warm-up"),
     ("warm-fc", "warm-up for warm-fc"),
     ("warm-fc-search", "warm-up for warm-fc-search"),
-    ("GRPO", "GRPO, search disabled"),
-    ("GRPO", "GRPO, another case's passages"),
+    *(
+        (row, f"{row}, {control}")
+        for row in WITHOUT_EVIDENCE
+        for control in ("search disabled", "another case's passages")
+    ),
 ]
 
 _CHOICE = re.compile(r" (same|differs)(?: check A \w+| skip)?(</think><search>)?")
@@ -171,13 +176,15 @@ def main() -> None:
                 names.setdefault(f"{row}, sides exchanged", []).append(
                     judge(exchanged, f"{row}, sides exchanged, seed {seed}", model, config)
                 )
-            if "GRPO" in judged and seed < 3:
-                model, episode = judged["GRPO"]
-                off = episode.model_copy(update={"search": False})
-                name = judge(evaluation, f"GRPO, search disabled, seed {seed}", model, off)
-                names.setdefault("GRPO, search disabled", []).append(name)
-                name = judge_elsewhere(evaluation, f"GRPO, another case's passages, seed {seed}", model, episode, pairs)
-                names.setdefault("GRPO, another case's passages", []).append(name)
+            for row in WITHOUT_EVIDENCE if seed < 3 else ():
+                if row in judged:
+                    model, episode = judged[row]
+                    off = episode.model_copy(update={"search": False})
+                    name = judge(evaluation, f"{row}, search disabled, seed {seed}", model, off)
+                    names.setdefault(f"{row}, search disabled", []).append(name)
+                    elsewhere = f"{row}, another case's passages"
+                    name = judge_elsewhere(evaluation, f"{elsewhere}, seed {seed}", model, episode, pairs)
+                    names.setdefault(elsewhere, []).append(name)
         rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
         decode = SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode
         searched: dict[str, dict[str, float]] = {}

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -115,6 +115,7 @@ DIFFERENCES = [
 _CHOICE = re.compile(r" (same|differs)(?: check A \w+| skip)?(</think><search>)?")
 """What an episode says of a line in A and B, and whether it searches there."""
 
+K = TypeVar("K")
 Measure = Callable[[ItemResult], float | None]
 MEASURES: Mapping[str, Measure] = {
     "accuracy": lambda result: result.score,
@@ -189,7 +190,9 @@ def main() -> None:
         decode = SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode
         searched: dict[str, dict[str, float]] = {}
         for traces in (folder / "traces.jsonl", folder / "exchanged" / "traces.jsonl"):
-            searched |= searches_by_line(traces, decode) if traces.exists() else {}
+            if traces.exists():
+                lines = map(json.loads, traces.read_text(encoding="utf-8").splitlines())
+                searched |= searches_by_line(lines, decode, lambda line: str(line["row"]))
         results = {name: found.items for name, found in {**evaluation.results, **exchanged.results}.items()}
         report(results, names, rules, searched, args.out / f"table-{args.split}.json")
 
@@ -306,20 +309,18 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
 
 
 def searches_by_line(
-    traces: Path,
-    decode: Callable[[Sequence[int]], str],
-    group: Callable[[dict[str, Any]], str] = lambda line: line["row"],
-) -> dict[str, dict[str, float]]:
-    """For each judge (or other `group` of traces), the share of the lines that it calls `differs`, and of those that
-    it calls `same`, where it searches: over all lines, and for each number of a line."""
-    found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for line in map(json.loads, traces.read_text(encoding="utf-8").splitlines()):
+    lines: Iterable[Mapping[str, Any]], decode: Callable[[Sequence[int]], str], group: Callable[[Mapping[str, Any]], K]
+) -> dict[K, dict[str, float]]:
+    """For each group of the lines of a traces.jsonl, the share of the claims that its episodes call `differs`, and of
+    those that they call `same`, where they search: over all claims, and for each number of a claim."""
+    found: defaultdict[K, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
         if line["trajectory"] is not None:
             choices = _CHOICE.findall(decode(line["trajectory"]["token_ids"]))
             for number, (said, search) in enumerate(choices, 1):
                 for key in (f"search if {said}", f"search if {said}, line {number}"):
                     found[group(line)][key].append(bool(search))
-    return {judge: {said: fmean(searched) for said, searched in lines.items()} for judge, lines in found.items()}
+    return {key: {said: fmean(searched) for said, searched in shares.items()} for key, shares in found.items()}
 
 
 def report(

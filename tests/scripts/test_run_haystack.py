@@ -8,7 +8,15 @@ import pytest
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_split, build_splits, shuffled_labels
-from scripts.run_haystack import TRAINED, main, searches_by_line, with_sides_exchanged, with_starts
+from scripts.run_haystack import (
+    DIFFERENCES,
+    TRAINED,
+    WITHOUT_EVIDENCE,
+    main,
+    searches_by_line,
+    with_sides_exchanged,
+    with_starts,
+)
 
 
 def test_rows_follow_those_that_they_start_from() -> None:
@@ -18,14 +26,22 @@ def test_rows_follow_those_that_they_start_from() -> None:
     assert with_starts(["GRPO from careful"]) == ["careful SFT", "GRPO from careful"]
 
 
-def test_searches_are_counted_by_what_the_judge_says_of_a_line(tmp_path: Path) -> None:
+def test_rows_without_evidence_are_compared_with_themselves() -> None:
+    assert set(WITHOUT_EVIDENCE) == {"GRPO", "warm-fc-search"} <= TRAINED.keys()
+    for row in WITHOUT_EVIDENCE:
+        for control in ("search disabled", "another case's passages"):
+            assert (row, f"{row}, {control}") in DIFFERENCES
+
+
+def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:
     texts = [
         "1 A x B x same skip 2 A y B z differs check A y</think><search> y",
         "1 A x B y differs skip 2 A x B x same",
     ]
     lines = [{"row": "judge", "trajectory": {"token_ids": [number]}} for number in range(2)]
-    (tmp_path / "traces.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"row": "judge", "trajectory": None}])))
-    found = searches_by_line(tmp_path / "traces.jsonl", lambda ids: texts[ids[0]])
+    found = searches_by_line(
+        [*lines, {"row": "judge", "trajectory": None}], lambda ids: texts[ids[0]], lambda line: line["row"]
+    )
     assert found == {
         "judge": {
             "search if same": 0.0,

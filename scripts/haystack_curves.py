@@ -34,8 +34,11 @@ def main() -> None:
     tables = {}
     for run in args.runs:
         tables[run] = curves(run, decode)
-        if not all(tables[run].values()):
-            parser.error(f"{run}: no results on dev in metrics.jsonl, or no episodes in traces.jsonl; give a GRPO run")
+        if not tables[run]["all"] or not any(tables[run][name] for name in SHARES):
+            parser.error(
+                f"{run}: no results on dev in metrics.jsonl, or no claim that an episode in traces.jsonl calls "
+                "`differs` or `same`; give a GRPO run of at least 10 steps"
+            )
     steps = sorted({step for table in tables.values() for values in table.values() for step in values})
     print("| | " + " | ".join(map(str, steps)) + " |\n" + "|---" * (len(steps) + 1) + "|")
     for run, table in tables.items():

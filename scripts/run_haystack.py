@@ -105,6 +105,8 @@ DIFFERENCES = [
     ("GRPO, shuffled labels", "warm-up"),
     ("warm-fc", "warm-up for warm-fc"),
     ("warm-fc-search", "warm-up for warm-fc-search"),
+    ("GRPO, sampled", "warm-up, sampled"),
+    ("warm-fc-search, sampled", "warm-up for warm-fc-search, sampled"),
     *(
         (row, f"{row}, {control}")
         for row in WITHOUT_EVIDENCE

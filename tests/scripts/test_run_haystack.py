@@ -11,7 +11,6 @@ from data_builders.haystack_splits import build_split, build_splits, shuffled_la
 from scripts.run_haystack import (
     DIFFERENCES,
     TRAINED,
-    WITHOUT_EVIDENCE,
     main,
     searches_by_line,
     with_sides_exchanged,
@@ -26,11 +25,10 @@ def test_rows_follow_those_that_they_start_from() -> None:
     assert with_starts(["GRPO from careful"]) == ["careful SFT", "GRPO from careful"]
 
 
-def test_rows_without_evidence_are_compared_with_themselves() -> None:
-    assert set(WITHOUT_EVIDENCE) == {"GRPO", "warm-fc-search"} <= TRAINED.keys()
-    for row in WITHOUT_EVIDENCE:
-        for control in ("search disabled", "another case's passages"):
-            assert (row, f"{row}, {control}") in DIFFERENCES
+def test_differences_compare_rows_that_exist() -> None:
+    conditions = ("", ", sampled", ", search disabled", ", another case's passages")
+    rows = {f"{row}{condition}" for row in TRAINED for condition in conditions}
+    assert {row for difference in DIFFERENCES for row in difference} <= rows
 
 
 def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:

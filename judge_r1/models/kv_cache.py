@@ -72,7 +72,7 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
         assert self._allocated is not None
         span = slice(self._start, self._start + left + columns + right)
         self.keys, self.values = (allocated[: count + rows, :, span] for allocated in self._allocated)
-        for states in (self.keys, self.values):
+        for states in (self.keys, self.values) if left or rows else ():  # not at each step, for each layer
             states[:, :, :left] = 0
             states[count:] = 0
 

@@ -47,8 +47,8 @@ class StopChecker:
 
     def done(self, request: GenerateRequest, ids: Sequence[int]) -> bool:
         """Whether the last of the sampled ids completes the request."""
-        last = ids[-1]
-        return self.at_eos(request, last) or len(ids) >= request.max_tokens or self._at_stop_string(request, ids)
+        ended = self.at_eos(request, ids[-1]) or len(ids) >= request.max_tokens
+        return ended or (bool(request.stop) and self._at_stop_string(request, ids))
 
     def _at_stop_string(self, request: GenerateRequest, ids: Sequence[int]) -> bool:
         """Only an id that writes the last character of a stop string, or part of a character, can complete it. Each
@@ -57,7 +57,7 @@ class StopChecker:
         if last not in self._text_of:
             self._text_of[last] = self.decode([last])
         text = self._text_of[last]
-        if not request.stop or ("\ufffd" not in text and not any(stop[-1] in text for stop in request.stop)):
+        if "\ufffd" not in text and not any(stop[-1] in text for stop in request.stop):
             return False
         tail = self.decode(ids[-max(map(len, request.stop)) :])
         return any(stop in tail for stop in request.stop)

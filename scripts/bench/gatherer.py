@@ -28,6 +28,13 @@ def main() -> None:
     options = parser.parse_args()
     embedder = load_embedder(options.model)
     assert isinstance(embedder, SentenceTransformerEmbedder)
+    rows = measure(embedder, options.queries, options.threads, options.repeats)
+    write_rows(options.out, "gatherer", rows, vars(options))
+    draw_bars(options.out / "gatherer.svg", {row["way"]: row["queries_per_s"] for row in rows}, x="queries per second")
+
+
+def measure(embedder: SentenceTransformerEmbedder, queries: int, threads: int, repeats: int) -> list[Row]:
+    """Queries per second of each way, median over the repeats."""
     batcher = QueryBatcher(embedder)
     ways: dict[str, tuple[Callable[[list[str]], Vectors], int]] = {
         "one call each": (embedder.encode_queries, 0),
@@ -37,21 +44,19 @@ def main() -> None:
     rates: dict[str, list[float]] = {name: [] for name in ways}
     hits: dict[str, int] = {}
     embedder.encode_queries(["a warm-up"])
-    for repeat in range(options.repeats):
-        texts = [f"what did expert {n // SAME} say in hearing {repeat}" for n in range(options.queries)]
+    for repeat in range(repeats):
+        texts = [f"what did expert {n // SAME} say in hearing {repeat}" for n in range(queries)]
         for name, (encode, capacity) in ways.items():
             embedder.cache = VectorCache(capacity)
             started = time.perf_counter()
-            with ThreadPoolExecutor(options.threads) as pool:
+            with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(lambda text, encode=encode: encode([text]), texts))
-            rates[name].append(options.queries / (time.perf_counter() - started))
+            rates[name].append(queries / (time.perf_counter() - started))
             hits[name] = embedder.cache.hits
-    rows: list[Row] = [
+    return [
         {"way": name, "queries_per_s": median(found), "lowest": min(found), "highest": max(found), "hits": hits[name]}
         for name, found in rates.items()
     ]
-    write_rows(options.out, "gatherer", rows, vars(options))
-    draw_bars(options.out / "gatherer.svg", {row["way"]: row["queries_per_s"] for row in rows}, x="queries per second")
 
 
 if __name__ == "__main__":

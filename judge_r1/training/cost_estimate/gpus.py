@@ -21,13 +21,13 @@ GPUS = {
     gpu.name: gpu
     for gpu in (
         Gpu("A100", 312, 79.2, 2039, 300, 25, 32),
-        Gpu("H100", 989, 79.6, 3350, 450, 50, 64),
+        Gpu("H100", 989, 79.2, 3350, 450, 50, 64),
         Gpu("H200", 989, 140.4, 4800, 450, 50, 64),
         Gpu("B200", 2250, 178.4, 8000, 900, 50, 64),
     )
 }
-"""NVIDIA's data sheets of the SXM modules with 80, 80, 141 and 180 GB. The network is our assumption: one card of
-200 Gbit/s for each A100, of 400 Gbit/s for the others."""
+"""NVIDIA's data sheets of the SXM modules with 80, 80, 141 and 180 GB; the memory of the H100 is measured. The network
+is our assumption: one card of 200 Gbit/s for each A100, of 400 Gbit/s for the others."""
 
 
 def detected() -> Gpu | None:

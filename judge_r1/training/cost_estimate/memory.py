@@ -6,6 +6,7 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 
 from judge_r1.episode.case_index import searches_vectors
 from judge_r1.episode.config import AUTO
+from judge_r1.training.cost_estimate.activations import activation_bytes, logit_bytes
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.shape import Shape
 from judge_r1.training.cost_estimate.verl_settings import verl_settings
@@ -28,7 +29,8 @@ EMBEDDERS = {
 
 def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
     """GiB per GPU by part. `tokens` is the length of the longest example or episode with its prompt."""
-    parts = _state(recipe, shape, gpus) | _activations(recipe, shape, tokens)
+    parts = _state(recipe, shape, gpus)
+    parts |= {"activations": activation_bytes(recipe, shape, tokens), "logits": logit_bytes(recipe, shape, tokens)}
     parts |= {"gathered": _gathered(recipe, shape, gpus), "embedders": _embedders(recipe, gpus)}
     parts["vllm_asleep"] = VLLM_ASLEEP if recipe.on_verl else 0
     return {name: size / GIB for name, size in parts.items()}
@@ -109,8 +111,7 @@ def _gathered(recipe: Recipe, shape: Shape, gpus: int) -> float:
         return 0.0
     table = shape.vocabulary * shape.width
     tables = table if shape.tied else 2 * table
-    layer = (shape.parameters - tables) / shape.layers
-    return 2 * (2 * layer + tables) + 2 * (layer + table)
+    return 2 * (2 * shape.layer_parameters + tables) + 2 * (shape.layer_parameters + table)
 
 
 def _embedders(recipe: Recipe, gpus: int) -> float:
@@ -133,20 +134,3 @@ def embedder_parameters(recipe: Recipe) -> int:
     if not searches_vectors(recipe.episode):
         return 0
     return EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
-
-
-def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
-    """Rough. With gradient checkpointing, each layer keeps its bfloat16 input, 2 h bytes per token, and one layer at a
-    time keeps all activations, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash
-    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary. With Ulysses
-    sequence parallelism, several GPUs share the tokens."""
-    rows = {
-        "sft": recipe.sft.micro_batch_size,
-        "dpo": 2 * recipe.dpo.micro_batch_size,  # chosen and rejected
-        "grpo": recipe.grpo.micro_batch_size,
-    }[recipe.stage]
-    batch = rows * tokens / (verl_settings(recipe).sequence_parallel if recipe.on_verl else 1)
-    return {
-        "activations": batch * shape.width * (2 * shape.layers + 34),
-        "logits": 0.0 if recipe.on_verl and verl_settings(recipe).fused_kernels else batch * shape.vocabulary * 4,
-    }

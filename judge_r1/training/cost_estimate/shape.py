@@ -36,12 +36,19 @@ class Shape(BaseModel):
 
     @property
     def parameters(self) -> int:
-        """Embeddings (twice unless tied) + L x (attention, MLP, norms) + the last norm. In Qwen2, query, key and value
-        projections have biases; in Qwen3, query and key have norms."""
+        """Embeddings (twice unless tied) + the layers + the last norm."""
+        embeddings = self.vocabulary * self.width * (1 if self.tied else 2)
+        return embeddings + self.layers * self.layer_parameters + self.width
+
+    @property
+    def layer_parameters(self) -> int:
+        """Attention, MLP and norms of a layer. In Qwen2, query, key and value projections have biases; in Qwen3, query
+        and key have norms."""
         h, queries, keys = self.width, self.heads * self.head_size, self.kv_heads * self.head_size
         layer = 2 * h * queries + 2 * h * keys + 3 * h * self.mlp + 2 * h
-        layer += queries + 2 * keys if self.kind == "qwen2" else 2 * self.head_size if self.kind == "qwen3" else 0
-        return self.vocabulary * h * (1 if self.tied else 2) + self.layers * layer + h
+        return layer + (
+            queries + 2 * keys if self.kind == "qwen2" else 2 * self.head_size if self.kind == "qwen3" else 0
+        )
 
     def adapters(self, rank: int) -> int:
         """Parameters of LoRA on every linear layer of the blocks: rank x (inputs + outputs) each (Hu et al. 2021)."""

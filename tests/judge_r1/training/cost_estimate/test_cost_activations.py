@@ -1,0 +1,75 @@
+"""The bytes that a layer saves for its backward pass, counted in a real one, and the peaks of a measured GPU."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import torch
+from paths import RECIPES
+
+from judge_r1.training.cost_estimate.activations import activation_bytes, saved_bytes
+from judge_r1.training.cost_estimate.memory import GIB, memory
+from judge_r1.training.cost_estimate.shape import SHIPPED, Shape
+from judge_r1.training.recipe import load_recipe
+
+PAPER = RECIPES / "paper"
+SHAPE = Shape(
+    kind="qwen3", layers=1, width=256, mlp=768, heads=8, kv_heads=2, head_size=32, vocabulary=300, tied=True
+)  # fmt: skip
+TOKENS = 512
+PAPER_ROW = 16_500
+"""Tokens of the paper's longest prompt and of a response of 4,000."""
+
+
+def counted_bytes(*, autocast: bool, lora: bool) -> float:
+    """Bytes per token of the tensors that the layer of a real model keeps for autograd, without its weights."""
+    from transformers import AutoModelForCausalLM, Qwen3Config
+
+    config = Qwen3Config(
+        vocab_size=SHAPE.vocabulary, hidden_size=SHAPE.width, intermediate_size=SHAPE.mlp, num_hidden_layers=1,
+        num_attention_heads=SHAPE.heads, num_key_value_heads=SHAPE.kv_heads, head_dim=SHAPE.head_size,
+    )  # fmt: skip
+    dtype = torch.float32 if autocast else torch.bfloat16
+    model: Any = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    if lora:
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(r=1, target_modules="all-linear", task_type="CAUSAL_LM")).base_model
+    decoder = model.get_decoder() if not lora else model.model.model
+    hidden = torch.randn(1, TOKENS, SHAPE.width, dtype=dtype, requires_grad=True)
+    rotations = decoder.rotary_emb(hidden, torch.arange(TOKENS)[None])
+    kept: dict[int, torch.Tensor] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if TOKENS in tensor.shape:  # weights and their copies have no such dimension
+            kept[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    precision = torch.autocast("cpu", dtype=torch.bfloat16) if autocast else nullcontext()
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor), precision:
+        decoder.layers[0](hidden, position_embeddings=rotations, attention_mask=None)
+    return sum(tensor.untyped_storage().nbytes() for tensor in kept.values()) / TOKENS
+
+
+@pytest.mark.parametrize(("autocast", "lora"), [(False, False), (True, False), (True, True)])
+def test_a_layer_saves_the_estimated_bytes(autocast: bool, lora: bool) -> None:
+    assert counted_bytes(autocast=autocast, lora=lora) == pytest.approx(
+        saved_bytes(SHAPE, autocast=autocast, lora=lora), rel=0.05
+    )
+
+
+def test_the_estimates_are_near_the_peaks_of_an_h100() -> None:
+    """scripts/gpu_check.py, part size, 2026-11-27, NVIDIA H100 80GB HBM3, torch 2.11.0, transformers 5.17.0."""
+    in_bfloat16 = load_recipe(PAPER / "warmup-fc-search.yaml")
+    qwen3_8b = SHIPPED["Qwen/Qwen3-8B"]
+    weights_and_gradients = 4 * qwen3_8b.parameters
+    found = (weights_and_gradients + activation_bytes(in_bfloat16, qwen3_8b, PAPER_ROW)) / GIB
+    assert found == pytest.approx(39.37, rel=0.02)
+    autocast = load_recipe(PAPER / "warmup-fc-search.yaml", ["deepspeed=null"])
+    assert sum(memory(autocast, SHIPPED["Qwen/Qwen3-4B"], 1, PAPER_ROW).values()) == pytest.approx(73.84, rel=0.02)
+
+
+def test_only_verl_stores_logits() -> None:
+    for recipe, stored in (("grpo-21k", True), ("sft-21k", False), ("dpo-21k", False)):
+        parts = memory(load_recipe(PAPER / f"{recipe}.yaml"), SHIPPED["Qwen/Qwen3-8B"], 8, 1000)
+        assert (parts["logits"] > 0) is stored

@@ -158,7 +158,8 @@ def _plain_gradient(batches: list[dict[str, Any]], recipe: Recipe) -> dict[str, 
     for batch, mask in zip(batches, masks, strict=True):
         ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], 1)
         attention = torch.cat([batch["prompt_mask"], batch["completion_mask"]], 1)
-        logits = model(input_ids=ids, attention_mask=attention).logits  # at the positions that TRL gives, with padding
+        positions = (attention.cumsum(1) - 1).clamp(min=0)  # other positions would be rounded otherwise
+        logits = model(input_ids=ids, attention_mask=attention, position_ids=positions).logits
         logits = logits[:, -mask.shape[1] - 1 : -1].float() / recipe.grpo.temperature
         logprobs = logits.log_softmax(-1).gather(2, batch["completion_ids"][..., None])[..., 0]
         (-(batch["advantages"].view(len(ids), -1) * mask * logprobs).sum() / count).backward()

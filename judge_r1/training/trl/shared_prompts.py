@@ -30,6 +30,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *args: Any, **kwargs: Any
     ) -> Any:
+        input_ids, attention_mask = without_shared_padding(input_ids, attention_mask)
         if not args and torch.is_grad_enabled() and not (self.args.gradient_checkpointing or self.aux_loss_enabled):
             found = shared_logprobs(model, input_ids, attention_mask, logits_to_keep)
             if found is not None:
@@ -37,6 +38,14 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         return super()._get_per_token_logps_and_entropies(
             model, input_ids, attention_mask, logits_to_keep, *args, **kwargs
         )
+
+
+def without_shared_padding(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both without the columns on the left that are padding in every row. TRL pads prompts to the longest of the step.
+
+    Rows of one prompt are then padded on the right alone, and need no mask (see `judge_r1.models.right_padding`)."""
+    padding = int((attention_mask.cumsum(1) == 0).all(0).sum())
+    return input_ids[:, padding:], attention_mask[:, padding:]
 
 
 def shared_logprobs(

@@ -1,12 +1,18 @@
-"""What makes training on processors faster changes no value: labelled positions only, and prompts computed once."""
+"""What makes training faster changes no value: labelled positions only, prompts computed once, padding cut."""
 
 from typing import Any
 
 import pytest
 import torch
 
+from judge_r1.models.right_padding import is_right_padded
 from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
-from judge_r1.training.trl.shared_prompts import by_prompt, shared_logprobs
+from judge_r1.training.trl.shared_prompts import (
+    SharedPromptTrainer,
+    by_prompt,
+    shared_logprobs,
+    without_shared_padding,
+)
 
 RESPONSE = 5
 
@@ -78,6 +84,36 @@ def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) ->
     assert got.keys() == expected.keys()
     for name, gradient in expected.items():
         torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def test_padding_that_all_rows_share_is_cut_without_changing_a_value() -> None:
+    model = tiny_model()
+    ids, mask = (tensor[[1, 3]] for tensor in rows())  # a prompt of 4 tokens, padded to 7
+    plain, entropy = whole(model, ids, mask)
+    expected = gradients(model, plain, mask)
+    cut_ids, cut_mask = without_shared_padding(ids, mask)
+    assert cut_ids.shape == cut_mask.shape == (2, 9)
+    assert is_right_padded(cut_mask)
+    assert not is_right_padded(mask)
+    found = whole(model, cut_ids, cut_mask)
+    torch.testing.assert_close(found, (plain, entropy), rtol=1e-5, atol=1e-6)
+    for name, gradient in gradients(model, found[0], cut_mask).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
+    everything = rows()
+    assert all(torch.equal(a, b) for a, b in zip(without_shared_padding(*everything), everything, strict=True))
+
+
+def test_the_trainer_cuts_the_padding(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[torch.Tensor] = []
+    method = "_get_per_token_logps_and_entropies"
+    monkeypatch.setattr(
+        SharedPromptTrainer.__base__, method, lambda self, model, ids, mask, kept: seen.extend((ids, mask))
+    )
+    ids, mask = (tensor[[1, 3]] for tensor in rows())
+    with torch.no_grad():
+        getattr(object.__new__(SharedPromptTrainer), method)(None, ids, mask, RESPONSE)
+    assert torch.equal(seen[0], ids[:, 3:])
+    assert torch.equal(seen[1], mask[:, 3:])
 
 
 def test_rows_of_different_prompts_are_computed_whole() -> None:

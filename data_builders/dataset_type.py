@@ -79,6 +79,10 @@ class Checker(Generic[R]):
         """The reasons why a record is invalid."""
         return ()
 
+    def checked(self) -> Sequence[str]:
+        """What is checked of each record, besides its form."""
+        return ()
+
     def passed(self) -> bool:
         """Whether the data set as a whole passes. Called after the last record."""
         return True

@@ -1,7 +1,7 @@
 """The data set of documents and their manipulated copies: its files, counts, checks and export formats."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +53,9 @@ class ManipulationChecker(Checker[ManipulatedDocument]):
             yield "base_id and length differ from those of its document"
         elif changed_outside(document.text, record.text, record.spans):
             yield "the text changed outside of the spans"
+
+    def checked(self) -> Sequence[str]:
+        return ("its document is there", "its text differs from it in the spans alone")
 
 
 class ManipulationStats(ExampleStats[ManipulationExample]):

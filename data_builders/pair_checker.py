@@ -45,6 +45,13 @@ class PairChecker(Checker[ReasoningPair]):
         if self._misfit and (reason := self._misfit(record)):
             yield reason
 
+    def checked(self) -> Sequence[str]:
+        fit = ("its prompt and gold trace fit the recipe",) if self._misfit else ()
+        return (
+            "its gold judgment scores 1.0", "outside its flaws it is the reference", "no two pairs break one principle "
+            "in one step", "by rules, P2 flaws contradict the case and P4 flaws are not in it", *fit,
+        )  # fmt: skip
+
     def passed(self) -> bool:
         return self._balance_p >= BALANCE_LEVEL
 

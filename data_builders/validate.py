@@ -10,12 +10,14 @@ from judge_r1.training.recipe import Recipe
 
 @dataclass(frozen=True)
 class Report:
-    """The result of a validation. `problems` maps a reason to the number of records that have it and the id of one."""
+    """The result of a validation. `checked` says what was checked of each record. `problems` maps a reason to the
+    number of records that have it and the id of one."""
 
     noun: str
     records: int
     valid: int
     passed: bool
+    checked: tuple[str, ...]
     notes: tuple[str, ...]
     problems: dict[str, tuple[int, str]]
 
@@ -39,6 +41,7 @@ def validate(folder: Path, recipe: Recipe | None = None) -> Report:
         records=records,
         valid=records - len({record_id for ids in found.values() for record_id in ids}),
         passed=checker.passed(),
+        checked=("every line is a record, and no id stands twice", *checker.checked()),
         notes=tuple(checker.notes()),
         problems={reason: (len(ids), ids[0]) for reason, ids in found.items()},
     )

@@ -1,10 +1,13 @@
 """The data set of conversation pairs: documents, pairs, and what the verifier said of each candidate."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from data_builders.conversations import mini
 from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
+from data_builders.conversations.rules.verifier import verify
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
 from data_builders.exports import Format
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
@@ -18,6 +21,7 @@ from judge_r1.core.conversations import (
     ConversationPair,
     Document,
     Verification,
+    pair_hash,
     read_conversations,
 )
 from judge_r1.core.located_verdicts import parts_correct
@@ -34,31 +38,59 @@ def pair_labels(pair: ConversationPair) -> Mapping[str, Iterable[str]]:
     }
 
 
+RULES = "rules"
+"""The generator that pairs by rules name."""
 DOCUMENT_FILE = RecordFile("document", DOCUMENTS_FILE, Document, "document_id")
 PAIR_FILE = RecordFile("conversation pair", CONVERSATIONS_FILE, ConversationPair, "pair_id", pair_labels)
 VERIFIED_FILE = RecordFile("verification", VERIFICATION_FILE, Verification, "pair_id")
 
 
 class ConversationChecker(Checker[ConversationPair]):
-    """Checks that each pair has its document, that its gold answer scores 1, and that it passed the verifier."""
+    """Checks that each pair has its document, that its gold answer scores 1, and that it is the pair that passed the
+    verifier. The rules that verified a pair run again; a teacher does not."""
 
     def __init__(self, dataset: DatasetType[Any], folder: Path) -> None:
         super().__init__(dataset, folder)
-        self._documents = {document.document_id for document in DOCUMENT_FILE.read(folder)}
-        self._verified = {found.pair_id: found.failed for found in VERIFIED_FILE.read(folder)}
+        self._documents = {document.document_id: document for document in DOCUMENT_FILE.read(folder)}
+        self._verified = {found.pair_id: found for found in VERIFIED_FILE.read(folder)}
+        self._how = Counter[str]()
 
     def problems(self, record: ConversationPair) -> Iterable[str]:
-        if record.document_id not in self._documents:
+        document, verified = self._documents.get(record.document_id), self._verified.get(record.pair_id)
+        if document is None:
             yield f"its document is not in {DOCUMENTS_FILE}"
-        if record.pair_id not in self._verified:
+        if verified is None:
             yield f"it is not in {VERIFICATION_FILE}"
-        elif failed := self._verified[record.pair_id]:
-            yield f"it did not pass the verifier: {failed}"
+        elif verified.failed:
+            yield f"it did not pass the verifier: {verified.failed}"
+        if document and verified:
+            yield from self._verify(record, document, verified)
         if not all(parts_correct(read_pairwise(gold_answer(record)), gold_of(item_of(record)))):
             yield "its gold answer does not score 1"
         failure = failure_type(record.failure)
         if failure and failure.needs_earlier and record.flawed_round < 2:
             yield "its flaw needs an earlier turn"
+
+    def _verify(self, pair: ConversationPair, document: Document, verified: Verification) -> Iterable[str]:
+        """Whether it is what the build verified, and what the verifier says where it can run."""
+        if verified.schema_ == 1:
+            self._how["written by an earlier version, which kept no hash: not compared or verified again"] += 1
+            return
+        if verified.pair_hash != pair_hash(pair, document):
+            yield "its texts, labels or document are not those that the build verified"
+        if pair.generator != RULES:
+            self._how["compared by hash with what the build verified; its teacher did not run again"] += 1
+            return
+        self._how["compared by hash with what the build verified, and verified again by rules"] += 1
+        again = (mini.verify if document.source == mini.SOURCE else verify)(pair, document)
+        if again.failed:
+            yield f"it does not pass the verifier again: {again.failed}"
+
+    def checked(self) -> Sequence[str]:
+        return "its document is there", "its gold answer scores 1", "it passed the verifier"
+
+    def notes(self) -> Sequence[str]:
+        return [f"{count} pairs: {how}" for how, count in sorted(self._how.items())]
 
 
 class ConversationStats(ExampleStats[ConversationExample]):

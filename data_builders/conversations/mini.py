@@ -18,10 +18,11 @@ from data_builders.sources.haystack import EVENTS, WORDS
 from data_builders.sources.haystack import facts as draw_facts
 from data_builders.sources.mini import Fact, facts_of
 from judge_r1.core.conversation_types import FailureType, UserBehaviour, failure_type
-from judge_r1.core.conversations import Document
+from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.core.record_base import content_hash
 
+SOURCE = "mini-conversations"
 FACTS, ROUNDS = 24, 2
 REFUSAL = "not stated."
 KEYS = ("self_contradiction", "evasion", "fabricated_answer", "unnecessary_refusal")
@@ -36,11 +37,10 @@ STYLE = UserBehaviour("underspecified", "asks briefly")
 def document(number: int, seed: int) -> Document:
     """Document `number` of a seed, independent of the others."""
     domain = sorted(EVENTS)[number % len(EVENTS)]
-    rng = Random(content_hash("mini-conversations", seed, number))
+    rng = Random(content_hash(SOURCE, seed, number))
     text = " ".join(f"{fact}." for fact in draw_facts(domain, FACTS, rng))
     return Document(
-        document_id=content_hash(domain, text), domain=domain, context=text, source="mini-conversations",
-        license="Apache-2.0",
+        document_id=content_hash(domain, text), domain=domain, context=text, source=SOURCE, license="Apache-2.0",
     )  # fmt: skip
 
 
@@ -116,10 +116,11 @@ def flaws(talk: Conversation, context: str) -> dict[int, str]:
     found: dict[int, str] = {}
     for index in range(0, len(talk), 2):
         question, answer = talk[index].content, talk[index + 1].content
-        who, fact = question.rstrip("?").split()[0], record.get(question.rstrip("?").split()[0])
+        who = question.partition(" ")[0].rstrip("?")
+        fact, said = record.get(who), [fact.who for fact in facts_of(answer)]
         if answer == REFUSAL:
             flaw = "unnecessary_refusal" if fact else ""
-        elif facts_of(answer)[0].who != who:
+        elif said != [who]:
             flaw = "evasion"
         elif fact is None:
             flaw = "fabricated_answer"
@@ -128,3 +129,15 @@ def flaws(talk: Conversation, context: str) -> dict[int, str]:
         if flaw:
             found[index // 2 + 1] = flaw
     return found
+
+
+def verify(pair: ConversationPair, document: Document) -> Verification:
+    """Checks that the texts show the flaw in its round and nowhere else. Each turn is one claim, so a pair that passes
+    is grounded, too."""
+    shown = flaws(pair.better, document.context), flaws(pair.worse, document.context)
+    right = shown == ({}, {pair.flawed_round: pair.failure})
+    rates = {"grounded_better": 1.0, "grounded_worse": 1.0} if right else {}
+    return Verification(
+        pair_id=pair.pair_id, domain=pair.domain, failure=pair.failure, user_behaviour=pair.user_behaviour,
+        coherence=True, adherence=right, issue="" if right else f"flaws found: {shown}", **rates,
+    )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from data_builders.conversations.sampler import Conditions
 from data_builders.conversations.teacher import TAGS, Asker, WrongForm, condition_fields, joined
 from data_builders.prompts import fill, guard
+from judge_r1.benchmarks.rankjudge.checks import SAYS_NOTHING
 from judge_r1.core.conversations import Claim, ConversationPair, Document
 from judge_r1.core.items import Conversation
 from judge_r1.core.transcripts import transcript
@@ -17,9 +18,11 @@ _CHECKS = {
 
 
 class Grounding(NamedTuple):
-    """The claims of each round of a conversation. The round `skipped` (from 1) holds the flaw and has none."""
+    """The claims of each round of a conversation, and its answers. The round `skipped` (from 1) holds the flaw and has
+    none."""
 
     claims: tuple[tuple[Claim, ...], ...]
+    answers: tuple[str, ...]
     skipped: int | None
 
     @property
@@ -29,9 +32,20 @@ class Grounding(NamedTuple):
         return sum(values) / len(values) if values else None
 
     @property
+    def _empty(self) -> list[str]:
+        """The answers without a claim."""
+        rounds = enumerate(zip(self.answers, self.claims, strict=True), 1)
+        return [answer for number, (answer, listed) in rounds if number != self.skipped and not listed]
+
+    @property
     def empty_turns(self) -> int:
-        """Counts the turns without a claim."""
-        return sum(not listed for number, listed in enumerate(self.claims, 1) if number != self.skipped)
+        return len(self._empty)
+
+    @property
+    def unlisted_turns(self) -> int:
+        """Counts the answers without a claim that neither ask back nor say that the document is silent: they state
+        something that was not checked."""
+        return sum("?" not in answer and not SAYS_NOTHING.search(answer) for answer in self._empty)
 
 
 async def check(asker: Asker, name: str, document: Document, conditions: Conditions, **texts: str) -> tuple[bool, str]:
@@ -70,7 +84,8 @@ async def ground(asker: Asker, document: Document, talk: Conversation, skipped: 
                 raise WrongForm("grounding: a round has a number that the conversation lacks")
             if number != skipped:
                 claims[number - 1] += map(_claim, listed)
-        return Grounding(tuple(map(tuple, claims)), skipped)
+        answers = tuple(message.content for message in talk[1::2])
+        return Grounding(tuple(map(tuple, claims)), answers, skipped)
 
     return await asker.ask(fill("conversation_grounding", fields), _TOKENS, read)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from data_builders.conversations.cascade import Cascade
-from data_builders.conversations.dataset import ConversationDataset
+from data_builders.conversations.dataset import RULES, ConversationDataset
 from data_builders.conversations.documents import read_documents
 from data_builders.conversations.rules.verifier import verify
 from data_builders.conversations.rules.writer import CannotWrite, Written, write
@@ -13,12 +13,11 @@ from data_builders.conversations.sampler import Conditions, Draws, sample_condit
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.teachers import Teacher
-from judge_r1.core.conversations import ConversationPair, Document, Verification
+from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.yaml_config import ConfigModel, validated
 
 CONVERSATIONS = "conversations"
-RULES = "rules"
 Candidate = tuple[Verification, ConversationPair | None]
 """What the verifier said, and the pair if both conversations were written."""
 
@@ -109,8 +108,12 @@ def _candidate(document: Document, conditions: Conditions) -> Candidate:
 
 
 def group_of(document: Document, candidates: Sequence[Candidate]) -> VerifiedGroup:
-    """The records of a document: the pairs that passed, and the verifications of all candidates."""
-    verified = [found for found, _ in candidates]
+    """The records of a document: the pairs that passed, and the verifications of all candidates with the hashes of what
+    was verified."""
+    verified = [
+        found if pair is None else found.model_copy(update={"pair_hash": pair_hash(pair, document)})
+        for found, pair in candidates
+    ]
     pairs = [pair for found, pair in candidates if pair is not None and found.failed is None]
     return VerifiedGroup([document, *pairs, *verified], verified)
 

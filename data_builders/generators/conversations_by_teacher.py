@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from data_builders.conversations.rules.verifier import ungrounded
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.conversations.teacher import Asker, Calls, NoAnswer, plan, write, write_at_once
@@ -80,14 +81,17 @@ class ConversationsByTeacher(ConversationGenerator):
             worse = await ground(self._verifier, document, pair.worse, pair.flawed_round)
         except NoAnswer as error:
             return base.model_copy(update={"issue": str(error)})
+        unlisted = better.unlisted_turns + worse.unlisted_turns
+        gap = f"an answer states something without a listed claim: {unlisted} answers" if unlisted else ""
         return base.model_copy(
             update={
                 "grounded_better": better.share,
                 "grounded_worse": worse.share,
                 "empty_turns": better.empty_turns + worse.empty_turns,
+                "unlisted_turns": unlisted,
                 "claims_better": better.claims,
                 "claims_worse": worse.claims,
-                "issue": "" if better.share == worse.share == 1.0 else "a claim is not grounded",
+                "issue": ungrounded(better.share, worse.share) or gap,
             }
         )
 

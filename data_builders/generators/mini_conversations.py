@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 
 from data_builders.conversations import mini
+from data_builders.conversations.dataset import RULES
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.generators import register
-from data_builders.generators.conversations import (
-    RULES,
-    Candidate,
-    ConversationGenerator,
-    VerifiedGroup,
-    group_of,
-    pair_of,
-)
-from judge_r1.core.conversations import ConversationPair, Document, Verification
+from data_builders.generators.conversations import Candidate, ConversationGenerator, VerifiedGroup, group_of, pair_of
+from judge_r1.core.conversations import Document
 from judge_r1.core.errors import JudgeError
 
 DOCUMENTS = 60
@@ -45,16 +39,4 @@ def _candidate(document: Document, conditions: Conditions) -> Candidate:
     talks = (mini.write(document, conditions, flawed=flawed) for flawed in (False, True))
     better, worse = (Written(tuple(talk.messages), tuple(talk.plan)) for talk in talks)
     pair = pair_of(document, conditions, better, worse, RULES)
-    return verify(pair, document), pair
-
-
-def verify(pair: ConversationPair, document: Document) -> Verification:
-    """Checks that the texts show the flaw in its round and nowhere else. Each turn is one claim, so a pair that passes
-    is grounded, too."""
-    shown = mini.flaws(pair.better, document.context), mini.flaws(pair.worse, document.context)
-    right = shown == ({}, {pair.flawed_round: pair.failure})
-    rates = {"grounded_better": 1.0, "grounded_worse": 1.0} if right else {}
-    return Verification(
-        pair_id=pair.pair_id, domain=pair.domain, failure=pair.failure, user_behaviour=pair.user_behaviour,
-        coherence=True, adherence=right, issue="" if right else f"flaws found: {shown}", **rates,
-    )  # fmt: skip
+    return mini.verify(pair, document), pair

@@ -1,4 +1,4 @@
-"""validate: check a folder of pairs."""
+"""validate: check a built folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +12,10 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
+    folder: Annotated[Path, typer.Argument(help="A folder that `judge-r1 build` wrote.")],
     recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,
 ) -> None:
-    """Check a built folder; exit status 1 if it fails. Pairs: gold scores 1.0, labels, positions, lengths, A/B balance.
+    """Check a built folder, and say what was checked; exit status 1 if it fails.
 
     Example: `judge-r1 validate runs/medical`
     """
@@ -26,6 +26,7 @@ def validate(
     console = Console()
     share = f" ({report.valid / report.records:.1%})" if report.records else ""
     console.print(f"{report.valid} of {report.records} {report.noun}s are valid{share}")
+    console.print(f"checked: {'; '.join(report.checked)}", markup=False, highlight=False)
     for note in report.notes:
         console.print(note)
     for reason, (count, example) in sorted(report.problems.items()):

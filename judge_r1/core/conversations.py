@@ -9,7 +9,7 @@ from judge_r1.core.conversation_types import BEHAVIOUR_KEYS, FAILURE_KEYS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
 from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.verdicts import Preference
 
 DOCUMENTS_FILE, CONVERSATIONS_FILE, VERIFICATION_FILE = "documents.jsonl", "conversations.jsonl", "verification.jsonl"
@@ -86,11 +86,13 @@ class Verification(Record):
     """What the verifier said of a candidate pair; `failed` is the first layer that failed. Layers after it are None.
 
     `grounded_better` and `grounded_worse` are shares of grounded claims; the flawed turn does not count. `empty_turns`
-    counts assistant turns without any claim. `claims_better` and `claims_worse` hold the claims of each round, none for
-    the flawed turn; None where a teacher listed no claims.
+    counts assistant turns without any claim, and `unlisted_turns` those of them that state something. `claims_better`
+    and `claims_worse` hold the claims of each round, none for the flawed turn; None where a teacher listed no claims.
+    `pair_hash` names the pair and document that were verified; None if no texts were written. Schema 1 has no hash and
+    no `unlisted_turns`, and is of other rules.
     """
 
-    schema_: Literal[1] = Field(1, alias="schema")
+    schema_: Literal[1, 2] = Field(2, alias="schema")
     pair_id: NonEmpty
     domain: NonEmpty
     failure: NonEmpty
@@ -100,6 +102,8 @@ class Verification(Record):
     grounded_better: float | None = None
     grounded_worse: float | None = None
     empty_turns: int = 0
+    unlisted_turns: int = 0
+    pair_hash: str | None = None
     claims_better: tuple[tuple[Claim, ...], ...] | None = None
     claims_worse: tuple[tuple[Claim, ...], ...] | None = None
     issue: str = ""
@@ -110,12 +114,20 @@ class Verification(Record):
             return "coherence"
         if not self.adherence:
             return "adherence"
-        return None if self.grounded_better == 1.0 and self.grounded_worse == 1.0 else "grounding"
+        all_grounded = self.grounded_better == self.grounded_worse == 1.0
+        return None if all_grounded and not self.unlisted_turns else "grounding"
 
     @model_serializer(mode="wrap")
     def _without_absent_claims(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Files of pairs by rules keep their layout."""
-        return {k: v for k, v in handler(self).items() if v is not None or not k.startswith("claims_")}
+        """Verifications by rules have no claims, and those of schema 1 keep their layout."""
+        added = ("unlisted_turns", "pair_hash") if self.schema_ == 1 else ()
+        fields = handler(self).items()
+        return {k: v for k, v in fields if k not in added and (v is not None or not k.startswith("claims_"))}
+
+
+def pair_hash(pair: ConversationPair, document: Document) -> str:
+    """The hash of what a verification is about: all texts and labels of a pair, and its document."""
+    return content_hash("verified", pair.model_dump(mode="json"), document.context)
 
 
 def read_conversations(folder: Path) -> tuple[list[ConversationPair], dict[str, Document]]:

@@ -1,76 +1,112 @@
-"""What rules need of a document: facts, the topic of each, changed values, and words for directives."""
+"""What rules need of a document: the topics that a user can ask about, and changed values.
+
+A topic is the subject of a sentence. Its answer is complete: all sentences of the document with the words of the topic,
+up to three. A document where another sentence has these words, too, and cannot stand alone, does not offer the topic.
+"""
 
 import re
-from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
-from data_builders.perturb.rules.clauses import FINITE
+from data_builders.perturb.rules.clauses import FINITE, is_balanced
 from data_builders.perturb.rules.facts import Fact, facts, is_plain
-from data_builders.perturb.rules.text_match import content_words
-from judge_r1.core.conversations import Document
+from data_builders.perturb.rules.text_match import content_words, sentences_with
 
+MOST_FACTS = 3
+"""Sentences of an answer."""
 _MAX_TOPIC_WORDS = 9
+_UNSPECIFIC = frozenset([
+    "additional", "average", "different", "entire", "final", "further", "general", "initial", "later", "left", "main",
+    "major", "mean", "median", "minor", "number", "overall", "percentage", "previous", "primary", "remaining", "result",
+    "right", "same", "second", "secondary", "single", "third", "total", "upper", "lower", "various", "whole",
+])  # fmt: skip
+"""Words that relate no two subjects."""
 _NUMBER = re.compile(r"(?<![\w./,–-])\d{1,4}(?:\.\d+)?(?![\w/,–-]|\.\d)")
-_PLAIN_WORD = re.compile(r"\b[a-z]{5,}\b")
+_PREPOSITION = (
+    r"(?:of|in|on|at|to|for|with|by|from|between|against|under|after|before|during|within|without|over|into|through"
+    r"|about|regarding|following)"
+)
 _NO_TOPIC = re.compile(
-    r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|of|for|with|to|by|was|were|is|are|had|has"
-    r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+)$"
-    r"|^(?:because|although|if|as|that|in|on|at|of|after|before|for|under|while|when|since|from|by|with|no|both|there"
-    r"|then|during|among|between|without|within|over|until|to|through|only|once)\b",
+    r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|was|were|is|are|had|has"
+    r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+|the|an?|prior"
+    rf"|therefore|thus|then|further|however|again|later|already|still|now|\w+sel(?:f|ves)|\w+ally|{_PREPOSITION})$"
+    r"|^(?:because|although|if|as|that|no|both|there|then|among|until|only|once|while|when|since|each|every|all|most"
+    r"|some|many|more|less|several|few|neither|either|such|other|another|others|majority|one of|"
+    rf"{_PREPOSITION})\b|—",
     re.IGNORECASE,
 )
-"""Ends and starts of phrases that are no subject."""
-_CLAUSE = re.compile(r"\b(?:that|what|whether|which|who|how|why|where|but|if|also|not|still|already)\b", re.IGNORECASE)
-"""A word inside a phrase that shows that it holds a verb, such as "the court held that the measure"."""
+"""Ends and starts of phrases that are no subject, or no subject of a single answer."""
+_CLAUSE = re.compile(
+    r"\b(?:that|what|whether|which|who|how|why|where|but|if|also|not|still|already|\w+ed \d+)\b"
+    rf"|\b(?!{_PREPOSITION}\b|(?:and|or|per|as|than|all|both|half)\b)[\w’'-]+,? (?:the|an?|his|her|their|its)\b",
+    re.IGNORECASE,
+)
+"""Words inside a phrase that show that it holds a verb ("the court held that the measure"), or two phrases ("the
+following day the dispute")."""
 _TWO_SENTENCES = re.compile(r"[^\W\d_]\. [A-Z]\w")
 """Inside a fact, after a unit: the splitter takes its full stop for that of an abbreviation."""
 _LIST_END = re.compile(r"(?!and |or )[^,]+ (?:and|or) ")
 """What follows the last comma of a list. Other phrases with a comma are no subject, or hold a remark."""
-_NOUN = (
-    r"\b(?:the|an?|of|no|his|her|their) {word}"
-    r"(?=[.,;:]| (?:of|in|on|at|was|were|is|are|had|has|to|for|with|by|from|between)\b)"
-)
-"""Where a word is a noun: between an article or preposition and what cannot follow an adjective."""
-_VAGUE = frozenset(
-    [
-        "first",
-        "second",
-        "third",
-        "minute",
-        "month",
-        "middle",
-        "number",
-        "order",
-        "range",
-        "group",
-        "member",
-        "subject",
-        "standing",
-    ]
-)
-"""Nouns that name no subject of a conversation."""
-_ENDING = re.compile(r"(?<=....)(?:ments?|ations?|ions?|ings?|als?|ures?|ed|es|s)$")
 _FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)
 _YEARS = range(1900, 2100)
 
 
-def plain_facts(document: Document) -> list[Fact]:
-    """The facts that read well without quotation marks, with a topic that no other fact has."""
-    by_topic: dict[str, list[Fact]] = {}
-    for fact in facts(document.context):
-        by_topic.setdefault(topic(fact, document.context), []).append(fact)
-    single = [found[0] for name, found in by_topic.items() if name and len(found) == 1]
-    return [fact for fact in single if is_plain(fact) and not _TWO_SENTENCES.search(fact.text)]
+@dataclass(frozen=True)
+class Topic:
+    """A subject, its content words, and every sentence of the document that has them all."""
+
+    name: str
+    words: frozenset[str]
+    facts: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        """The noun that the phrase is about: "hearing" in "the first hearing before the court"."""
+        return re.split(rf",| {_PREPOSITION}\b| and | or ", self.name)[0].split()[-1].lower()
+
+    def is_near(self, other: "Topic") -> bool:
+        """Whether two topics share a word, and no sentence."""
+        shared = {word for word in self.words & other.words if len(word) > 3 and not word[0].isdigit()}
+        return bool(shared - _UNSPECIFIC) and not self.overlaps(other)
+
+    def overlaps(self, other: "Topic") -> bool:
+        return not set(self.facts).isdisjoint(other.facts)
 
 
-def topic(fact: Fact, context: str) -> str:
+@lru_cache(maxsize=64)
+def topics(context: str) -> Sequence[Topic]:
+    """The topics of a document, in order."""
+    standing = {fact.start: fact for fact in facts(context) if is_plain(fact) and not _TWO_SENTENCES.search(fact.text)}
+    found: dict[frozenset[str], Topic] = {}
+    for fact in standing.values():
+        words = frozenset(content_words(name := subject(fact, context)))
+        if name and words not in found and (answer := _answer(context, words, standing)):
+            found[words] = Topic(name, words, answer)
+    return tuple(found.values())
+
+
+def _answer(context: str, words: frozenset[str], standing: dict[int, Fact]) -> tuple[str, ...]:
+    """All sentences with these words; none if they are too many, or one cannot stand alone."""
+    every = sentences_with(context, sorted(words))
+    if len(every) > MOST_FACTS:
+        return ()
+    holding = [fact for fact in standing.values() if words.issubset(content_words(fact.text))]
+    inside = [fact for one in every for fact in holding if one.start <= fact.start < one.end]
+    return tuple(fact.text for fact in inside) if len(inside) == len(every) else ()
+
+
+def subject(fact: Fact, context: str) -> str:
     """The subject of a fact, to ask about it: the words before its verb. Empty if they are too many or none."""
     verb = FINITE.search(fact.text)
     words = fact.text[: verb.start()].split() if verb else []
     name = " ".join(words).rstrip(" ,")
-    if not 1 < len(words) <= _MAX_TOPIC_WORDS or _NO_TOPIC.search(name) or not content_words(name):
+    if not 1 < len(words) <= _MAX_TOPIC_WORDS or not content_words(name) or not is_balanced(name):
         return ""
-    if _CLAUSE.search(name) or (", " in name and not _LIST_END.match(name.rpartition(", ")[2])):
+    if _NO_TOPIC.search(name) or _CLAUSE.search(name):
+        return ""
+    if ", " in name and not _LIST_END.match(name.rpartition(", ")[2]):
         return ""
     return name if _is_name(words, context) else name[0].lower() + name[1:]
 
@@ -85,9 +121,19 @@ def _is_name(words: list[str], context: str) -> bool:
     return not plain or re.search(rf"[a-z,;] {re.escape(first)}\b", context) is not None
 
 
-def changed_value(fact: Fact, context: str, random: Random) -> str | None:
-    """The fact with another number, which the context holds nowhere; None without a number to change."""
-    numbers = list(_NUMBER.finditer(fact.text))
+def pairs(found: Sequence[Topic], *, same_head: bool) -> Iterator[tuple[Topic, Topic]]:
+    """Pairs of topics that are near each other, or, to be confused by a short question, have the same head."""
+    shortened = {topic.name.partition(" ")[2].lower() for topic in found} | _UNSPECIFIC
+    for one in found:
+        for other in found:
+            confused = one.head == other.head and one.head not in shortened and re.fullmatch("[a-z]{4,}", one.head)
+            if one.is_near(other) and (confused or not same_head):
+                yield one, other
+
+
+def changed_value(text: str, context: str, random: Random) -> str | None:
+    """A text with another number, which the context holds nowhere; None without a number to change."""
+    numbers = list(_NUMBER.finditer(text))
     for match in random.sample(numbers, len(numbers)):
         decimals = len(match[0].partition(".")[2])
         value = float(match[0])
@@ -95,22 +141,5 @@ def changed_value(fact: Fact, context: str, random: Random) -> str | None:
             new = value + random.choice(_SHIFTS) if value in _YEARS else value * random.choice(_FACTORS)
             other = f"{new:.{decimals}f}"
             if other != match[0] and not re.search(rf"(?<![\d.]){re.escape(other)}(?![\d.])", context):
-                return fact.text[: match.start()] + other + fact.text[match.end() :]
+                return text[: match.start()] + other + text[match.end() :]
     return None
-
-
-def excluded_words(found: list[Fact], random: Random) -> list[str]:
-    """Nouns for a directive, in random order: each is in one to three facts."""
-    counts = Counter(word for fact in found for word in set(_PLAIN_WORD.findall(fact.text)))
-    text = " ".join(fact.text for fact in found)
-    words = sorted(
-        word
-        for word, count in counts.items()
-        if count <= 3 and word not in _VAGUE and content_words(word) and re.search(_NOUN.format(word=word), text)
-    )
-    return random.sample(words, len(words))
-
-
-def mentions(text: str, word: str) -> bool:
-    """Whether a text has a word, or another one with its stem: "was adjourned" mentions an adjournment."""
-    return re.search(rf"\b{re.escape(_ENDING.sub('', word))}", text, re.IGNORECASE) is not None

@@ -9,9 +9,9 @@ QUESTIONS = {
         "A follow-up on this: what exactly is stated about {topic}?",
     ),
     "integrative": (
-        "What is the place of {topic} in the whole? Please start with what is said about it.",
         "To connect the parts: what do we know about {topic}?",
         "Next to what we had so far, what is stated about {topic}?",
+        "To complete the picture: what does it say about {topic}?",
     ),
     "scattered": (
         "Something else entirely: what about {topic}?",
@@ -29,9 +29,9 @@ QUESTIONS = {
         "The document leaves {topic} open, of course. What do you find?",
     ),
     "exploratory": (
-        "I wonder what could follow from {topic}. What is the basis for it in the document?",
-        "Suppose one wanted to build on {topic}. What is known?",
-        "Where could {topic} lead? Please begin with what is stated.",
+        "I wonder what could follow from {topic}. What does the document say?",
+        "Suppose one wanted to build on {topic}. What is stated there?",
+        "Before I think further about {topic}: what is known?",
     ),
     "underspecified": ("And {topic}?", "What about {topic}?", "{topic}, then?"),
 }  # fmt: skip
@@ -43,33 +43,34 @@ FIRST_QUESTIONS = QUESTIONS | {
     "underspecified": QUESTIONS["underspecified"][1:2],
 }
 """Those that refer to no earlier turn."""
+CORRECTION = "The document does cover {topic}."
+"""How an answer begins where the user supposes that there is none."""
 REVISIT = (
-    "Back to {topic}: what was it again?",
+    "Back to {topic}: what did the document say?",
     "Once more on {topic}, please, since I lost track.",
     "Before we go on, how was it with {topic}?",
 )
-AMBIGUOUS = (
-    "And how was it with the other one?",
-    "What about that second matter?",
-    "And the one from before, what is said there?",
-)
-CLARIFIED = "I mean {topic}. What is stated about it?"
-DIRECTIVE = (
-    "In all of your answers, please leave out anything about the {word}.",
-    "One request for the whole conversation: nothing about the {word}, please.",
-)
-OPENINGS = ("Here is what the text gives.", "The document covers this.", "This is recorded.", "In short:", "")
-SILENT = ("The document says nothing about that.", "That is not stated in the document.", "The text is silent on this.")
+AMBIGUOUS = ("What does it say about the {head}?", "And what is stated on the {head}?")
 CLARIFY = (
-    "That can be read in two ways: as {one}, or as {other}. Which of the two do you mean?",
-    "Do you mean {one}, or rather {other}? I can go into either of them.",
+    "That can be read in two ways: do you mean {one}, or {other}?",
+    "Do you mean {one}, or rather {other}?",
+)
+CLARIFIED = "I mean {topic}. What is stated there?"
+DIRECTIVE = (
+    "In all of your answers, please leave out anything about {topic}.",
+    "One request for the whole conversation: nothing about {topic}, please.",
+)
+SILENT = (
+    "The document says nothing about {topic}.",
+    "There is no information on {topic} in the document.",
+    "The text is silent on {topic}.",
 )
 OUTSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "insur": ("who bore the insurance", ("The regional fund bore {n} per cent of it.", "A private policy covered it.")),
-    "weather": ("the weather on that day", ("It was raining, with about {n} degrees.", "The day was dry and cold.")),
-    "translat": ("a translation of the text", ("It was translated twice, {n} years apart.", "There is a French one.")),
-    "archiv": ("where the papers are archived", ("They are kept in room {n} of the archive.", "The city has them.")),
-    "telephone": ("a telephone call", ("The call took place {n} days later.", "There was one brief call at noon.")),
+    "insur": ("the insurance", ("The insurance paid {n} per cent of the costs.", "The insurance paid for it.")),
+    "weather": ("the weather", ("The weather was wet, with about {n} degrees.", "The weather was dry and cold.")),
+    "translat": ("a translation", ("A translation was made {n} years later.", "There is a French translation.")),
+    "archiv": ("an archive", ("The papers are in room {n} of the archive.", "The archive of the city has the papers.")),
+    "telephone": ("a telephone call", ("A telephone call took place {n} days later.", "There was one telephone call.")),
     "photograph": ("photographs", ("There are {n} photographs in the file.", "Two photographs were taken.")),
 }  # fmt: skip
 """A word that the document must not contain -> the question about it, and invented answers."""

@@ -13,13 +13,17 @@ from judge_r1.core.items import Conversation
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)?")
-_SILENT = re.compile(
-    r"\b(?:says? nothing|not (?:stated|mentioned|given|covered|enough)|silent|no information|cannot (?:say|answer)|"
-    r"does not (?:say|mention|state|give))\b",
+SAYS_NOTHING = re.compile(
+    r"\b(?:says? nothing|not (?:stated|mentioned|given|covered|enough|included|provided|reported|specified)|silent|"
+    r"no (?:information|mention|details?)|cannot (?:say|answer)|does not (?:say|mention|state|give)|"
+    r"(?:document|text|source|paper|article|report|filing|passage|it|I) (?:does|do)(?: not|n['’]t) "
+    r"(?:say|mention|state|give|contain|cover|describe|discuss|have|include|provide|report|specify))\b",
     re.IGNORECASE,
 )
+"""An answer that says that the document is silent."""
 _LEAVE_OUT = re.compile(
-    r"\b(?:leave out (?:anything|everything) about|nothing about|do not mention|without) (?:the |an? )?(\w+)", re.I
+    r"\b(?:leave out (?:anything|everything) about|nothing about|do not mention|without) (?:the |an? )?([^.,;?!]+)",
+    re.IGNORECASE,
 )
 _COMMON = frozenset(
     _WORD.findall(
@@ -73,7 +77,7 @@ def odd_length(conversation: Conversation, document: str) -> Iterator[Suspicion]
 def refusal(conversation: Conversation, document: str) -> Iterator[Suspicion]:
     """Turns that say the document is silent. A check of form."""
     for turn in turns(conversation):
-        if _SILENT.search(turn.answer):
+        if SAYS_NOTHING.search(turn.answer):
             yield Suspicion(1.0, turn.round, "unnecessary_refusal")
 
 
@@ -90,7 +94,7 @@ def wrong_refusal(conversation: Conversation, document: str) -> Iterator[Suspici
     known = words(document)
     for turn in turns(conversation):
         asked = words(turn.question)
-        if _SILENT.search(turn.answer) and asked:
+        if SAYS_NOTHING.search(turn.answer) and asked:
             share = len(asked & known) / len(asked)
             if share > 0.5:
                 yield Suspicion(1 + share, turn.round, "unnecessary_refusal")
@@ -103,15 +107,16 @@ def unsupported(conversation: Conversation, document: str) -> Iterator[Suspicion
         for sentence in _SENTENCE.split(turn.answer):
             said = words(sentence)
             missing = said - known
-            if len(said) > 2 and missing and not _SILENT.search(sentence) and "?" not in sentence:
+            if len(said) > 2 and missing and not SAYS_NOTHING.search(sentence) and "?" not in sentence:
                 yield Suspicion(2 * len(missing) / len(said), turn.round, "fabricated_answer")
 
 
 def broken_directive(conversation: Conversation, document: str) -> Iterator[Suspicion]:
-    """Turns that mention what the user asked to leave out."""
+    """Turns with a sentence that has all words of what the user asked to leave out."""
     asked = _LEAVE_OUT.search(conversation[0].content)
+    unwanted = words(asked[1]) if asked else set()
     for turn in turns(conversation):
-        if asked and re.search(rf"\b{re.escape(asked[1])}", turn.answer, re.IGNORECASE):
+        if unwanted and any(unwanted <= words(sentence) for sentence in _SENTENCE.split(turn.answer)):
             yield Suspicion(3.0, turn.round, "instruction_forgetting")
 
 
@@ -135,7 +140,7 @@ def missing_answer(conversation: Conversation, document: str) -> Iterator[Suspic
     known = words(document)
     for turn in turns(conversation):
         asked = words(turn.question) & known
-        if not asked or _SILENT.search(turn.answer) or "?" in turn.answer:
+        if not asked or SAYS_NOTHING.search(turn.answer) or "?" in turn.answer:
             continue
         shares = [len(asked & words(sentence)) / len(asked) for sentence in _SENTENCE.split(turn.answer)]
         best = max(shares)
@@ -154,10 +159,14 @@ def _is_statement(answer: str, known: set[str]) -> bool:
 
 
 def unasked(conversation: Conversation, document: str) -> Iterator[Suspicion]:
-    """Turns that answer a question without a word of the document, and ask nothing back."""
-    known = words(document)
+    """Turns that ask nothing back, and answer a question that names no single thing: it has no word of the document, or
+    several sentences of the document have all of them, and the answer only some of these sentences."""
+    known, said = words(document), [words(sentence) for sentence in _SENTENCE.split(document)]
     for turn in turns(conversation):
-        if not words(turn.question) & known and not _SILENT.search(turn.answer) and "?" not in turn.answer:
+        asked = words(turn.question) & known
+        about = sum(asked <= one for one in said)
+        answered = sum(asked <= words(sentence) for sentence in _SENTENCE.split(turn.answer))
+        if (not asked or about > max(answered, 1)) and not SAYS_NOTHING.search(turn.answer) and "?" not in turn.answer:
             yield Suspicion(1.1, turn.round, "no_clarification")
 
 

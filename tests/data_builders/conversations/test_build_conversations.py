@@ -11,9 +11,10 @@ from data_builders.conversations.documents import read_documents
 from data_builders.validate import validate
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
-from judge_r1.core.conversations import ConversationPair, Verification
+from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.items import ChatMessage
+from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
 
 
@@ -59,6 +60,69 @@ def test_validate(folder: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "documents.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "documents.jsonl").write_text("".join(line for line in lines if pair.document_id not in line))
     assert not validate(tmp_path).good
+
+
+NONSENSE = ChatMessage(role="assistant", content="The moon is far away.")
+
+
+def changed_copy(folder: Path, out: Path, *, schema: int = 2, hashed: bool = False) -> None:
+    """A copy whose better sides begin with another answer; its verifications are of `schema`, or have new hashes."""
+    out.mkdir()
+    documents = {one.document_id: one for one in read_jsonl(folder / "documents.jsonl", Document)}
+    pairs, hashes = [], {}
+    for pair in read_jsonl(folder / "conversations.jsonl", ConversationPair):
+        side = "conversation_a" if pair.preferred == "A" else "conversation_b"
+        pairs.append(pair.model_copy(update={side: (pair.better[0], NONSENSE, *pair.better[2:])}))
+        hashes[pair.pair_id] = pair_hash(pairs[-1], documents[pair.document_id])
+    lines = [json.loads(line) for line in (folder / "verification.jsonl").read_text().splitlines()]
+    for line in lines:
+        if hashed:
+            line["pair_hash"] = hashes.get(line["pair_id"])
+        if schema == 1:
+            line = {k: v for k, v in line.items() if k not in ("pair_hash", "unlisted_turns")} | {"schema": 1}
+        with (out / "verification.jsonl").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+    write_jsonl(out / "conversations.jsonl", pairs)
+    for name in ("documents.jsonl", "build.json"):
+        (out / name).write_bytes((folder / name).read_bytes())
+
+
+@pytest.mark.parametrize("source", ["conversations", "mini-conversations"])
+def test_validate_finds_answers_that_the_build_did_not_verify(source: str, tmp_path: Path) -> None:
+    """By the hash, and, as somebody may write a new hash, by the rules that verified the pair."""
+    build(source, tmp_path / "built", variants=2, limit=8)
+    whole = validate(tmp_path / "built")
+    assert whole.good
+    assert whole.records > 3
+    assert whole.notes == (
+        f"{whole.records} pairs: compared by hash with what the build verified, and verified again by rules",
+    )
+    by_hash, by_rules = (
+        "its texts, labels or document are not those that the build verified",
+        "it does not pass the verifier again: adherence",
+    )
+    changed_copy(tmp_path / "built", tmp_path / "changed")
+    report = validate(tmp_path / "changed")
+    assert report.valid == 0
+    assert {reason: count for reason, (count, _) in report.problems.items()} == {
+        by_hash: report.records, by_rules: report.records
+    }  # fmt: skip
+    changed_copy(tmp_path / "built", tmp_path / "hashed", hashed=True)
+    assert set(validate(tmp_path / "hashed").problems) == {by_rules}
+
+
+def test_validate_says_what_it_checked(folder: Path, tmp_path: Path) -> None:
+    """Verifications of schema 1 have no hash, and are of other rules: the pairs are not called verified."""
+    result = CliRunner().invoke(app, ["validate", str(folder)])
+    printed = " ".join(result.output.split())
+    assert "checked: every line is a record, and no id stands twice; its document is there;" in printed
+    assert "verified again by rules" in printed
+    changed_copy(folder, tmp_path / "old", schema=1)
+    report = validate(tmp_path / "old")
+    assert report.good
+    assert report.notes == (
+        f"{report.records} pairs: written by an earlier version, which kept no hash: not compared or verified again",
+    )
 
 
 @pytest.mark.parametrize("name", ["sft", "trl"])

@@ -11,20 +11,31 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from data_builders.conversations.documents import read_documents
-from data_builders.conversations.rules.material import changed_value, mentions, plain_facts, topic
-from data_builders.conversations.rules.phrases import OUTSIDE
-from data_builders.conversations.rules.verifier import verify
+from data_builders.conversations.rules.material import changed_value, pairs, topics
+from data_builders.conversations.rules.phrases import DIRECTIVE, OUTSIDE, REVISIT
+from data_builders.conversations.rules.verifier import flawed_rounds, verify
 from data_builders.conversations.rules.writer import CannotWrite, write
 from data_builders.conversations.sampler import WEIGHTS, sample_conditions
 from data_builders.generators.conversations import pair_of
+from data_builders.perturb.rules.steps import sentences
+from data_builders.perturb.rules.text_match import content_words
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import ChatMessage
+from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.core.jsonl import read_jsonl
 
-DOCUMENTS = list(read_documents(None, 60))
+SCANS = (
+    "The scan of the chest showed a mass of 12 mm. The scan of the head was normal after 14 days of rest. "
+    "The biopsy of the mass was negative. The white count on admission was 14 per liter. The surgical wound was dry "
+    "after 20 days. The stitches in the wound were removed by a nurse. The evening pulse was 88 per minute."
+)
+"""Two topics with one head, two that are near each other, and others."""
+DOCUMENTS = [
+    *read_documents(None, 60),
+    *(Document(document_id=f"scans {n}", domain="medical", context=SCANS, source="test") for n in range(60)),
+]
 
 
 def made(document: Document, number: int, seed: int = 0) -> ConversationPair | None:
@@ -58,8 +69,15 @@ def test_most_candidates_pass_and_every_failure_is_made() -> None:
                 verification = verify(pair, document)
                 failed += verification.failed is not None
                 found[pair.failure] += verification.failed is None
-    assert set(found) == {failure.key for failure in FAILURES}
+    assert set(found) == {failure.key for failure in FAILURES} - {"disorganized"}
     assert failed < 0.1 * found.total()
+
+
+def test_a_failure_that_needs_side_remarks_is_left_to_a_teacher() -> None:
+    drawn = [sample_conditions(DOCUMENTS[0], number, 0) for number in range(50)]
+    conditions = next(one for one in drawn if one.failure.key == "disorganized")
+    with pytest.raises(CannotWrite, match="rules cannot write disorganized naturally: give a teacher"):
+        write(DOCUMENTS[0], conditions, flawed=False)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +98,14 @@ def test_the_verifier_rejects_other_labels(kept: list[tuple[ConversationPair, Do
 
 
 def test_the_verifier_rejects_an_unsupported_sentence(kept: list[tuple[ConversationPair, Document]]) -> None:
-    pair, document = next(pair for pair in kept if pair[0].flawed_round != 1)
+    pair, document = next(
+        (pair, document)
+        for pair, document in kept
+        if pair.flawed_round != 1 and pair.better[1].content in document.context
+    )
     first, second, *rest = pair.better
-    talk = (first, ChatMessage(role="assistant", content=second.content + " The moon is far away."), *rest)
+    said = f"{second.content} Nobody can explain it, although many asked: {first.content.lower().rstrip('?')}."
+    talk = (first, ChatMessage(role="assistant", content=said), *rest)
     side = "conversation_a" if pair.preferred == "A" else "conversation_b"
     found = verify(pair.model_copy(update={side: talk}), document)
     assert found.failed == "grounding"
@@ -150,33 +173,96 @@ def test_no_situation_is_repeated(kept: list[tuple[ConversationPair, Document]])
     assert repeated  # the test would notice
 
 
-def test_a_topic_belongs_to_one_fact() -> None:
-    """Of two sentences about the patient, neither is what is stated about the patient."""
-    text = (
-        "The patient was admitted with fever and a cough. The patient was given fluids on the first day. "
-        "Blood pressure was 120/80 mm Hg in both arms. A data statement, though without a link, is part of the file."
+def test_sound_turns_show_no_flaw(kept: list[tuple[ConversationPair, Document]]) -> None:
+    """Each sentence has a word of its question, and none comes twice unless the user asks again; in any turn."""
+    again = tuple(phrase.partition("{")[0] for phrase in REVISIT)
+    count = 0
+    for talk in (talk for pair, _ in kept for talk in (pair.better, pair.worse)):
+        seen = set[str]()
+        for user, assistant in zip(talk[::2], talk[1::2], strict=True):
+            said = [assistant.content[start:end] for start, end in sentences(assistant.content)]
+            assert all(set(content_words(user.content)) & set(content_words(sentence)) for sentence in said)
+            assert user.content.startswith(again) or not seen & set(said)
+            seen.update(said)
+            count += len(said)
+    assert count > 1000
+
+
+def other_answer(talk: Conversation, number: int, text: str) -> Conversation:
+    return (*talk[: 2 * number - 1], ChatMessage(role="assistant", content=text), *talk[2 * number :])
+
+
+def test_the_verifier_finds_drift_and_repetition(kept: list[tuple[ConversationPair, Document]]) -> None:
+    """A sentence on something else, and one of an earlier answer, are flaws of a turn that is sound otherwise."""
+    pair, document = next((p, d) for p, d in kept if p.failure == "fabricated_answer" and d.context == SCANS)
+    talk = tuple(
+        ChatMessage(role=role, content=text)
+        for question, answer in (
+            ("What about the white count on admission?", "The white count on admission was 14 per liter."),
+            ("What about the biopsy of the mass?", "The biopsy of the mass was negative."),
+        )
+        for role, text in (("user", question), ("assistant", answer))
     )
-    document = Document(document_id="d", domain="medical", context=text, source="test")
-    assert [topic(fact, text) for fact in plain_facts(document)] == ["blood pressure"]
+    assert flawed_rounds(talk, SCANS) == {}
+    drifted = other_answer(talk, 2, "The biopsy of the mass was negative. The evening pulse was 88 per minute.")
+    assert flawed_rounds(drifted, SCANS) == {2: "drift"}
+    repeated = (*talk, *talk[2:])
+    assert flawed_rounds(repeated, SCANS) == {3: "repetition"}
+    side = "conversation_a" if pair.preferred == "A" else "conversation_b"
+    sound = next(
+        n for n in range(1, pair.rounds + 1) if n != pair.flawed_round and "?" not in pair.better[2 * n - 1].content
+    )
+    more = other_answer(
+        pair.better, sound, pair.better[2 * sound - 1].content + " The evening pulse was 88 per minute."
+    )
+    assert verify(pair.model_copy(update={side: more}), document).failed == "adherence"
 
 
-def test_directives_cover_words_of_one_stem() -> None:
-    assert mentions("A hearing was adjourned.", "adjournment")
-    assert mentions("The removal took an hour.", "removal")
-    assert mentions("Its effects were small.", "effect")
-    assert not mentions("The protocol was kept.", "process")
-    assert not mentions("A band was seen.", "bandage")
+def test_an_answer_has_all_sentences_on_its_topic() -> None:
+    """A subject that another sentence mentions, too, is asked about only if all these sentences can stand alone."""
+    text = (
+        "Blood pressure was 120/80 mm Hg in both arms. A low blood pressure was measured after 20 minutes of rest. "
+        "The left arm was swollen after the fall. This fracture of the left arm was new. "
+        "The following day the dispute had continued. A data statement, though without a link, is part of the file."
+    )
+    found = {topic.name: topic.facts for topic in topics(text)}
+    first, second = text.partition(" A low")[0], "A low blood pressure was measured after 20 minutes of rest."
+    assert found == {"blood pressure": (first, second), "a low blood pressure": (second,)}
+
+
+def test_topics_that_a_short_question_confuses() -> None:
+    found = topics(SCANS)
+    assert {frozenset((one.name, other.name)) for one, other in pairs(found, same_head=True)} == {
+        frozenset(("the scan of the chest", "the scan of the head"))
+    }
+    near = {frozenset((one.name, other.name)) for one, other in pairs(found, same_head=False)}
+    assert frozenset(("the surgical wound", "the stitches in the wound")) in near
+    assert frozenset(("the scan of the head", "the evening pulse")) not in near
+
+
+@pytest.mark.parametrize(("said", "flaws"), [("color", {}), ("pain", {1: "instruction_forgetting"})])
+def test_a_directive_is_about_a_topic_and_not_about_a_word(said: str, flaws: dict[int, str]) -> None:
+    """To leave out the intensity of the pain says nothing about the intensity of a color."""
+    facts = {
+        "color": "The intensity of the color was measured with a meter.",
+        "pain": "The intensity of the pain was rated as 7 by the patient.",
+        "skin": "The reaction of the skin was normal in both arms.",
+    }
+    question = "What is the reaction of the skin? How was its intensity? "
+    question += DIRECTIVE[0].format(topic="the intensity of the pain")
+    answer = f"{facts['skin']} {facts[said]}"
+    talk = (ChatMessage(role="user", content=question), ChatMessage(role="assistant", content=answer))
+    assert flawed_rounds(talk, " ".join(facts.values())) == flaws
 
 
 @given(st.sampled_from(DOCUMENTS), st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_changed_values_are_new(document: Document, seed: int) -> None:
     conditions = replace(sample_conditions(document, 0, 0), seed=seed)
-    for fact in plain_facts(document)[:5]:
-        changed = changed_value(fact, document.context, conditions.random("value"))
-        assert topic(fact, document.context)
+    for topic in topics(document.context)[:5]:
+        changed = changed_value(topic.facts[0], document.context, conditions.random("value"))
         if changed is not None:
-            assert changed != fact.text
+            assert changed != topic.facts[0]
             assert changed not in document.context
 
 

@@ -17,6 +17,8 @@ from data_builders.conversations.documents import read_documents
 from data_builders.conversations.sampler import sample_conditions
 from data_builders.conversations.teacher import Asker, Calls, NoAnswer
 from data_builders.conversations.teacher_checks import ground
+from data_builders.generators.base import BuildPlan
+from data_builders.generators.conversations_by_teacher import ConversationsByTeacher
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import Claim, ConversationPair, Verification
@@ -100,7 +102,16 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     pairs = list(read_jsonl(out / "conversations.jsonl", ConversationPair))
     assert len(pairs) == found[None]
     assert {pair.generator for pair in pairs} == {report["teacher"]["name"]}
-    assert validate(out).good
+    report_of_validation = validate(out)
+    assert report_of_validation.good
+    assert report_of_validation.notes == (
+        f"{len(pairs)} pairs: compared by hash with what the build verified; its teacher did not run again",
+    )
+    first = pairs[0].model_copy(update={"conversation_a": pairs[0].conversation_b})
+    write_jsonl(out / "conversations.jsonl", [first, *pairs[1:]])
+    assert validate(out).problems == {
+        "its texts, labels or document are not those that the build verified": (1, first.pair_id)
+    }
 
 
 def test_a_budget_stops_a_build_and_a_higher_one_resumes_it(
@@ -205,6 +216,47 @@ def test_a_claim_without_a_text_or_a_truth_value_is_a_wrong_form(claim: object) 
     talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
     with pytest.raises(NoAnswer, match="a claim needs a text"):
         asyncio.run(ground(asker, document, talk, None))
+
+
+@pytest.mark.parametrize(
+    ("listed", "failed", "issue"),
+    [
+        ({1: True, 3: True, 4: True}, None, ""),  # round 2 asks back
+        ({3: True}, "grounding", "an answer states something without a listed claim: 4 answers"),
+        ({}, "grounding", "a conversation without a claim"),
+        ({1: True, 3: True, 4: False}, "grounding", "a claim is not grounded"),
+    ],
+)
+def test_every_answer_that_states_something_needs_a_claim(
+    listed: dict[int, bool], failed: str | None, issue: str
+) -> None:
+    """A verifier that lists next to nothing verifies nothing. Answers that ask back or say that the document is silent
+    need no claim."""
+    answers = ["Platelets were 70.", "Do you mean A or B?", "The dose was 5 mg.", "He left on day 9."]
+    talk = [
+        {"role": role, "content": text} for answer in answers for role, text in (("user", "?"), ("assistant", answer))
+    ]
+    rounds = [{"round": number, "claims": [{"claim": "c", "grounded": value}]} for number, value in listed.items()]
+
+    def reply(request: Any) -> str:
+        checks = ("good_ok", "worse_ok", "good_followed", "worse_followed", "flaw_round_correct")
+        plan = {"rounds": ["a plan"] * 4}
+        if '"claims"' in request.user:
+            return json.dumps({"rounds": rounds})
+        return json.dumps(
+            {**dict.fromkeys(checks, True), **({"conversation": talk} if "messages" in request.user else plan)}
+        )
+
+    generator = ConversationsByTeacher(BuildPlan("conversations"), [FunctionTeacher(reply)])
+    document = mini.document(0, seed=0)
+    conditions = next(
+        found
+        for n in range(200)
+        if (found := sample_conditions(document, n, 0)).rounds == 4 and found.flawed_round == 2
+    )
+    generator.conditions = lambda item: [conditions]  # type: ignore[method-assign]
+    [found] = asyncio.run(generator.generate(document)).verified
+    assert (found.failed, found.issue) == (failed, issue)
 
 
 def test_claims_are_stored_with_the_verification(tmp_path: Path) -> None:

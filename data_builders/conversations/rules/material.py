@@ -32,7 +32,7 @@ _NO_TOPIC = re.compile(
     r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|was|were|is|are|had|has"
     r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+|the|an?|prior"
     rf"|therefore|thus|then|further|however|again|later|already|still|now|\w+sel(?:f|ves)|\w+ally|{_PREPOSITION})$"
-    r"|^(?:because|although|if|as|that|no|both|there|then|among|until|only|once|while|when|since|each|every|all|most"
+    r"|^(?:according|around|because|although|if|as|that|no|both|there|then|among|until|only|once|while|when|since|each|every|all|most"
     r"|some|many|more|less|several|few|neither|either|such|other|another|others|majority|one of|"
     rf"{_PREPOSITION})\b|—",
     re.IGNORECASE,
@@ -50,7 +50,8 @@ _TWO_SENTENCES = re.compile(r"[^\W\d_]\. [A-Z]\w")
 _LIST_END = re.compile(r"(?!and |or )[^,]+ (?:and|or) ")
 """What follows the last comma of a list. Other phrases with a comma are no subject, or hold a remark."""
 _FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)
-_YEARS = range(1900, 2100)
+_YEARS, _DAYS = range(1900, 2100), range(1, 29)
+_OF_MONTH = re.compile(r" (?:of )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,12 @@ def changed_value(text: str, context: str, random: Random) -> str | None:
     numbers = list(_NUMBER.finditer(text))
     for match in random.sample(numbers, len(numbers)):
         decimals = len(match[0].partition(".")[2])
-        value = float(match[0])
+        value, is_day = float(match[0]), _OF_MONTH.match(text, match.end()) is not None
         for _ in range(20):
-            new = value + random.choice(_SHIFTS) if value in _YEARS else value * random.choice(_FACTORS)
+            new = value + random.choice(_SHIFTS) if is_day or value in _YEARS else value * random.choice(_FACTORS)
             other = f"{new:.{decimals}f}"
+            if is_day and new not in _DAYS:
+                continue
             if other != match[0] and not re.search(rf"(?<![\d.]){re.escape(other)}(?![\d.])", context):
                 return text[: match.start()] + other + text[match.end() :]
     return None

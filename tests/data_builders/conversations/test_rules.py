@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -264,6 +265,12 @@ def test_changed_values_are_new(document: Document, seed: int) -> None:
         if changed is not None:
             assert changed != topic.facts[0]
             assert changed not in document.context
+
+
+def test_a_changed_day_is_a_day_of_its_month() -> None:
+    text = "The claim was allowed on 28 March."
+    changed = {changed_value(text, text, Random(seed)) for seed in range(50)}
+    assert changed == {f"The claim was allowed on {day} March." for day in (24, 25, 26)}
 
 
 def test_documents(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from random import Random
 
 from data_builders.perturb.rules.clauses import FINITE, is_balanced
@@ -16,7 +17,7 @@ from data_builders.perturb.rules.text_match import content_words, sentences_with
 
 MOST_FACTS = 3
 """Sentences of an answer."""
-_MAX_TOPIC_WORDS = 9
+_MAX_TOPIC_WORDS, _ALIKE = 9, 0.7
 _UNSPECIFIC = frozenset([
     "additional", "average", "different", "entire", "final", "further", "general", "initial", "later", "left", "main",
     "major", "mean", "median", "minor", "number", "overall", "percentage", "previous", "primary", "remaining", "result",
@@ -30,7 +31,8 @@ _PREPOSITION = (
 )
 _NO_TOPIC = re.compile(
     r"\b(?:and|or|but|which|that|who|than|though|while|when|if|as|was|were|is|are|had|has"
-    r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+|the|an?|prior"
+    r"|there|here|not|only|also|remaining|first|second|third|other|others|per ?cent|\d+\.\d+|the|an?|prior|shall"
+    r"|will|would|may|can|could|must|be|been|\w{2,}ed"
     rf"|therefore|thus|then|further|however|again|later|already|still|now|\w+sel(?:f|ves)|\w+ally|{_PREPOSITION})$"
     r"|^(?:according|around|because|although|if|as|that|no|both|there|then|among|until|only|once|while|when|since|each|every|all|most"
     r"|some|many|more|less|several|few|neither|either|such|other|another|others|majority|one of|"
@@ -89,13 +91,15 @@ def topics(context: str) -> Sequence[Topic]:
 
 
 def _answer(context: str, words: frozenset[str], standing: dict[int, Fact]) -> tuple[str, ...]:
-    """All sentences with these words; none if they are too many, or one cannot stand alone."""
+    """All sentences with these words; none if they are too many, one cannot stand alone, or two say the same."""
     every = sentences_with(context, sorted(words))
     if len(every) > MOST_FACTS:
         return ()
     holding = [fact for fact in standing.values() if words.issubset(content_words(fact.text))]
     inside = [fact for one in every for fact in holding if one.start <= fact.start < one.end]
-    return tuple(fact.text for fact in inside) if len(inside) == len(every) else ()
+    said = [set(content_words(fact.text)) for fact in inside]
+    alike = any(len(one & other) > _ALIKE * len(one | other) for one, other in combinations(said, 2))
+    return tuple(fact.text for fact in inside) if len(inside) == len(every) and not alike else ()
 
 
 def subject(fact: Fact, context: str) -> str:

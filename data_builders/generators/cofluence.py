@@ -12,7 +12,7 @@ from data_builders.manipulation_dataset import ManipulationDataset
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import STORIES, STORY_TOKENS, CorpusRules, read_folder, shorter, stories
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
-from data_builders.manipulations.tagger import load_tagger
+from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, load_tagger
 from data_builders.manipulations.units import Unit, prefix
 from data_builders.teachers import Teacher
 from judge_r1.core.documents import FULL, Document, ManipulatedDocument
@@ -45,7 +45,9 @@ class CofluenceOptions(ConfigModel):
     """A short text that lost units continues for as many tokens (12)."""
     intensity: dict[str, float] = Field(default_factory=dict)
     """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
-    tagger: str = "rules"
+    tagger: str = ""
+    """What finds verbs and names: `rules`, `spacy` or `spacy:MODEL`. By default it is spaCy for documents of --path, if
+    it is installed, and the rules for the stories."""
     clean: bool = False
     """Apply the cleaning steps for plain-text books."""
     min_tokens: int = Field(1, ge=1)
@@ -119,7 +121,17 @@ class Cofluence(Generator[Neighbours]):
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         self.settings_ = validated(CofluenceOptions, {}, plan.options, "options of cofluence")
-        self._tagger = load_tagger(self.settings_.tagger)
+        self._tagger, self._broken = self._load_tagger(), 0
+
+    def _load_tagger(self) -> Tagger:
+        if self.settings_.tagger:
+            return load_tagger(self.settings_.tagger)
+        if self.plan.path is None or not any(MANIPULATIONS.get(name).needs_tagger for name in self.settings_.names):
+            return load_tagger("rules")
+        try:
+            return load_tagger("spacy")
+        except TaggerUnavailable:
+            return load_tagger("none")
 
     def items(self) -> Iterator[Neighbours]:
         plan, own = self.plan, self.settings_
@@ -155,10 +167,10 @@ class Cofluence(Generator[Neighbours]):
         """The document at every length with one manipulation."""
         own, operator = self.settings_, MANIPULATIONS.get(name)
         rate = own.intensity.get(name, operator.intensity)
-        count = operator.count(materials[-1], rate) if own.density == "same_count" else None
         whole: ManipulatedDocument | None = None
         for document, material in zip(texts, materials, strict=True):
             try:
+                count = operator.count(materials[-1], rate) if own.density == "same_count" else None
                 if whole is not None and own.short == "prefix":
                     yield manipulated_prefix(document, whole)
                     continue
@@ -180,10 +192,18 @@ class Cofluence(Generator[Neighbours]):
             whole = whole or record
             yield record
 
+    def add(self, group: RecordGroup) -> None:
+        lead = group.records[0]
+        self._broken += isinstance(lead, Document) and "broken_characters" in lead.meta
+
+    def details(self) -> dict[str, Any]:
+        return {"documents_with_broken_characters": self._broken} if self._broken else {}
+
     def settings(self) -> dict[str, Any]:
         plan = self.plan
         given = {"path": plan.path_name, "limit": plan.limit, "options": list(plan.options)}
-        return {**super().settings(), **given, "settings": self.settings_.model_dump(mode="json")}
+        used = self.settings_.model_dump(mode="json") | {"tagger": self._tagger.name}
+        return {**super().settings(), **given, "settings": used}
 
 
 def _split(text: str) -> list[str]:

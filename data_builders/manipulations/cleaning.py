@@ -11,15 +11,20 @@ _ENDS = ("”", "!", "?", ".", "'", '"', "’")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:M|Mr|Ms|Mrs|Dr|Prof|St|Lt|Col|Capt|Jr|Sr|vs|etc|e\.g|i\.e)\.$", re.IGNORECASE
 )
+_WIDEST = 200
+"""Characters of a line that is broken for its width, at most."""
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+", re.MULTILINE)
 
 
 def prepared(text: str) -> str:
-    """Unicode in NFC, plain newlines, paragraphs between blank lines without other changes. Markdown headings become
-    chapter headings."""
+    """Unicode in NFC, plain newlines, paragraphs between blank lines without other changes. In a text without blank
+    lines, such as a judgment, each line is a paragraph if some are longer than a line that is broken for its width.
+    Markdown headings become chapter headings."""
     text = unicodedata.normalize("NFC", text).replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
     text = _MARKDOWN_HEADING.sub(CHAPTER, text)
-    return re.sub(r"\n[^\S\n]*\n\s*", "\n\n", text).strip()
+    text = re.sub(r"\n[^\S\n]*\n\s*", "\n\n", text).strip()
+    unbroken = "\n\n" not in text and max(map(len, text.split("\n"))) > _WIDEST
+    return re.sub(r"\s*\n\s*", "\n\n", text) if unbroken else text
 
 
 _FIRST, _LAST = (

@@ -17,6 +17,8 @@ SHOWN = 10
 """Files that an error message names."""
 _MOJIBAKE = ("â€", "Ã©", "Ã¨", "Ã¼", "ï¿½", "\ufffd")
 """Traces of a text that was decoded with the wrong encoding. Judges list them as spelling mistakes."""
+MOST_BROKEN = 1
+"""Such traces per 1,000 tokens that a document may have: its copies have them, too. One trace never leaves it out."""
 
 
 class CorpusRules(NamedTuple):
@@ -73,11 +75,12 @@ def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterat
             skipped[f"fewer than {rules.min_tokens} tokens"] += 1
         elif tokens > rules.max_tokens:
             skipped[f"more than {rules.max_tokens} tokens"] += 1
-        elif any(mark in text for mark in _MOJIBAKE):
+        elif (broken := sum(map(text.count, _MOJIBAKE))) > max(1, MOST_BROKEN * tokens / 1000):
             skipped["wrongly decoded characters"] += 1
         else:
             title = str(file.relative_to(path).with_suffix(""))
-            yield full_document(title, text, source=f"cofluence/{path.name}", license=rules.license)
+            document = full_document(title, text, source=f"cofluence/{path.name}", license=rules.license)
+            yield document.model_copy(update={"meta": {"broken_characters": broken}}) if broken else document
 
 
 def _not_utf8(file: Path) -> int | None:

@@ -30,7 +30,7 @@ def manipulate(
         raise CannotManipulate("the manipulation cannot be dense")
     rate = operator.intensity if intensity is None else intensity
     if not operator.units(material):
-        raise CannotManipulate("nothing to manipulate")
+        raise CannotManipulate("no fitting place")
     count = operator.count(material, rate, legacy=legacy) if count is None else count
     random = Random(int(content_hash(seed, document.document_id, operator.name), 16))
     task = Task(count, random, spread, repeats, refill)

@@ -70,6 +70,7 @@ class Operator:
     `units` counts what the intensity refers to. A `share` operator does round(intensity/100 · units) operations; any
     other does round(intensity · L/1000 + bias), with `legacy_bias` as the bias of the released data set. Both do at
     least `least`. `edit` returns the edits. `reads` names the options of `Task` that it follows, which are recorded.
+    `needs_tagger` says that it reads names or verbs.
 
     Raises (`edit`): CannotManipulate.
     """
@@ -86,6 +87,7 @@ class Operator:
     least: int = 1
     can_be_dense: bool = False
     reads: tuple[str, ...] = ()
+    needs_tagger: bool = False
 
     def count(self, material: Material, intensity: float, *, legacy: bool = False) -> int:
         """The number of operations: at a constant density, or with the bias of the released data set, whose short

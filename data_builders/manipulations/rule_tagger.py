@@ -1,8 +1,9 @@
 """A tagger without a model: a list of common verbs with their forms, and names by their capitals and neighbours.
 
-It leaves out what is not certain. A form that is also a noun counts as a verb only behind a pronoun. A past form behind
-`have` or `be` is a participle, also with an adverb between them. A capitalised word at the start of a sentence is a
-name only if the text has it elsewhere too.
+It is made for the stories of this package and fits novels; in other texts it takes terms for names. It leaves out
+what is not certain. A form that is also a noun counts as a verb only behind a pronoun. A past form behind `have` or
+`be` is a participle, also with an adverb between them. A capitalised word at the start of a sentence is a name only if
+the text has it elsewhere too.
 """
 
 import re
@@ -11,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from data_builders.lexicons import Lexicon, load_lexicon
+from data_builders.manipulations.operator import CannotManipulate
 from data_builders.manipulations.tagger import Kind, Mention, Verb, like
 from data_builders.manipulations.units import CHAPTER, sentence_starts, words
 from retrieval.prose import prose_sentences
@@ -113,6 +115,18 @@ class RuleTagger:
         places = {name for name, after in behind.items() if sum(after) * 2 > len(after)}
         kinds: list[Kind] = ["place" if name in places else "person" for name in names]
         return [Mention(start, end, kind) for (start, end), kind in zip(joined, kinds, strict=True)]
+
+
+class NoTagger(RuleTagger):
+    """Knows sentences only, where spaCy is not installed: what needs verbs or names abstains."""
+
+    name = "none"
+
+    def verbs(self, text: str) -> Sequence[Verb]:
+        raise CannotManipulate("no tagger: pip install 'judge-r1[tagger]'")
+
+    def mentions(self, text: str) -> Sequence[Mention]:
+        raise CannotManipulate("no tagger: pip install 'judge-r1[tagger]'")
 
 
 def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,7 +13,8 @@ class TaggerUnavailable(JudgeError):
 
 
 class Verb(NamedTuple):
-    """A finite verb `text[start:end]`. `opposite` is its form in the other tense, or None if that is unknown."""
+    """A finite verb `text[start:end]`. `opposite` is its form in the other tense, or None if that is unknown, or may be
+    correct there, too."""
 
     start: int
     end: int
@@ -48,16 +49,17 @@ class Tagger(Protocol):
 
 
 def load_tagger(spec: str) -> Tagger:
-    """`rules`, or `spacy:MODEL`. Raises: TaggerUnavailable."""
-    if spec == "rules":
-        from data_builders.manipulations.rule_tagger import RuleTagger
+    """`rules`, `none`, `spacy` with the model of the extra `tagger`, or `spacy:MODEL`. Raises: TaggerUnavailable."""
+    name, _, model = spec.partition(":")
+    if name == "spacy":
+        from data_builders.manipulations.spacy_tagger import MODEL, SpacyTagger
 
-        return RuleTagger()
-    if spec.startswith("spacy:"):
-        from data_builders.manipulations.spacy_tagger import SpacyTagger
+        return SpacyTagger(model or MODEL)
+    if spec in ("rules", "none"):
+        from data_builders.manipulations.rule_tagger import NoTagger, RuleTagger
 
-        return SpacyTagger(spec.removeprefix("spacy:"))
-    raise TaggerUnavailable(f"tagger is rules or spacy:MODEL, not {spec!r}")
+        return RuleTagger() if spec == "rules" else NoTagger()
+    raise TaggerUnavailable(f"tagger is rules, spacy or spacy:MODEL, not {spec!r}")
 
 
 def like(word: str, model: str) -> str:

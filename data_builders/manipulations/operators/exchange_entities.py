@@ -2,6 +2,7 @@
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
+from data_builders.manipulations.names import names
 from data_builders.manipulations.operator import CannotManipulate, Material, Operator, Task, draw
 from data_builders.manipulations.tagger import Mention
 from data_builders.manipulations.wordings import wordings
@@ -9,14 +10,8 @@ from judge_r1.core.documents import COHERENCE
 
 
 def persons(material: Material) -> list[Mention]:
-    """The mentions of persons by one capitalised word."""
-    return [
-        mention
-        for mention in material.tagger.mentions(material.text)
-        if mention.kind == "person"
-        and (name := material.text[mention.start : mention.end])[:1].isupper()
-        and len(name.split()) == 1
-    ]
+    """The mentions of persons by one word."""
+    return [one for one in names(material, "person") if len(material.text[one.start : one.end].split()) == 1]
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
@@ -37,5 +32,6 @@ register(
         intensity=25.0,
         edit=edit,
         units=lambda material: len(persons(material)),
+        needs_tagger=True,
     )
 )

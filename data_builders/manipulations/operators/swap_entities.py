@@ -26,4 +26,16 @@ def _names(material: Material) -> int:
     return len({material.text[one.start : one.end] for one in persons(material)})
 
 
-register(Operator(22, "swap_entities", COHERENCE, "plot", intensity=30.0, edit=edit, units=_names, least=2))
+register(
+    Operator(
+        22,
+        "swap_entities",
+        COHERENCE,
+        "plot",
+        intensity=30.0,
+        edit=edit,
+        units=_names,
+        least=2,
+        needs_tagger=True,
+    )
+)

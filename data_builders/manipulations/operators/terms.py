@@ -4,8 +4,8 @@ from random import Random
 
 from data_builders.manipulations import register
 from data_builders.manipulations.edits import Edit
+from data_builders.manipulations.names import names
 from data_builders.manipulations.operator import Material, Operator, Task, draw
-from data_builders.manipulations.operators.pronouns import places
 from data_builders.manipulations.units import sentence_starts
 from data_builders.manipulations.wordings import wordings
 from judge_r1.core.documents import COHERENCE
@@ -21,7 +21,7 @@ def edit(material: Material, task: Task) -> list[Edit]:
     starts = sentence_starts(text, material.tagger.sentences(text))
     return [
         Edit(one.start, one.end, _term(text[max(0, one.start - _BEFORE) : one.start], one.start in starts, task.random))
-        for one in draw(task.random, places(material), task.count, "names of places")
+        for one in draw(task.random, names(material, "place"), task.count, "names of places")
     ]
 
 
@@ -34,6 +34,13 @@ def _term(before: str, at_start: bool, random: Random) -> str:
 
 register(
     Operator(
-        32, "terms", COHERENCE, "anaphora", intensity=35.0, edit=edit, units=lambda material: len(places(material))
+        32,
+        "terms",
+        COHERENCE,
+        "anaphora",
+        intensity=35.0,
+        edit=edit,
+        units=lambda material: len(names(material, "place")),
+        needs_tagger=True,
     )
 )

@@ -7,7 +7,8 @@ from judge_r1.core.documents import FLUENCY
 
 
 def edit(material: Material, task: Task) -> list[Edit]:
-    """Past becomes present and present becomes past. Verbs without a known form are counted, but not drawn."""
+    """Past becomes present and present becomes past. Verbs whose other form is unknown, or may be correct, are counted,
+    but not drawn."""
     choose = consecutive if task.spread == "dense" else draw
     verbs = [verb for verb in material.tagger.verbs(material.text) if verb.opposite is not None]
     chosen = choose(task.random, verbs, task.count, "verbs with a form in the other tense")
@@ -24,5 +25,6 @@ register(
         edit=edit,
         units=lambda material: len(material.tagger.verbs(material.text)),
         can_be_dense=True,
+        needs_tagger=True,
     )
 )

@@ -1,6 +1,7 @@
 """Reading, cleaning and cutting documents; the build from a folder to a valid data set."""
 
 import json
+import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,7 @@ from data_builders.exports import Options
 from data_builders.exports.export import export
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
+from data_builders.manipulations import MANIPULATIONS
 from data_builders.manipulations.cleaning import cleaned_book, prepared
 from data_builders.manipulations.corpus import CorpusRules, read_folder
 from data_builders.manipulations.stories import story, story_lexicon
@@ -93,7 +95,9 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
         (tmp_path / "in" / "sub").mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / "sub" / f"{number}.md").write_text(f"# Title\n\n{story(number, 700)[1]}")
     (tmp_path / "in" / "short.txt").write_text("Too short.")
-    report = build(tmp_path / "out", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
+    report = build(
+        tmp_path / "out", "lengths=full,300", "min_tokens=100", "tagger=rules", path=tmp_path / "in", limit=None
+    )
     documents = {d.document_id: d for d in read_jsonl(tmp_path / "out/documents.jsonl", Document)}
     records = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
     assert report["documents"] == 6
@@ -102,7 +106,9 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
     assert report["skipped_documents"] == {"fewer than 100 tokens": 1}
     assert all(not changed_outside(documents[r.document_id].text, r.text, r.spans) for r in records)
     assert Counter((r.name, r.length) for r in records).most_common(1)[0][1] == 3
-    again = build(tmp_path / "again", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
+    again = build(
+        tmp_path / "again", "lengths=full,300", "min_tokens=100", "tagger=rules", path=tmp_path / "in", limit=None
+    )
     assert again == report
     for name in ("documents.jsonl", "manipulations.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
@@ -171,12 +177,60 @@ def test_unreadable_folders_are_named(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_bytes("A book".encode("utf-16"))
     with pytest.raises(JudgeError, match=r"latin.txt is not UTF-8 \(byte 3\).*latin.txt, other.md \(2\)"):
         list(read_folder(tmp_path, CorpusRules(), Counter()))
-    (tmp_path / "latin.txt").write_text("CafÃ© au lait")
+    (tmp_path / "latin.txt").write_text("CafÃ© crÃ¨me")
     (tmp_path / "other.md").write_text("\ufeff \r\n\n")
     (tmp_path / "long.md").write_text("one two three four five")
     skipped: Counter[str] = Counter()
     assert not list(read_folder(tmp_path, CorpusRules(max_tokens=4), skipped))
     assert skipped == {"wrongly decoded characters": 1, "empty": 1, "more than 4 tokens": 1}
+
+
+def test_one_broken_character_leaves_no_document_out(tmp_path: Path) -> None:
+    """The copies have it, too, so it favours none. Many of them are what judges would list as mistakes."""
+    (tmp_path / "in").mkdir()
+    text = story(0, 5000)[1]
+    (tmp_path / "in" / "one.txt").write_text(f"{text} A cafÃ© was there.")
+    (tmp_path / "in" / "few.txt").write_text("The \ufffd of it.")
+    (tmp_path / "in" / "many.txt").write_text(text.replace(".", "\ufffd"))
+    report = build(tmp_path / "out", "types=typos", "lengths=full", path=tmp_path / "in", limit=None)
+    assert report["documents"] == 2
+    assert report["documents_with_broken_characters"] == 2
+    assert report["skipped_documents"] == {"wrongly decoded characters": 1}
+    documents = {one.title: one for one in read_jsonl(tmp_path / "out/documents.jsonl", Document)}
+    assert documents["one"].meta == {"broken_characters": 1}
+    assert "cafÃ©" in documents["one"].text
+
+
+def test_a_text_without_blank_lines_has_a_paragraph_in_each_line() -> None:
+    """As a judgment. A text that is broken for its width has one paragraph."""
+    lines = [
+        "THE FACTS",
+        *(" ".join(f"{number}. The court heard both sides of it." for _ in range(9)) for number in "12"),
+    ]
+    assert [one.text for one in paragraphs(prepared("\n".join(lines)))] == lines
+    wrapped = textwrap.fill(" ".join(lines), 72)
+    assert [one.text for one in paragraphs(prepared(wrapped))] == [wrapped]
+
+
+def test_without_spacy_operators_on_names_and_verbs_abstain_and_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    (tmp_path / "in").mkdir()
+    for number in range(2):
+        (tmp_path / "in" / f"{number}.txt").write_text(story(number, 400)[1])
+    options = ("lengths=full,200", "density=same_count")
+    report = build(tmp_path / "out", "types=all", *options, path=tmp_path / "in", limit=None)
+    without = {name for name in MANIPULATIONS.names() if MANIPULATIONS.get(name).needs_tagger}
+    assert without == {"exchange_entities", "pronouns", "swap_entities", "terms", "verb_tense"}
+    assert report["abstained"] == {f"{name}: no tagger: pip install 'judge-r1[tagger]'": 4 for name in without}
+    records = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
+    assert {record.name for record in records} == set(MANIPULATIONS.names()) - without
+    assert report["settings"]["tagger"] == "none"  # type: ignore[index]
+    typos = build(tmp_path / "typos", "types=typos", *options, path=tmp_path / "in", limit=None)
+    assert typos["settings"]["tagger"] == "rules"  # type: ignore[index]
+    with pytest.raises(JudgeError, match=r"pip install 'judge-r1\[tagger\]'"):
+        build(tmp_path / "asked", "tagger=spacy", *options, path=tmp_path / "in", limit=None)
 
 
 def test_a_name_that_is_given_twice_counts_once(tmp_path: Path) -> None:
@@ -197,7 +251,14 @@ def test_wrapped_books_have_the_sentences_of_their_prose(tmp_path: Path) -> None
     text = story(0, 600)[1]
     (tmp_path / "in" / "one.txt").write_text(text)
     (tmp_path / "in" / "two.txt").write_text("\n\n".join(textwrap.fill(part, 72) for part in text.split("\n\n")))
-    build(tmp_path / "out", "types=word_order,verb_tense", "lengths=full", path=tmp_path / "in", limit=None)
+    build(
+        tmp_path / "out",
+        "types=word_order,verb_tense",
+        "lengths=full",
+        "tagger=rules",
+        path=tmp_path / "in",
+        limit=None,
+    )
     found = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
     assert len(found) == 4
     assert len({(one.name, one.units, one.operations) for one in found}) == 2

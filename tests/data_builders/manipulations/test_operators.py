@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import full_document
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
+from data_builders.manipulations.names import names
 from data_builders.manipulations.operators.typos import NEIGHBOURS
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story
@@ -271,13 +272,48 @@ def test_a_pronoun_has_a_capital_at_the_start_of_a_sentence_alone() -> None:
     assert [after for _, after in changes(original, made("pronouns", original, count=3))] == ["it", "It", "it"]
 
 
+def test_a_pronoun_takes_the_place_of_an_article_and_a_possessive() -> None:
+    text = "At noon we sailed to Dunmere. The Dunmere's port was cold. We came to Dunmere's inn, far from Dunmere."
+    original = full_document("t", text, source="t", license="t")
+    assert changes(original, made("pronouns", original, count=4)) == [
+        ("Dunmere", "it"), ("The Dunmere's", "Its"), ("Dunmere's", "its"), ("Dunmere", "it"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ("At noon we left Dunmere.", True),
+        ("At noon we read Opuz v. Dunmere, no. 33401.", False),
+        ("At noon we read Dunmere v. Opuz.", False),
+        ("At noon we read the rules in Dunmere 47.", False),
+        ("At noon we asked (see Dunmere) for more.", False),
+        ("At noon we left Dunmere Cottage.", False),
+        ("At noon | 12 | Dunmere | 14 |", False),
+        ("At noon we read Dunmere et al. in the garden.", False),
+    ],
+)
+def test_names_in_citations_brackets_tables_and_longer_names_are_left_alone(after: str, kept: bool) -> None:
+    text = f"On the way we came to Dunmere, and later we lived in Dunmere. {after}"
+    found = names(Material(text, TAGGER), "place")
+    assert [one.start for one in found if text[one.start : one.end] == "Dunmere"][2:] == (
+        [text.rindex("Dunmere")] if kept else []
+    )
+
+
+def test_a_person_is_one_that_the_text_speaks_of() -> None:
+    """A word with a capital, such as the variable of a formula, is no person without a pronoun."""
+    text = "Later Alma said that she was cold, and Alma told us that she was late. We took Sotos and later Sotos again."
+    assert {text[one.start : one.end] for one in names(Material(text, TAGGER), "person")} == {"Alma"}
+
+
 def test_a_new_name_is_none_of_the_text() -> None:
     *known, left = wordings().pool
-    text = f"We met Alma and then Alma again. They knew {', '.join(known)}."
+    text = f"We met Alma, who slept, and then Alma, who was awake. They knew {', '.join(known)}."
     original = full_document("t", text, source="t", license="t")
     mentions = [one for one in TAGGER.mentions(text) if text[one.start : one.end] == "Alma"]
     assert len(mentions) == 2
-    found = made("exchange_entities", original, count=5)
+    found = made("exchange_entities", original, count=2)
     assert {after for _, after in changes(original, found)} == {left}
     with pytest.raises(CannotManipulate, match="that the text does not contain"):
         made("exchange_entities", full_document("t", f"{text} {left} left.", source="t", license="t"), count=1)

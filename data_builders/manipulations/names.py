@@ -18,6 +18,10 @@ _LOCATED = re.compile(
     r"\b(?:in|at|from|to|near|into|towards?|of|through|beyond|outside|across|off|the)\s+$", re.IGNORECASE
 )
 _PERSONAL = re.compile(r"\b(?:he|she|his|her|him|himself|herself|who)\b", re.IGNORECASE)
+_TITLES: Final = frozenset([
+    "mr", "mrs", "miss", "ms", "messrs", "dr", "rev", "esq", "madam", "admiral", "colonel", "general", "major",
+    "captain", "doctor", "sir", "lady", "lord", "uncle", "aunt", "judge", "sergeant", "bishop", "baronet",
+])  # fmt: skip
 _NEAR = 80
 """Characters behind the name of a person in which a pronoun shows that it is one."""
 
@@ -26,19 +30,28 @@ def names(material: Material, kind: Kind) -> list[Mention]:
     """The mentions of persons, or of places, buildings and organisations, outside brackets and citations.
 
     Acronyms and words with digits are no names. The text has to show what a name is: by a pronoun behind two of its
-    mentions for a person, and for a place of one word by a preposition or "the" in front of one.
+    mentions for a person, and for a place of one word by a preposition or "the" in front of a third of them. The name
+    of a family, and one with a title, is no place.
     """
-    text = material.text
-    found = [one for one in _running(material) if one.kind == kind]
+    text, every = material.text, _running(material)
+    found = [(_of(text, one), one) for one in every if one.kind == kind]
     if kind == "person":
-        hints = Counter(_of(text, one) for one in found if _PERSONAL.search(text, one.end, one.end + _NEAR))
-        return [one for one in found if hints[_of(text, one)] > 1]
-    hints = Counter(_of(text, one) for one in found if _LOCATED.search(text, max(0, one.start - 12), one.start))
-    return [one for one in found if hints[_of(text, one)] or " " in _of(text, one)]
+        shown = Counter(name for name, one in found if _PERSONAL.search(text, one.end, one.end + _NEAR))
+        return [one for name, one in found if shown[name] > 1]
+    counts = Counter(name for name, _ in found)
+    shown = Counter(name for name, one in found if _LOCATED.search(text, max(0, one.start - 12), one.start))
+    families = {f"{_of(text, one).split()[-1]}s" for one in every if one.kind == "person"}
+    return [
+        one
+        for name, one in found
+        if (" " in name or 3 * shown[name] > counts[name])
+        and families.isdisjoint(name.split())
+        and name.split()[0].lower() not in _TITLES
+    ]
 
 
 def _of(text: str, one: Mention) -> str:
-    return " ".join(text[one.start : one.end].split())
+    return re.sub(r"^[Tt]he ", "", " ".join(text[one.start : one.end].split()))
 
 
 def _running(material: Material) -> list[Mention]:

@@ -110,12 +110,8 @@ def _plain(entity: Any, *, article: bool = False) -> str:
 
 
 def _stands_alone(entity: Any) -> bool:
-    """Whether a name is a noun phrase of its own. A single word for an organisation needs an article: "the Court"."""
-    if entity.root.dep_ in _PARTS or not any(token.pos_ == "PROPN" for token in entity):
-        return False
-    first = entity[0]
-    article = first.lower_ == "the" or (first.i > 0 and first.nbor(-1).lower_ == "the")
-    return bool(entity.label_ != "ORG" or article or len(entity) > 1)
+    """Whether a name is a noun phrase of its own."""
+    return entity.root.dep_ not in _PARTS and any(token.pos_ == "PROPN" for token in entity)
 
 
 def _tense(token: Any) -> str | None:

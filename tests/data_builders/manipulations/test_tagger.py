@@ -101,8 +101,8 @@ def test_spacy_finds_whole_names_of_one_kind(spacy_tagger: Tagger) -> None:
 def test_families_and_titles_are_no_places(spacy_tagger: Tagger) -> None:
     """spaCy takes them for organisations."""
     text = (
-        "Mrs Croft said that she was late, and Mrs Croft told us that she was tired. The Crofts lived near the Admiral, "
-        "and we went to the Crofts and to the Admiral in Lisbon."
+        "Mrs Croft said that she was late, and Mrs Croft told us that she was tired. The Crofts lived near the "
+        "Admiral, and we went to the Crofts and to the Admiral in Lisbon."
     )
     tagged = [text[one.start : one.end] for one in spacy_tagger.mentions(text) if one.kind == "place"]
     assert tagged == ["Crofts", "Admiral", "Crofts", "Lisbon"]

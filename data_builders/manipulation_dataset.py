@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
 from data_builders.exports import Format
+from data_builders.manipulations import MANIPULATIONS
 from judge_r1.benchmarks.base import place_by_hash
 from judge_r1.core.documents import (
     DOCUMENTS_FILE,
@@ -53,9 +54,17 @@ class ManipulationChecker(Checker[ManipulatedDocument]):
             yield "base_id and length differ from those of its document"
         elif changed_outside(document.text, record.text, record.spans):
             yield "the text changed outside of the spans"
+        if record.name in MANIPULATIONS.names():
+            operator = MANIPULATIONS.get(record.name)
+            if (operator.number, operator.metric, operator.category) != (record.number, record.metric, record.category):
+                yield f"its number, metric or category is not that of {record.name}"
 
     def checked(self) -> Sequence[str]:
-        return ("its document is there", "its text differs from it in the spans alone")
+        return (
+            "its document is there",
+            "its text differs from it in the spans alone",
+            "its labels are those of its name",
+        )
 
 
 class ManipulationStats(ExampleStats[ManipulationExample]):

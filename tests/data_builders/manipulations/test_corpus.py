@@ -20,9 +20,10 @@ from data_builders.manipulations.cleaning import cleaned_book, prepared
 from data_builders.manipulations.corpus import CorpusRules, read_folder
 from data_builders.manipulations.stories import story, story_lexicon
 from data_builders.manipulations.units import paragraphs, prefix, units
+from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.jsonl import read_jsonl, write_jsonl
 
 
 def build(
@@ -140,6 +141,16 @@ def test_pairs_are_exported_in_random_order(tmp_path: Path) -> None:
         ("exchange_content", "coherence", 1, 4), ("temporal", "coherence", 2), ("terms", "coherence", 5),
         ("typos", "fluency", 5), ("verb_tense", "fluency", 5), ("word_order", "fluency", 5),
     }  # fmt: skip
+
+
+def test_validate_finds_labels_of_another_operator(tmp_path: Path) -> None:
+    build(tmp_path, "story_tokens=300", "lengths=full", "types=typos", limit=2)
+    assert validate(tmp_path).good
+    records = list(read_jsonl(tmp_path / "manipulations.jsonl", ManipulatedDocument))
+    write_jsonl(tmp_path / "manipulations.jsonl", [records[0].model_copy(update={"metric": "coherence"}), *records[1:]])
+    assert validate(tmp_path).problems == {
+        "its number, metric or category is not that of typos": (1, records[0].manipulation_id)
+    }
 
 
 def test_the_control_with_the_same_number_of_edits(tmp_path: Path) -> None:

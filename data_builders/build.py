@@ -4,7 +4,7 @@ The same plan and the same teachers' answers give the same bytes. A build that i
 running it again resumes it, because the answers are in the cache.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.ray_blocks import RayWorkers
+from judge_r1.core.records import Case, ReasoningPair
 
 LIKELIHOODS_FILE = "likelihoods.sqlite"
 
@@ -146,5 +147,8 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
 
 def write_pairs(data: PairSet, out: Path) -> None:
     """Write a pair set as a folder that `load_pairs` reads."""
-    write_jsonl(out / CASES_FILE, data.cases.values())
-    write_jsonl(out / PAIRS_FILE, data.pairs)
+    files: dict[str, Iterable[Case | ReasoningPair]] = {CASES_FILE: data.cases.values(), PAIRS_FILE: data.pairs}
+    with AtomicFiles(*(out / name for name in files)) as writing:
+        for name, records in files.items():
+            for record in records:
+                writing.write(out / name, dump_line(record))

@@ -65,10 +65,12 @@ class ChecklistPairDataset(DatasetType[ChecklistPair]):
                 _tables(sft=_sft),
                 _notes,
                 lambda options: {"sft": ALPACA_SYSTEM},
+                reads=(),
             ),
             "trl": Format(
                 "prompts with completions for SFTTrainer, prompts with labels for GRPOTrainer",
                 _tables(sft=_trl_sft, grpo=_trl_grpo),
                 _notes,
+                reads=(),
             ),
         }

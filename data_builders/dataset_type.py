@@ -154,6 +154,8 @@ class DatasetType(Generic[E]):
     description: ClassVar[Sequence[str]] = ()
     table_note: ClassVar[str] = ""
     tags: ClassVar[Sequence[str]] = ()
+    fits_recipes: ClassVar[bool] = False
+    """Whether `checker` checks a recipe, too."""
 
     def examples(self, folder: Path) -> Iterator[E]:
         """The examples of a folder, in order; by default the records of the main file."""
@@ -164,7 +166,7 @@ class DatasetType(Generic[E]):
         return self.main.id_of(example)
 
     def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
-        """Checks a folder, and whether it fits a recipe."""
+        """Checks a folder, and with `fits_recipes` whether it fits a recipe."""
         return Checker(self, folder)
 
     def stats(self) -> ExampleStats[Any]:

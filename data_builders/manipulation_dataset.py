@@ -126,6 +126,7 @@ class ManipulationDataset(DatasetType[ManipulationExample]):
                 help="the manipulations as they are, with the original text",
                 tables=lambda options: {"manipulations": _record_row},
                 notes=lambda options: ["`original` is the text that the spans refer to."],
+                reads=(),
             ),
             "pairs": Format(
                 help="pairs of the original and a manipulated document, in random order",
@@ -134,6 +135,7 @@ class ManipulationDataset(DatasetType[ManipulationExample]):
                     "`violated` names the metric that the worse document is degraded in; `principles` are the nearest "
                     "principles of LRBench."
                 ],
+                reads=(),
             ),
         }
 

@@ -113,6 +113,7 @@ class PairDataset(DatasetType[PairExample]):
     )
     table_note = "A pair counts under every principle that it violates."
     tags = ("llm-as-a-judge", "preference", "reasoning")
+    fits_recipes = True
 
     def examples(self, folder: Path) -> Iterator[PairExample]:
         return (PairExample(pair, case) for _, pair, case in stored_pairs(folder, open_cases(folder)))

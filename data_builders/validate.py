@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_builders.generators import dataset_of
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
 
 
@@ -27,8 +28,15 @@ class Report:
 
 
 def validate(folder: Path, recipe: Recipe | None = None) -> Report:
-    """Check a folder. Raises: BadRecord, with file, line and field, for a line that is no record."""
+    """Check a folder.
+
+    Raises:
+        BadRecord: A line is no record; with file, line and field.
+        JudgeError: There is a recipe, and the records are of a type that has no prompts.
+    """
     dataset = dataset_of(folder)
+    if recipe is not None and not dataset.fits_recipes:
+        raise JudgeError(f"--recipe is for pairs of reasonings, and {folder} holds {dataset.main.plural}: leave it out")
     checker = dataset.checker(folder, recipe)
     found: dict[str, list[str]] = defaultdict(list)
     records = 0

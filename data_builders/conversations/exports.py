@@ -67,6 +67,9 @@ CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
         tables=_sft,
         notes=_notes,
         llama_factory=lambda options: {"sft": ALPACA_SYSTEM},
+        reads=(),
     ),
-    "trl": Format(help="messages for SFTTrainer, prompts with labels for GRPOTrainer", tables=_trl, notes=_notes),
+    "trl": Format(
+        help="messages for SFTTrainer, prompts with labels for GRPOTrainer", tables=_trl, notes=_notes, reads=()
+    ),
 }

@@ -66,6 +66,7 @@ class Format(Generic[E]):
 
     `tables` maps the name of each table to the function that makes its rows; `notes` describes them for the dataset
     card. `llama_factory` returns the entries of LLaMA-Factory's dataset_info.json for the tables that it can read.
+    `reads` names the options that the rows depend on: `judge-r1 export` refuses the others.
     """
 
     help: str
@@ -74,6 +75,7 @@ class Format(Generic[E]):
     llama_factory: Callable[[Options], Mapping[str, Mapping[str, Any]]] = lambda options: {}
     suffix: str = "jsonl"
     open: Callable[[Path], AbstractContextManager[RowWriter]] = JsonLines
+    reads: Sequence[str] = tuple(Options.__dataclass_fields__)
 
 
 ALPACA_SYSTEM = {
@@ -89,6 +91,6 @@ def _as_it_is(record: Any, index: int, split: str) -> dict[str, Any]:
 
 
 AS_RECORDS: Format[Any] = Format(
-    help="the records as they are", tables=lambda options: {"records": _as_it_is}, notes=lambda options: ()
+    help="the records as they are", tables=lambda options: {"records": _as_it_is}, notes=lambda options: (), reads=()
 )
 FORMATS: Registry[Format[PairExample]] = Registry("export format", __name__)

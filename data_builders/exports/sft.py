@@ -38,6 +38,10 @@ def llama_factory(options: Options) -> Mapping[str, Mapping[str, Any]]:
 
 FORMATS.register("sft")(
     Format(
-        help="instruction, input, output, for LLaMA-Factory", tables=tables, notes=notes, llama_factory=llama_factory
+        help="instruction, input, output, for LLaMA-Factory",
+        tables=tables,
+        notes=notes,
+        llama_factory=llama_factory,
+        reads=("config", "answer"),
     )
 )

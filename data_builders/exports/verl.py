@@ -25,5 +25,5 @@ def notes(options: Options) -> Sequence[str]:
 
 
 FORMATS.register("verl")(
-    Format(help="parquet for verl", tables=tables, notes=notes, suffix="parquet", open=ParquetRows)
+    Format(help="parquet for verl", tables=tables, notes=notes, suffix="parquet", open=ParquetRows, reads=("config",))
 )

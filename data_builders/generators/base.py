@@ -93,12 +93,18 @@ class Generator(ABC, Generic[T]):
     """The types of an item and of its draft, where `generate` consists of `draft` and `finish`: both are stored."""
     options: ClassVar[type[ConfigModel] | None] = None
     """The model of the `key=value` options of `plan.options`; None for a generator without any."""
+    unused: ClassVar[Sequence[str]] = ()
+    """Which of `kinds`, `variants` and `seed` have no effect: other values than the default are refused."""
     items_in_progress: ClassVar[int] = 2
     """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         if plan.options and self.options is None:
             raise JudgeError(f"{plan.source!r} has no options of its own: leave --set out")
+        changed = {"kinds": tuple(plan.kinds) != KINDS, "variants": plan.variants != 5, "seed": plan.seed != 0}
+        for name in self.unused:
+            if changed[name]:
+                raise JudgeError(f"--{name} has no effect on {plan.source!r}: leave it out")
         self.plan, self.teachers = plan, teachers
         self.title = plan.source
         self.skipped: Counter[str] = Counter()

@@ -48,6 +48,7 @@ class Instructed:
 
 class _ChecklistPairs(Generator[Instructed]):
     dataset = ChecklistPairDataset()
+    unused = ("kinds",)
     part: ClassVar[str]
 
     def items(self) -> Iterator[Instructed]:

@@ -16,6 +16,7 @@ from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, load_t
 from data_builders.manipulations.units import Unit, prefix
 from data_builders.teachers import Teacher
 from judge_r1.core.documents import FULL, Document, ManipulatedDocument
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigModel, validated
@@ -117,10 +118,15 @@ class Cofluence(Generator[Neighbours]):
     name = "cofluence"
     dataset = ManipulationDataset()
     options = CofluenceOptions
+    unused = ("kinds", "variants")
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         self.settings_ = validated(CofluenceOptions, {}, plan.options, "options of cofluence")
+        of_stories, of_folders = {"story_tokens"}, {"clean", "min_tokens", "max_tokens", "license"}
+        if given := self.settings_.model_fields_set & (of_stories if plan.path else of_folders):
+            other = "stories, and --path gives documents" if plan.path else "documents, and there is no --path"
+            raise JudgeError(f"--set {min(given)} is for {other}: leave it out")
         self._tagger, self._broken = self._load_tagger(), 0
 
     def _load_tagger(self) -> Tagger:

@@ -45,6 +45,7 @@ class ConversationGenerator(Generator[Document]):
 
     dataset = ConversationDataset()
     options: ClassVar[type[ConfigModel] | None] = ConversationOptions
+    unused = ("kinds",)
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)

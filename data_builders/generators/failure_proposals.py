@@ -70,6 +70,7 @@ class FailureProposals(Generator[Sample]):
     name = "failure-proposals"
     dataset = ProposalDataset()
     needs_teacher = True
+    unused = ("kinds", "variants", "seed")
 
     def __init__(self, plan: BuildPlan, teachers: tuple[Teacher, ...] = ()) -> None:
         super().__init__(plan, teachers)

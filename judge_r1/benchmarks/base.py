@@ -26,6 +26,9 @@ Tables = dict[str, Table]
 Pins = Mapping[str, str | Mapping[str, str]]
 """Pins by name. One with several parts gives their values by part."""
 
+IN_PATH = "in --path"
+"""The metric of published outputs about items that the benchmark's files lack: the share that they hold."""
+
 
 class BadBenchmark(JudgeError):
     """The benchmark's files are missing, incomplete or malformed."""
@@ -64,7 +67,8 @@ class LoadedBenchmark:
     determine without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
     `limits` are the benchmark's own token limits. `counts(gold)` says whether items with this gold count in the
     accuracy; all items count in `metrics`.
-    `tables` are shown in the report for each judge. `pins` names what scores depend on besides the judge and the items,
+    `tables` are shown in the report for each judge, and `joint_tables`, from the results by judge, once for several
+    judges. `pins` names what scores depend on besides the judge and the items,
     such as the hash of a weights file: `judge-r1 report` and `judge-r1 rate` refuse evaluations with other pins.
     `published` gives the results in the benchmark's own format, as rows by file name; they are written to
     `judgements/JUDGE/`.
@@ -81,6 +85,7 @@ class LoadedBenchmark:
     limits: TokenLimits = field(default_factory=TokenLimits)
     counts: Callable[[Any], bool] = lambda gold: True
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {}
+    joint_tables: Callable[[Mapping[str, Sequence[ItemResult]]], Tables] = lambda panels: {}
     pins: Pins = field(default_factory=dict)
     published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
@@ -138,7 +143,8 @@ class Benchmark:
 
     `judge-r1 benchmarks` prints `about`, `path` (the files needed) and `subsets`. `verified` is true if the reader was
     tested on the real files; otherwise it follows their public description. `predictions(path, file, subset)` scores
-    outputs in the benchmark's published format, one result per item, without a judge. `generation_tasks(path, subset)`
+    outputs in the benchmark's published format, one result per item, without a judge. `predicted(path, files, subset)`
+    reads the items of output files that hold their own texts; without it, `load` does. `generation_tasks(path, subset)`
     gives the instructions for `judge-r1 generate`."""
 
     about: str
@@ -146,6 +152,7 @@ class Benchmark:
     load: Callable[[Path, str | None], LoadedBenchmark]
     verified: bool = True
     predictions: Callable[[Path, Path, str | None], Sequence[ItemResult]] | None = None
+    predicted: Callable[[Path, Sequence[Path], str | None], LoadedBenchmark] | None = None
     subsets: str = ""
     generation_tasks: Callable[[Path, str | None], Sequence[GenerationTask]] | None = None
 

@@ -30,7 +30,11 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
             raise row.error("id", f"repeats {entry.item_id!r}")
         entries[entry.item_id] = entry
     name = f"{Path(subset).name} {sha256(Path(subset).read_bytes()).hexdigest()[:16]}"
-    return checklist_benchmark(list(entries.values()), name, human_correlation)
+    if all(entry.gold_overall is None for entry in entries.values()):
+        return checklist_benchmark(list(entries.values()), name)
+    return checklist_benchmark(
+        list(entries.values()), name, lambda results: human_correlation({"judge": results}), human_correlation
+    )
 
 
 def _entry(row: Row, rubric: dict[str, Checklist]) -> ChecklistEntry:

@@ -93,17 +93,28 @@ def gold_correlation(
 
 
 def human_correlation(
-    results: Sequence[ItemResult],
-    metrics: Callable[[Sequence[ItemResult]], Mapping[str, Sequence[float]]] = lambda rated: {},
+    judges: Mapping[str, Sequence[ItemResult]],
+    metrics: Callable[[Mapping[str, Sequence[ItemResult]]], Mapping[str, Sequence[float]]] = lambda rated: {},
 ) -> Tables:
-    """Spearman's rho of the judge's scores, and of further `metrics` of the same texts, with people's overall scores.
-    Empty if fewer than three texts with a valid verdict have one."""
-    rated = [result for result in valid_results(results) if result.gold["overall"] is not None]
-    if len(rated) < LEAST:
-        return {}
-    values = {"judge": [result.score for result in rated], **metrics(rated)}
-    human = [float(result.gold["overall"]) for result in rated]
-    return {HUMAN_CORRELATION: correlation_table(values, human, [result.cluster_id for result in rated])}
+    """Spearman's rho of each judge's scores, and of further `metrics`, with people's overall scores, all on the texts
+    that people scored and to which every judge gave a valid verdict.
+
+    A judge with fewer than three such texts of its own is left out, and so is a metric without a value for each text:
+    their rows have only `n`, the number of texts with a value.
+    """
+    human = {r.item_id: r.gold["overall"] for own in judges.values() for r in own if r.gold["overall"] is not None}
+    rated = {name: {r.item_id: r for r in valid_results(own) if r.item_id in human} for name, own in judges.items()}
+    compared = {name: own for name, own in rated.items() if len(own) >= LEAST}
+    shared = [key for key in human if all(key in own for own in compared.values())] if compared else []
+    same = {name: [own[key] for key in shared] for name, own in compared.items()}
+    values = {name: [result.score for result in own] for name, own in same.items()} | dict(metrics(same))
+    table: Table = {name: {"rho": None, "n": len(own)} for name, own in rated.items()}
+    table |= {name: {"rho": None, "n": len(own)} for name, own in values.items() if name not in table}
+    whole = {name: own for name, own in values.items() if len(own) == len(shared) >= LEAST}
+    if whole:
+        clusters = [result.cluster_id for result in next(iter(same.values()))]
+        table |= correlation_table(whole, [float(human[key]) for key in shared], clusters)
+    return {HUMAN_CORRELATION: table}
 
 
 def quadratic_kappa(pairs: Pairs) -> float | None:

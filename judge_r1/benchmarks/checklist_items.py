@@ -52,6 +52,7 @@ def checklist_benchmark(
     entries: Sequence[ChecklistEntry],
     weights: str,
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {},
+    joint_tables: Callable[[Mapping[str, Sequence[ItemResult]]], Tables] = lambda panels: {},
     suffix: str = "_results.jsonl",
     shown: Callable[[str], str] | None = None,
     pins: Mapping[str, str] = MappingProxyType({}),
@@ -96,6 +97,7 @@ def checklist_benchmark(
             **citations(results),
         },
         tables=all_tables,
+        joint_tables=joint_tables,
         limits=LIMITS,
         published=published,
         pins={

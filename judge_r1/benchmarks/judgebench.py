@@ -6,11 +6,13 @@ models score each answer separately, so only the first judgment of their outputs
 category follows from `source`. Files: `data/*.jsonl` of the repository, one file per answering model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
+from judge_r1.benchmarks.aggregation import mean
+from judge_r1.benchmarks.base import BENCHMARKS, IN_PATH, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
@@ -52,8 +54,8 @@ def item_of(row: Row) -> Item:
 
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     """Scores the repository's `outputs/*.jsonl`: each pair with its label and `judgments[].decision`. The second
-    decision refers to the swapped order. All pairs of the file are scored, also those missing from `path`. Labels of
-    pairs in both files must agree."""
+    decision refers to the swapped order. All pairs of the file are scored, also those missing from `path`
+    (`known_pairs`). Labels of pairs in both files must agree."""
     labels = {item.item_id: item.gold for item in map(item_of, rows(path))}
     pairs = [(item_of(row), row) for row in file_rows(file)]
     for item, row in pairs:
@@ -67,7 +69,14 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
 def _benchmark(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) -> LoadedBenchmark:
     models = {item.item_id: row.name("response_model") for item, row in pairs}
     items = select_items((item for item, _ in pairs), path, subset, lambda item: (item.group, models[item.item_id]))
-    return LoadedBenchmark(items, presentation_orders=both_orders)
+    return LoadedBenchmark(items, presentation_orders=both_orders, metrics=partial(known_pairs, models.keys()))
+
+
+def known_pairs(known: Container[str], results: Sequence[ItemResult]) -> dict[str, float]:
+    """`IN_PATH`: the share of the pairs that the benchmark's files hold, too, if it is not all of them. The labels of
+    the others are those of the outputs alone."""
+    share = mean(result.item_id in known for result in results)
+    return {} if share == 1 else {IN_PATH: share}
 
 
 def _votes(row: Row) -> Iterator[Vote]:

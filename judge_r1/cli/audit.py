@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from typer.core import TyperGroup
 
-from judge_r1.cli.options import MAX_SEED
+from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.transcripts import is_conversations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
     from data_builders.audit.annotation.local_site import LocalSite
 
+LANGUAGE_MODEL, READ_PAIRS = "bundled:smollm2-135m", 100
 PER_PRINCIPLE, PAIRS = 20, 120
 """Default sizes of a sample; 120 pairs as in RankJudge, section 3.3."""
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl, or one of conversations.")]
@@ -60,13 +61,13 @@ def shortcuts(
     out: Out = None,
     language_model: Annotated[
         str, typer.Option(help="A causal model that reads the texts: a folder, a hub name, bundled:NAME or none.")
-    ] = "bundled:smollm2-135m",
+    ] = LANGUAGE_MODEL,
     language_model_pairs: Annotated[
         int,
         typer.Option(
             min=1, help="Pairs of each principle that the language model reads; three times as many of P2 and P4."
         ),
-    ] = 100,
+    ] = READ_PAIRS,
 ) -> None:
     """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
     audit.json. Needs at least 10 cases; those of one article or paper count as one.
@@ -86,9 +87,14 @@ def shortcuts(
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
+    read_pairs = {"language_model_pairs": language_model_pairs != READ_PAIRS}
     if is_conversations(folder):
+        by_model = {"language_model": language_model != LANGUAGE_MODEL, **read_pairs}
+        refuse("is for pairs of reasonings, not for conversations", **by_model)
         _conversation_shortcuts(folder, out, seed)
         return
+    if language_model == "none":
+        refuse("is for a language model, and there is none", **read_pairs)
     pairs, name, differences = with_groups_as_cases(load_pairs(folder)), None, {}
     if language_model != "none":
         name, reader = language_model, LikelihoodReader(language_model)
@@ -123,6 +129,7 @@ def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
 
 
 @group.command()
+@locks_out
 def sample(
     folders: Annotated[
         list[Path], typer.Argument(help="Folders with cases.jsonl and pairs.jsonl, or one of conversations.")

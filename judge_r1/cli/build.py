@@ -20,12 +20,14 @@ from judge_r1.cli.options import (
     TeacherBudget,
     Workers,
     ray_workers,
+    refuse,
 )
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 
 FEW = 0.6
 """The share of the wanted pairs of a principle below which the summary names it."""
+CONCURRENCY = 8
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
     + [
@@ -99,7 +101,7 @@ def build(
     engine: Engine = "local",
     workers: Workers = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
+    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = CONCURRENCY,
     budget: TeacherBudget = None,
     prices: Prices = None,
     cache: AnswerCache = None,
@@ -131,7 +133,7 @@ def build(
     plan = BuildPlan(
         source,
         path,
-        [kind for kind in kinds.split(",") if kind],
+        tuple(kind for kind in kinds.split(",") if kind),
         variants,
         seed,
         limit,
@@ -152,6 +154,7 @@ def build(
     given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
     elif given:

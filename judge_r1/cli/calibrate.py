@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED, locks_out, old_flags
+from judge_r1.cli.options import MAX_SEED, locks_out, old_flags, refuse
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -28,13 +28,17 @@ def calibrate(
         str | None, typer.Option(help="The judge of the evaluation; needed if there are several.")
     ] = None,
     confidence_method: Annotated[
-        Literal["token", "orders", "samples"],
-        typer.Option(help="Confidence by the deciding token, or by agreement of orders or of samples."),
-    ] = "token",
+        Literal["token", "orders", "samples"] | None,
+        typer.Option(
+            help="Confidence by the deciding token, or by agreement of orders or of samples [default: token]."
+        ),
+    ] = None,
     alpha: Annotated[
         float | None, typer.Option(help="Abstain so that at most this share of the answers is wrong.")
     ] = None,
-    delta: Annotated[float, typer.Option(help="Probability that the error rate exceeds --alpha.")] = 0.1,
+    delta: Annotated[
+        float | None, typer.Option(help="Probability that the error rate exceeds --alpha [default: 0.1].")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of folds and intervals.")] = 0,
 ) -> None:
     """Fit calibration maps on answers with known gold labels. Writes OUT/calibration.json and reliability.svg.
@@ -52,11 +56,15 @@ def calibrate(
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
             raise JudgeError(f"{option} must be between 0 and 1, not {value:g}")
+    if alpha is None:
+        refuse("goes with --alpha", delta=delta)
     if answers.is_dir():
-        rows = evaluation_confidences(answers, judge_name, confidence_method)
+        rows = evaluation_confidences(answers, judge_name, confidence_method or "token")
     else:
+        of_evaluation = {"judge_name": judge_name, "confidence_method": confidence_method}
+        refuse(f"is for an evaluation, not for the file {answers}", **of_evaluation)
         rows = read_confidences(answers)
-    calibration = fit(rows, None if alpha is None else (alpha, delta), seed)
+    calibration = fit(rows, None if alpha is None else (alpha, 0.1 if delta is None else delta), seed)
     write_calibration(out, calibration)
     _print(calibration, Console())
 

@@ -9,8 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import Engine, Workers, ray_workers
+from judge_r1.cli.options import Engine, Workers, ray_workers, refuse
 from judge_r1.core.errors import JudgeError
+
+BATCH = 32
+NO_JUDGE = "is for judges, and --predictions scores published outputs without a judge"
 
 
 def register(app: typer.Typer) -> None:
@@ -39,11 +42,11 @@ def eval_(
     benchmark: Annotated[str, typer.Option(help="`judge-r1 benchmarks` lists them.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate only the first N items.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate only N items, spread over the groups.")] = None,
     item: Annotated[list[str] | None, typer.Option(help="Evaluate only this item (an id); may be repeated.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
-    batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = 32,
+    batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = BATCH,
     engine: Engine = "local",
     workers: Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
@@ -75,26 +78,14 @@ def eval_(
     from judge_r1.evaluation.ray_judge import RayEvaluation
     from judge_r1.evaluation.selection import ItemSelection
     from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import make_panel, parse_panel
+    from judge_r1.judges.panel import make_panel, parse_panel, parse_spec
     from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
+    of_models: dict[str, object] = {"recipe": recipe, "temperature": temperature, "batch_size": batch_size != BATCH}
     if predictions:
-        if (
-            judge
-            or baselines
-            or table11
-            or limit
-            or item
-            or recipe
-            or temperature
-            or seed
-            or resume
-            or engine != "local"
-        ):
-            raise JudgeError(
-                "--predictions scores published outputs without a judge: use --benchmark, --path, --subset, --out"
-            )
+        refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit, item=item)
+        refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
         evaluate_predictions(benchmark, path, predictions, subset, out)
         return
     if examples and not baselines:
@@ -107,9 +98,11 @@ def eval_(
     build = replace(sent, texts=loaded.texts, limits=loaded.limits)
     table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []
     specs = [*table, *(with_table11(judge or ()) if table11 else judge or ())]
-    names = [parse_panel(spec).name for spec in specs]
-    if len(set(names)) < len(names):
+    panels = [parse_panel(spec) for spec in specs]
+    if len({panel.name for panel in panels}) < len(panels):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
+    if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
+        refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
         for spec in specs:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from judge_r1.cli.options import refuse
+
 
 def register(app: typer.Typer) -> None:
     app.command()(export)
@@ -31,9 +33,16 @@ def export(
     """
     from data_builders.exports import Options
     from data_builders.exports.export import export as export_dataset
+    from data_builders.generators import dataset_of
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe
 
+    unused = set(Options.__dataclass_fields__) - set(dataset_of(path).format(name).reads)
+    given = {"config": recipe, "answer": answer != "json", "preference": preference != "judgment", "seed": seed}
+    refuse(
+        f"has no effect on --format {name} of {path}",
+        **{"recipe" if option == "config" else option: given[option] for option in unused},
+    )
     config = load_recipe(recipe).episode if recipe else EpisodeConfig()
     options = Options(config=config, answer=answer, preference=preference, seed=seed)
     for split, stats in export_dataset(path, out, name, options).items():

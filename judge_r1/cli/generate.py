@@ -19,7 +19,7 @@ def generate(
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     benchmark: Annotated[str, typer.Option(help="A benchmark of generated texts.")] = "hellobench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a task.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Answer only the first N instructions.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Answer only N instructions, spread over the tasks.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="The longest response, in tokens.")] = 16384,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Sampling seed.")] = 0,
@@ -42,7 +42,7 @@ def generate(
     console = Console(stderr=True)
     options = [f"budget.response_tokens={max_tokens}", *([f"timeout={timeout}"] if timeout else [])]
     build = JudgeBuild(model, options, sampling=Sampling(temperature, seed), batch_size=batch_size)
-    tasks = tasks_of(benchmark, path, subset)[:limit]
+    tasks = tasks_of(benchmark, path, subset, limit)
     counts = run(
         tasks, lambda: make_generator(build), out, resume=resume, show=lambda line: console.print(line, highlight=False)
     )

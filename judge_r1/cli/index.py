@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judge_r1.cli.options import Engine, Workers, ray_workers
+from judge_r1.cli.options import Engine, Workers, ray_workers, refuse
 from judge_r1.episode.config import AUTO
 
 
@@ -32,6 +32,9 @@ def index(
     from judge_r1.episode.case_index import BM25, build_index, index_folder
     from judge_r1.episode.config import EpisodeConfig
 
+    if retriever == BM25:
+        of_embedders = {"passage_words": passage_words != 100, "device": device != AUTO, "engine": engine != "local"}
+        refuse(f"has no effect on {BM25}, which needs no index", **of_embedders, workers=workers)
     options = {"retriever": retriever, "retriever_device": device, "budget": {"passage_words": passage_words}}
     config = validated(EpisodeConfig, options, (), "options of index")
     report = build_index(path, config, verify=True, workers=ray_workers(engine, workers))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
 
 import typer
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 
 if TYPE_CHECKING:
@@ -34,9 +35,17 @@ Workers = Annotated[
 ]
 
 
+def refuse(reason: str, **given: object) -> None:
+    """Refuses options that would have no effect: those of `given` with a true value.
+
+    Raises: JudgeError for the first of them, with the `reason`.
+    """
+    if found := next((name for name, value in given.items() if value), None):
+        raise JudgeError(f"--{found.replace('_', '-')} {reason}: leave it out")
+
+
 def ray_workers(engine: str, workers: int | None) -> "RayWorkers | None":
     """The workers of `--engine ray`, None for a local run. Raises: JudgeError for workers of a local run."""
-    from judge_r1.core.errors import JudgeError
     from judge_r1.core.ray_blocks import RayWorkers
 
     if engine == "ray":

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED
+from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 
-TOP = 0.05
+TOP, REPEATS = 0.05, 10
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(rate)
+    app.command()(locks_out(rate))
 
 
 def rate(
@@ -29,8 +29,9 @@ def rate(
         Path | None, typer.Option(help="Folder of an earlier rating: rate each judge alone on its fixed items.")
     ] = None,
     on_invalid: Annotated[
-        Literal["incorrect", "drop"], typer.Option(help="An invalid answer is incorrect, or is left out.")
-    ] = "incorrect",
+        Literal["incorrect", "drop"] | None,
+        typer.Option(help="An invalid answer is incorrect, or is left out [default: incorrect]."),
+    ] = None,
     criterion: Annotated[
         Literal["score", "side+round", "side"],
         typer.Option(help="What must be right: all that the benchmark scores, or of conversations only a part."),
@@ -49,7 +50,7 @@ def rate(
     without: Annotated[
         list[str] | None, typer.Option(help="With --compare: gives the agreement also without this judge.")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Random parts per share of votes, for the stability.")] = 10,
+    repeats: Annotated[int, typer.Option(min=1, help="Random parts per share of votes, for the stability.")] = REPEATS,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random parts.")] = 0,
     repo_compat: Annotated[
         bool,
@@ -74,13 +75,16 @@ def rate(
 
     if without and compare is None:
         raise JudgeError("--without names a judge to leave out of a comparison: give --compare")
-    found = read_votes(votes, on_invalid="drop" if repo_compat else on_invalid, compat=repo_compat, criterion=criterion)
-    console = Console()
+    if repo_compat:
+        refuse("has no effect on --repo-compat, which drops invalid answers", on_invalid=on_invalid == "incorrect")
     if scale:
         fitted = {"anchor": anchor != "all", "partial": partial, "top": top != TOP, "refused": refused, "prior": prior}
-        fitted |= {"compare": compare, "published": published}
-        if given := next((name for name, value in fitted.items() if value), None):
-            raise JudgeError(f"--{given} is for a fit, and --scale keeps the fit of {scale}: leave it out")
+        fitted |= {"compare": compare, "published": published, "repeats": repeats != REPEATS, "seed": seed}
+        refuse(f"is for a fit, and --scale keeps the fit of {scale}", **fitted)
+    invalid = on_invalid or ("drop" if repo_compat else "incorrect")
+    found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion)
+    console = Console()
+    if scale:
         print_grid(run_scale(found, scale, out), console)
         return
     ids = read_refused(refused, found) if refused else frozenset()

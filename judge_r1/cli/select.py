@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from judge_r1.cli.options import MAX_SEED
+from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(select)
+    app.command()(locks_out(select))
 
 
 def select(
@@ -36,6 +36,8 @@ def select(
     from judge_r1.core.pair_set import PairSet, load_pairs
     from judge_r1.core.transcripts import is_conversations
 
+    if pairs is None:
+        refuse("goes with --pairs", seed=seed)
     try:
         low, high = (float(part) for part in band.split(","))
     except ValueError:

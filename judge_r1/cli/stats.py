@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.core.file_lock import lock_folder
+
 DEFAULT_TOKENIZER = "bundled:smollm2-135m"
 
 
@@ -48,6 +50,7 @@ def stats(
         "table_1": [vars(row) for row in table_1(dataset_stats)],
         "figure_3_percent": figure_3(dataset_stats.overall),
     }
-    write_json((out or folder) / "stats.json", as_json(dataset_stats) | published)
-    write_page(dataset_stats, (out or folder) / "stats.html")
+    with lock_folder(out or folder):
+        write_json((out or folder) / "stats.json", as_json(dataset_stats) | published)
+        write_page(dataset_stats, (out or folder) / "stats.html")
     print_statistics(dataset_stats, Console())

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
@@ -51,6 +52,8 @@ def train(
     from judge_r1.training.stage_graph import stage_runs
     from judge_r1.training.verl.check_keys import BadVerlKey
 
+    if not dry_run:
+        refuse("goes with --dry-run", gpu=gpu)
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
     stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node, node_rank, master)

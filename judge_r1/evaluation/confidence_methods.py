@@ -21,7 +21,8 @@ from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow
 from judge_r1.evaluation.folder import SUMMARY, read_summary
-from judge_r1.evaluation.results import OUTCOMES, read_outcomes
+from judge_r1.evaluation.result_files import check_outcomes
+from judge_r1.evaluation.results import read_outcomes
 
 Method = Literal["token", "orders", "samples"]
 METHODS: tuple[Method, ...] = ("token", "orders", "samples")
@@ -58,20 +59,16 @@ def evaluation_confidences(folder: Path, judge: str | None, method: Method) -> l
 
     Raises:
         JudgeError: The judge is unknown or has no confidence by this method, none of several judges is chosen, or
-            items that summary.json counts are missing.
+            outcomes.jsonl does not belong to summary.json.
     """
     outcomes = read_outcomes(folder)
+    if (folder / SUMMARY).exists():
+        check_outcomes(folder, read_summary(folder))
     if judge is None and len(outcomes) > 1:
         raise JudgeError(f"{folder} holds {len(outcomes)} judges: choose one with --judge-name ({', '.join(outcomes)})")
     name = next(iter(outcomes)) if judge is None else judge
     if name not in outcomes:
         raise JudgeError(f"{folder} holds no judge {name!r}; available: {', '.join(outcomes)}")
-    counted = {row["name"]: row["n"] for row in read_summary(folder)["rows"]} if (folder / SUMMARY).exists() else {}
-    if (found := len({outcome.item_id for outcome in outcomes[name]})) < counted.get(name, 0):
-        raise JudgeError(
-            f"{folder / OUTCOMES}: judge {name!r} has {found} items, and {SUMMARY} counts {counted[name]}: restore the "
-            "file, or write it again with `judge-r1 eval --resume` and the original options"
-        )
     rows = confidence_rows(outcomes[name], method)
     if all(row.confidence is None for row in rows):
         others = " or ".join(known for known in METHODS if known != method)

@@ -143,11 +143,14 @@ class _Summary(_Shape):
     differences: list[_Difference]
     shared: _Shared | None = None
     seconds: dict[str, float]
+    tables: dict[str, dict[str, dict[str, float | None]]] = {}
     pinned: _Pinned = _Pinned(judges={})
 
     @model_validator(mode="after")
-    def _differences_name_rows(self) -> "_Summary":
+    def _rows_are_named(self) -> "_Summary":
         names = {row.name for row in self.rows}
+        if len(names) < len(self.rows):
+            raise ValueError("two rows have the same name")
         if unknown := {name for difference in self.differences for name in (difference.a, difference.b)} - names:
             raise ValueError(f"a difference names judge {min(unknown)!r}, which has no row")
         return self

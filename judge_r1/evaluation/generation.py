@@ -1,7 +1,7 @@
 """Generates the responses that a benchmark of generated texts judges, on a local model or at an endpoint.
 
-Every response is a line of `generations.jsonl` as soon as it is finished, so that a stopped run resumes. At the end the
-files of the benchmark's own format are written together.
+Every response is a line of `generations.jsonl` as soon as it is finished, so that a stopped run resumes. At the end
+this file, in the order of the instructions, and the files of the benchmark's own format are written together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +18,7 @@ from judge_r1.core.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.strict_json import read_json
 from judge_r1.episode.prompts import user_prompt
+from judge_r1.evaluation.selection import spread
 from judge_r1.evaluation.traces import drop_torn_line
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
@@ -49,15 +50,16 @@ class Generated(Record):
         return self.file, self.id
 
 
-def tasks_of(benchmark: str, path: Path, subset: str | None) -> Sequence[GenerationTask]:
-    """The instructions of a benchmark. Raises: GenerationError if it has none to generate for."""
+def tasks_of(benchmark: str, path: Path, subset: str | None, limit: int | None = None) -> Sequence[GenerationTask]:
+    """The instructions of a benchmark, or `limit` of them, spread over its files. Raises: GenerationError if there is
+    none."""
     entry = BENCHMARKS.get(benchmark)
     if entry.generation_tasks is None:
         known = ", ".join(name for name in BENCHMARKS.names() if BENCHMARKS.get(name).generation_tasks)
         raise GenerationError(f"benchmark {benchmark} judges texts that exist; responses are generated for {known}")
     if not (found := entry.generation_tasks(path, subset)):
         raise GenerationError(f"{path} holds no instruction of {benchmark} with the subset {subset or 'all'}")
-    return found
+    return found if limit is None else [found[index] for index in spread((task.file for task in found), limit)]
 
 
 def make_generator(build: JudgeBuild) -> Judge:
@@ -169,7 +171,8 @@ def _appending(path: Path) -> Iterator[Callable[[Generated], None]]:
 
 def _write_results(out: Path, generated: Sequence[Generated]) -> None:
     files = {name: out / name for name in dict.fromkeys(one.file for one in generated)}
-    with AtomicFiles(*files.values()) as writing:
+    with AtomicFiles(out / LOG, *files.values()) as writing:
         for one in generated:
+            writing.write(out / LOG, dump_line(one))
             row = {"id": one.id, "instruction": one.instruction, "response": one.response}
             writing.write(files[one.file], dump_line(row))

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.benchmarks.base import IN_PATH, LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
@@ -97,6 +97,7 @@ class Evaluation:
                 self.benchmark.metrics,
                 self.benchmark.counts,
                 self.benchmark.tables,
+                self.benchmark.joint_tables,
             ),
             "subset": self.subset,
             **pinned(self.benchmark.pins, self.judges, self.settings),
@@ -117,7 +118,15 @@ def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], sub
     if (out / ROWS).exists():
         raise JudgeError(f"{out} already holds an evaluation: choose another --out")
     with lock_folder(out):
-        _publish(out, score_predictions(name, path, predictions, subset), name)
+        summary = score_predictions(name, path, predictions, subset)
+        _publish(out, summary, name)
+    for row in summary["rows"]:
+        if (known := row["extra"].get(IN_PATH)) is not None:
+            Console(stderr=True).print(
+                f"note: {path} holds {round(known * row['n'])} of the {row['n']} items of {row['name']}; the labels of "
+                "the others are those of its own file",
+                soft_wrap=True, markup=False, highlight=False,
+            )  # fmt: skip
 
 
 def _publish(

@@ -35,7 +35,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     if entry.predictions is None:
         known = ", ".join(name for name in BENCHMARKS.names() if BENCHMARKS.get(name).predictions)
         raise NoPredictions(f"published outputs of {benchmark} cannot be scored; those of {known} can")
-    loaded = entry.load(path, subset)
+    loaded = entry.predicted(path, files, subset) if entry.predicted else entry.load(path, subset)
     results: dict[str, list[ItemResult]] = {}
     seconds: dict[str, float] = {}
     for name, file in zip(row_names(files), files, strict=True):
@@ -51,7 +51,9 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     shown = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
     every, decoded = with_baselines(shown, results, settings)
     pins = {**loaded.pins, "prompt": PUBLISHED} if loaded.pins else {}
-    summary = summarize(every, same_items, seconds, decoded, loaded.metrics, loaded.counts, loaded.tables)
+    summary = summarize(
+        every, same_items, seconds, decoded, loaded.metrics, loaded.counts, loaded.tables, loaded.joint_tables
+    )
     return {
         "benchmark": benchmark,
         **summary,

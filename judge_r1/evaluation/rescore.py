@@ -3,7 +3,6 @@
 Labels come from the benchmark as it is read now; everything else comes from `traces.jsonl` unchanged.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from judge_r1.episode.segments import answer_of
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.result_files import expected_votes, refuse_surplus
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import TRACES, EvaluationError, StoredTraces, Trace, stored_traces
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
@@ -93,6 +93,7 @@ def rescore_evaluation(
     traces = {panel: found for panel, found in stored_traces(folder).items() if panel in panels}
     judged = {item_id for found in traces.values() for item_id in found}
     loaded = with_rule(BENCHMARKS.get(name).load(path, subset), rule)
+    _refuse_unused(loaded, name, parser, reward)
     if unknown := judged - {item.item_id for item in loaded.items}:
         raise EvaluationError(
             f"{folder} judged {len(unknown)} item(s) that {path} does not hold, such as {min(unknown)}: give the "
@@ -121,6 +122,15 @@ def rescore_evaluation(
         return evaluation.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
 
 
+def _refuse_unused(benchmark: LoadedBenchmark, name: str, parser: Parser | None, reward: Reward) -> None:
+    """Raises: EvaluationError for a parser of a benchmark that reads all answers itself, or a reward without labels."""
+    if reward != "paper" and not benchmark.labels:
+        raise EvaluationError(f"--reward is for labelled pairs, and {name} has no labels: leave it out")
+    tasks = (benchmark.task(item, benchmark.presentation_orders(item)[0]) for item in benchmark.items)
+    if parser and all(isinstance(task, CustomPrompt) for task in tasks):
+        raise EvaluationError(f"--parser has no effect on {name}, which reads the answers itself: leave it out")
+
+
 def _check_complete(
     row: Mapping[str, Any], settings: Mapping[str, Any], traces: StoredTraces, benchmark: LoadedBenchmark
 ) -> None:
@@ -129,10 +139,7 @@ def _check_complete(
     Raises:
         EvaluationError: Traces are missing, or there are too many.
     """
-    members = settings.get("members", [None])
-    panel = settings if "members" in settings else {}
-    requests = benchmark.requests(orders=panel.get("orders"), samples=panel.get("samples", 1))
-    expected = Counter(request.item.item_id for request in requests for _ in members)
+    expected = expected_votes(settings, benchmark)
     where = f"{traces.path}: judge {row['name']!r}"
     if len(traces) < row["n"]:
         raise EvaluationError(
@@ -144,11 +151,7 @@ def _check_complete(
             f"{where} lacks {sum(lost.values())} votes on {len(lost)} items, such as one on item {min(lost)}. Run them "
             "with `judge-r1 eval --resume` and the original options, or restore the file"
         )
-    if odd := [item_id for item_id in traces if traces.count(item_id) > expected[item_id]]:
-        raise EvaluationError(
-            f"{where} has more votes than the judge gives on {len(odd)} items, such as {min(odd)}: remove the lines "
-            "that are there twice"
-        )
+    refuse_surplus(where, traces, expected)
 
 
 def rescore(

@@ -17,6 +17,7 @@ from judge_r1.statistics.significance import holm, permutation
 Measure = Callable[[ItemResult], float]
 Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 Counts = Callable[[Any], bool]
+Joint = Callable[[Mapping[str, Sequence[ItemResult]]], dict[str, Any]]
 
 
 def no_extra(results: Sequence[ItemResult]) -> dict[str, Any]:
@@ -36,12 +37,14 @@ def summarize(
     extra: Extra = no_extra,
     counts: Counts = lambda gold: True,
     tables: Extra = no_extra,
+    joint_tables: Joint = lambda panels: {},
 ) -> dict[str, Any]:
     """The summary of all panels, in their order.
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
-    benchmark's own measures from all results, and `tables` its own tables. Everything else is over the results whose
+    benchmark's own measures from all results, `tables` its own tables, and `joint_tables` those of several judges
+    together, which are `tables` of the summary. Everything else is over the results whose
     gold `counts`. Intervals are 95 %, clustered.
 
     Raises:
@@ -63,6 +66,7 @@ def summarize(
         "differences": _with_holm([_difference(a, b, counted) for a, b in differences]),
         "shared": shared_outcomes(judged),
         "seconds": dict(seconds),
+        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: panels[n] for n in judged})) else {}),
     }
 
 

@@ -111,7 +111,8 @@ def kendall(one: Scores, other: Scores) -> float | None:
 def correlation_table(
     metrics: Mapping[str, Scores], gold: Scores, clusters: Sequence[str], *, resamples: int = 1000, seed: int = 0
 ) -> dict[str, dict[str, float | None]]:
-    """Spearman's rho of each metric with the gold on the same items, and its difference to the first metric.
+    """Spearman's rho of each metric with the gold on the same items, and its difference to the first metric. `p` is for
+    rho = 0, by the t distribution: unlike the intervals, it takes all items as independent.
 
     The 95 % percentile intervals come from one bootstrap over clusters, so the differences are paired. A resample with
     a constant side is left out of an interval.
@@ -131,9 +132,19 @@ def correlation_table(
         gaps = [None if a is None or b is None else a - b for a, b in zip(drawn[name], drawn[first], strict=True)]
         low, high = _percentiles(drawn[name])
         gap_low, gap_high = _percentiles(gaps) if name != first else (None, None)
-        table[name] = {"rho": spearman(values, gold), "low": low, "high": high, "n": len(gold)}
+        rho = spearman(values, gold)
+        table[name] = {"rho": rho, "low": low, "high": high, "p": _p_of(rho, len(gold)), "n": len(gold)}
         table[name] |= {"difference low": gap_low, "difference high": gap_high}
     return table
+
+
+def _p_of(rho: float | None, n: int) -> float | None:
+    """Two-sided p of t = rho·sqrt((n - 2) / (1 - rho²)) with n - 2 degrees of freedom, as SciPy's `spearmanr`."""
+    if rho is None or n < 3:
+        return None
+    from scipy.stats import t
+
+    return 0.0 if abs(rho) == 1 else float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
 
 
 def _percentiles(values: Iterable[float | None]) -> tuple[float | None, float | None]:

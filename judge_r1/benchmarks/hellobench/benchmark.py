@@ -3,24 +3,19 @@
 The module `options` documents the subset text. docs/hellobench.md lists the differences from the release.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, GenerationTask, LoadedBenchmark
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark
+from judge_r1.benchmarks.checklist_items import checklist_benchmark
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, RESULTS, read_instructions
 from judge_r1.benchmarks.hellobench.gold import add_gold
-from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, parse_options
+from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, generation_options, parse_options
 from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
-from judge_r1.benchmarks.hellobench.predictions import predictions
+from judge_r1.benchmarks.hellobench.predictions import predictions, predictions_options
 from judge_r1.benchmarks.hellobench.reference_metrics import reference_metrics
-from judge_r1.benchmarks.hellobench.responses import (
-    answered,
-    check_parts,
-    chosen_weights,
-    response_folders,
-    weighted_checklist,
-)
+from judge_r1.benchmarks.hellobench.responses import ChosenText, check_parts, chosen_texts, chosen_weights
 from judge_r1.benchmarks.hellobench.tables import TextTables
 from judge_r1.benchmarks.hellobench.text_measures import joined
 from judge_r1.benchmarks.hellobench.weights import Weights
@@ -29,27 +24,49 @@ from judge_r1.core.text_file import read_text
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """An item is one system's response to one instruction; its score is the weighted checklist, divided by 100. Groups
-    are the tasks, and clusters the instructions."""
+    are the tasks, and clusters the instructions. An instruction without a response, or with an empty one, is no item:
+    `n` in the tables shows how many there are."""
     options = parse_options(subset)
     weights = chosen_weights(path, options)
-    entries = [
-        entry
-        for system, folder in response_folders(path, options).items()
-        for entry in entries_of(path, system, folder, options, weights)
-    ]
-    return loaded(entries, options, weights)
+    return loaded([one for one in chosen_texts(path, options, weights) if one.entry.response.strip()], options, weights)
 
 
-def loaded(entries: Sequence[ChecklistEntry], options: HelloBenchOptions, weights: Weights) -> LoadedBenchmark:
-    """The benchmark of these texts. Raises: BadBenchmark if there is none."""
-    if not entries:
+def predicted(path: Path, files: Sequence[Path], subset: str | None) -> LoadedBenchmark:
+    """The texts in files of judgements, empty ones too.
+
+    Raises:
+        BadBenchmark: Two hold different responses of a system to an instruction, or not those of `responses` or `exp`.
+    """
+    options = predictions_options(subset)
+    weights = chosen_weights(path, options)
+    named = chosen_texts(path, options, weights) if options.responses or options.experiment else ()
+    judged = {one.entry.item_id: one for one in named}
+    found: dict[str, ChosenText] = {}
+    for file in files:
+        for one in chosen_texts(path, replace(options, responses=file), weights):
+            first = judged.get(one.entry.item_id) if judged else found.setdefault(one.entry.item_id, one)
+            if first is None:
+                raise BadBenchmark(f"{one.row.where}: judges a response that responses or exp of --subset do not name")
+            if first.entry != one.entry:
+                raise BadBenchmark(f"{one.row.where}: judges another response than the one in {first.row.where}")
+            found[one.entry.item_id] = one
+    return loaded(list(found.values()), options, weights)
+
+
+def loaded(chosen: Sequence[ChosenText], options: HelloBenchOptions, weights: Weights) -> LoadedBenchmark:
+    """The benchmark of these texts. Raises: BadBenchmark if there is none, or if an option has no effect on them."""
+    if not chosen:
         raise BadBenchmark(f"hellobench has no response to judge with the subset {', '.join(options.parts) or 'given'}")
-    if options.human or options.gold:
-        entries = add_gold(entries, options)
+    there = {name for one in chosen for name in (one.entry.group, one.category)}
+    if missing := [part for part in options.parts if part not in there]:
+        raise BadBenchmark(f"hellobench has no response of {missing[0]} to judge: leave it out of --subset")
+    entries = add_gold([one.entry for one in chosen], options)
     texts = {entry.item_id: entry.response for entry in entries}
     systems = {entry.item_id: entry.system for entry in entries}
     if options.against and options.against not in systems.values():
         raise BadBenchmark(f"hellobench: against={options.against} is none of the systems to judge")
+    if options.against and len(set(systems.values())) == 1:
+        raise BadBenchmark(f"hellobench: against={options.against} is the only system to judge: it has no win rate")
     tables = TextTables(
         texts,
         systems,
@@ -59,37 +76,15 @@ def loaded(entries: Sequence[ChecklistEntry], options: HelloBenchOptions, weight
             **({"perplexity": perplexity_metric(options.perplexity, texts)} if options.perplexity else {}),
         },
         options.against,
+        human=options.human is not None,
     )
-    if not options.legacy_join:
-        return checklist_benchmark(entries, weights.name, tables)
-    return checklist_benchmark(entries, weights.name, tables, shown=joined, pins={"texts": "joined by spaces"})
-
-
-def entries_of(
-    path: Path, system: str, folder: Path, options: HelloBenchOptions, weights: Weights
-) -> Iterator[ChecklistEntry]:
-    """The responses of one system that the options choose. An instruction without a response, or with an empty one, is
-    no item: `n` in the tables shows how many there are.
-
-    Raises:
-        BadTable: An instruction has two responses, is unknown, or differs from the checkout's.
-    """
-    for response, instruction in answered(path, folder, options):
-        if response.text.strip():
-            yield ChecklistEntry(
-                item_id=f"{system}/{response.stem}/{response.id}",
-                cluster_id=response.id,
-                group=response.stem,
-                system=system,
-                instruction=instruction.text,
-                response=response.text,
-                checklist=weighted_checklist(instruction, weights),
-            )
+    shown, pins = (joined, {"texts": "joined by spaces"}) if options.legacy_join else (None, {})
+    return checklist_benchmark(entries, weights.name, tables, tables.table_5, shown=shown, pins=pins)
 
 
 def generation_tasks(path: Path, subset: str | None) -> list[GenerationTask]:
     """The instructions to answer: the five tasks, or with exp=length_constrained_exp those with a required length."""
-    options = parse_options(subset)
+    options = generation_options(subset)
     constrained = options.experiment == "length_constrained_exp"
     instructions = [one for one in read_instructions(path).values() if (one.stem in CONSTRAINED) == constrained]
     check_parts(options, {one.category for one in instructions})
@@ -115,6 +110,7 @@ BENCHMARKS.register("hellobench")(
         "a checkout of Quehry/HelloBench, with data and checklists; responses in results or in another folder",
         load,
         predictions=predictions,
+        predicted=predicted,
         generation_tasks=generation_tasks,
         subsets="TASK, CATEGORY, responses=FOLDER, weights=FILE and more, separated by commas; see its page",
     )

@@ -17,19 +17,22 @@ from judge_r1.core.jsonl import read_jsonl
 OUTCOMES = "outcomes.jsonl"
 
 
-def add_gold(entries: Sequence[ChecklistEntry], options: HelloBenchOptions) -> list[ChecklistEntry]:
-    """The entries with the gold of `human` and `gold`. Raises: BadBenchmark if a file matches no entry."""
+def add_gold(
+    entries: Sequence[ChecklistEntry], options: HelloBenchOptions, *, part: bool = False
+) -> list[ChecklistEntry]:
+    """The entries with the gold of `human` and `gold`. Raises: BadBenchmark if a file matches no entry, unless they are
+    a `part` of the texts."""
     if options.human:
-        entries = _with_humans(entries, options.human)
+        entries = _with_humans(entries, options.human, part=part)
     if options.gold:
         found = _item_scores(options.gold, entries)
-        if not any(entry.item_id in found for entry in entries):
+        if not part and not any(entry.item_id in found for entry in entries):
             raise BadBenchmark(f"{options.gold} scores none of the texts to judge: its systems and ids are others")
         entries = [replace(entry, gold_scores=found.get(entry.item_id, entry.gold_scores)) for entry in entries]
     return list(entries)
 
 
-def _with_humans(entries: Sequence[ChecklistEntry], path: Path) -> list[ChecklistEntry]:
+def _with_humans(entries: Sequence[ChecklistEntry], path: Path, *, part: bool) -> list[ChecklistEntry]:
     """Annotations belong to a text by the id of its instruction and its system. Several annotators are averaged."""
     skipped: Counter[str] = Counter()
     found: dict[tuple[str, str], Annotation] = {}
@@ -51,7 +54,7 @@ def _with_humans(entries: Sequence[ChecklistEntry], path: Path) -> list[Checklis
             )
         matched += one is not None
         result.append(entry if one is None else replace(entry, gold_scores=one.scores, gold_overall=one.overall))
-    if not matched:
+    if not matched and not part:
         raise BadBenchmark(
             f"{path} scores none of the texts to judge: rows need `id` (of the instruction) and `system` as in the "
             "responses"

@@ -16,8 +16,10 @@ The text is a list of parts, separated by commas:
 * `legacy_join=true`: show responses to the judge as the release did, without their layout
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.registry import suggest
@@ -34,7 +36,8 @@ class HelloBenchOptions:
     parts: tuple[str, ...] = ()
     """Tasks and categories; empty for all."""
     responses: Path | None = None
-    experiment: str = EXPERIMENTS[0]
+    experiment: str | None = None
+    """None for the first of `EXPERIMENTS`."""
     system: str | None = None
     weights: str | None = None
     human: Path | None = None
@@ -46,8 +49,14 @@ class HelloBenchOptions:
     legacy_join: bool = False
 
 
-def parse_options(text: str | None) -> HelloBenchOptions:
-    """Raises: BadBenchmark for an unknown option."""
+def generation_options(text: str | None) -> HelloBenchOptions:
+    """The options that choose instructions. Raises: BadBenchmark for an option that is for the responses."""
+    return parse_options(text, {name: "is for `judge-r1 eval`" for name in _NAMES if name != "exp"})
+
+
+def parse_options(text: str | None, unused: Mapping[str, str] = MappingProxyType({})) -> HelloBenchOptions:
+    """The options of the text. `unused` says why some have no effect. Raises: BadBenchmark for an unknown option, and
+    for one in `unused`."""
     parts, named = [], dict[str, str]()
     for part in (text or "").split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
@@ -56,11 +65,13 @@ def parse_options(text: str | None) -> HelloBenchOptions:
             continue
         if name not in _NAMES:
             raise BadBenchmark(f"hellobench has no option {name!r}{suggest(name, _NAMES)}")
+        if name in unused:
+            raise BadBenchmark(f"hellobench: {name} {unused[name]}: leave it out")
         if not value or name in named:
             raise BadBenchmark(f"hellobench: give {name}=VALUE once")
         named[name] = value
-    if (experiment := named.get("exp", EXPERIMENTS[0])) not in EXPERIMENTS:
-        raise BadBenchmark(f"hellobench: exp is one of {', '.join(EXPERIMENTS)}, not {experiment!r}")
+    if named.get("exp", EXPERIMENTS[0]) not in EXPERIMENTS:
+        raise BadBenchmark(f"hellobench: exp is one of {', '.join(EXPERIMENTS)}, not {named['exp']!r}")
     if "exp" in named and "responses" in named:
         raise BadBenchmark("hellobench: exp chooses among the released results; with responses it has no meaning")
     if named.get("legacy_join", "true") not in ("true", "false"):
@@ -68,7 +79,7 @@ def parse_options(text: str | None) -> HelloBenchOptions:
     paths = {name: Path(named[name]) for name in _PATHS if name in named}
     return HelloBenchOptions(
         parts=tuple(parts),
-        experiment=experiment,
+        experiment=named.get("exp"),
         system=named.get("system"),
         weights=named.get("weights"),
         perplexity=named.get("perplexity"),

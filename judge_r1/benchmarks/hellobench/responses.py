@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.checklist_items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.files import (
     STEMS,
     Instruction,
@@ -14,10 +16,39 @@ from judge_r1.benchmarks.hellobench.files import (
     summary_checklists,
     systems_in,
 )
-from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
+from judge_r1.benchmarks.hellobench.options import EXPERIMENTS, HelloBenchOptions
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.registry import suggest
+from judge_r1.core.tabular import Row
+
+
+class ChosenText(NamedTuple):
+    """A response with its checklist, the category of its instruction, and the line that holds it."""
+
+    entry: ChecklistEntry
+    category: str
+    row: Row
+
+
+def chosen_texts(path: Path, options: HelloBenchOptions, weights: Weights) -> Iterator[ChosenText]:
+    """The responses that the options choose.
+
+    Raises:
+        BadTable: An instruction has two responses, is unknown, or differs from the checkout's.
+    """
+    for system, folder in response_folders(path, options).items():
+        for response, instruction in answered(path, folder, options):
+            entry = ChecklistEntry(
+                item_id=f"{system}/{response.stem}/{response.id}",
+                cluster_id=response.id,
+                group=response.stem,
+                system=system,
+                instruction=instruction.text,
+                response=response.text,
+                checklist=weighted_checklist(instruction, weights),
+            )
+            yield ChosenText(entry, instruction.category, response.row)
 
 
 def response_folders(path: Path, options: HelloBenchOptions) -> dict[str, Path]:
@@ -26,10 +57,11 @@ def response_folders(path: Path, options: HelloBenchOptions) -> dict[str, Path]:
     if options.responses:
         found = systems_in(options.responses)
     else:
-        folders = [path / "results" / kind / options.experiment for kind in ("generations", "judgements")]
+        experiment = options.experiment or EXPERIMENTS[0]
+        folders = [path / "results" / kind / experiment for kind in ("generations", "judgements")]
         there = next((folder for folder in folders if folder.is_dir()), None)
         if there is None:
-            raise BadBenchmark(f"{path} holds no results of {options.experiment}: give --subset responses=FOLDER")
+            raise BadBenchmark(f"{path} holds no results of {experiment}: give --subset responses=FOLDER")
         found = systems_in(there)
     if options.system is None:
         return found

@@ -28,7 +28,7 @@ Metric = Callable[[str], float | None]
 class TextTables:
     """Makes the tables of results. `texts` and `systems` are by item id; `metrics` are further measures, such as BLEU,
     which are called with the item id and give None for a text that has no such value; a metric that cannot be computed
-    here is None. Win rates are against the system `against`."""
+    here is None. Win rates are against the system `against`. With `human`, people scored some of the texts."""
 
     def __init__(
         self,
@@ -37,9 +37,11 @@ class TextTables:
         refusals: Sequence[str] = (),
         metrics: Mapping[str, Metric | None] | None = None,
         against: str | None = None,
+        *,
+        human: bool = False,
     ) -> None:
         self._texts, self._systems, self._refusals = texts, systems, refusals
-        self._metrics, self._against = metrics or {}, against
+        self._metrics, self._against, self._human = metrics or {}, against, human
         self._words = cache(lambda item_id: words(self._texts[item_id]))
 
     def __call__(self, results: Sequence[ItemResult]) -> Tables:
@@ -55,7 +57,11 @@ class TextTables:
         shared = set.intersection(*(set(own) for own in valid.values())) if valid else set()
         if shared and any(set(own) != shared for own in valid.values()):
             found[SHARED] = {name: self._row([own[key] for key in sorted(shared)]) for name, own in valid.items()}
-        return found | human_correlation(results, self._metrics_of)
+        return found | self.table_5({"judge": results})
+
+    def table_5(self, judges: Mapping[str, Sequence[ItemResult]]) -> Tables:
+        """The correlation of all judges and metrics with people's scores, on the same texts; empty without `human`."""
+        return human_correlation(judges, self._metrics_of) if self._human else {}
 
     def _row(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
         """S and WC of each task over its valid results, their averages, and the measures of the texts."""
@@ -101,17 +107,18 @@ class TextTables:
                 errors.setdefault(name, []).append(length_error(len(self._words(result.item_id)), required))
         return {f"length MAE {name}": round(fmean(values), 1) for name, values in errors.items()}
 
-    def _metrics_of(self, results: Sequence[ItemResult]) -> dict[str, list[float]]:
-        """The metrics that all these texts have."""
-        tokens, ids = [self._words(result.item_id) for result in results], [result.item_id for result in results]
-        found = {
-            AVG_C: _plain_scores(results),
+    def _metrics_of(self, judges: Mapping[str, Sequence[ItemResult]]) -> dict[str, list[float]]:
+        """AVG-C of each judge that answers checklists, and the measures of the texts, which all judges share."""
+        ids = [result.item_id for result in next(iter(judges.values()), ())]
+        plain = {name: scores for name, own in judges.items() if (scores := _plain_scores(own))}
+        tokens = [self._words(item_id) for item_id in ids]
+        return {
+            **{AVG_C if len(plain) == 1 else f"{AVG_C} ({name})": scores for name, scores in plain.items()},
             "words": [float(len(own)) for own in tokens],
             "Rep-4": [repetition_4(own) for own in tokens],
             "Dist-4": [distinct_4(own) for own in tokens],
             **{name: self._values(name, ids) for name in self._metrics},
         }
-        return {name: values for name, values in found.items() if len(values) == len(results)}
 
 
 def win_rate(own: Mapping[tuple[str, str], ItemResult], other: Mapping[tuple[str, str], ItemResult]) -> float | None:

@@ -87,6 +87,8 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResu
     """Scores judge outputs of one data set and setting in the release's format (`release_format`) against the whole
     ground truth. The texts are not needed; a query without a line is wrong."""
     options = parse_subset(subset)
+    if options.topic or options.key_insights:
+        raise BadBenchmark("topic and key_insights change what a judge reads, and --predictions runs none")
     queries = read_queries(path, options) if len(options.sets) == 1 else []
     if options.search or len({query.column for query in queries}) != 1:
         raise BadBenchmark("a file of outputs covers one set and one setting: name them, as in surge:content:rubric")

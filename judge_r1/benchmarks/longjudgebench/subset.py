@@ -25,6 +25,8 @@ Dimension = Literal["structure", "content"]
 SETS = ("deepresearch_bench", "realdr", "surge", "wp_bench", "verify_bench_hard", "ma")
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+_WITHOUT_TASK = ("realdr", "surge", "ma")
+"""The sets whose prompts leave the task out."""
 FLAGS = ("search", "paper", "topic", "tables", "stripped", "key_insights")
 LIMITS = TokenLimits(prompt_tokens=131_072, response_tokens=24_576)
 """The limits of the paper's runs, from the release's configuration."""
@@ -54,6 +56,12 @@ class SubsetOptions:
             raise BadBenchmark("the paper has no search: use either search or paper")
         if self.key_insights and (self.sets != ("ma",) or not self.reference):
             raise BadBenchmark("key_insights is a reference of ma: use it as ma:reference:key_insights")
+        of_sets = {"topic": _WITHOUT_TASK, "tables": ("realdr",), "stripped": ("ma",)}
+        for flag, sets in of_sets.items():
+            if getattr(self, flag) and not set(sets) & set(self.sets):
+                raise BadBenchmark(f"{flag} has no effect on {', '.join(self.sets)}: it is for {', '.join(sets)}")
+        if self.topic and self.search:
+            raise BadBenchmark("topic has no effect on search, whose question has the task: leave it out")
         if self.key_insights and self.paper:
             raise BadBenchmark("the paper's reference is the conclusion: use either key_insights or paper")
 

@@ -12,6 +12,7 @@ from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
+from judge_r1.evaluation.result_files import expected_votes, refuse_surplus
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import TRACES, StoredTraces, items_hash, stored_traces
 
@@ -109,6 +110,8 @@ def _judged(
         raise AnalysisError(
             f"judge {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume"
         )
+    expected = expected_votes(entry.get("settings", {}), judged_items)
+    refuse_surplus(f"{folder / TRACES}: judge {row!r}", traces_by_item, expected)
     results = PanelResults.of(row, judged_items, traces_by_item, entry.get("settings"))
     return Judged(row, _members(entry), judged_items, results)
 

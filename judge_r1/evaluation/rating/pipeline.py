@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_file import read_text
@@ -78,6 +77,6 @@ def read_refused(path: Path, votes: Votes) -> frozenset[str]:
 
 
 def _write(out: Path, contents: dict[str, str]) -> None:
-    with lock_folder(out), AtomicFiles(*(out / name for name in contents)) as files:
+    with AtomicFiles(*(out / name for name in contents)) as files:
         for name, text in contents.items():
             files.write(out / name, text)

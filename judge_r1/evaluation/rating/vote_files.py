@@ -21,6 +21,7 @@ from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
+from judge_r1.evaluation.result_files import check_outcomes
 from judge_r1.evaluation.results import OUTCOMES, read_outcomes
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
@@ -72,7 +73,10 @@ def read_votes(
     found = Votes(criterion=criterion)
     sources = [source for path in paths for source in _sources(path)]
     evaluations = [source for source in sources if (source / SUMMARY).exists()]
-    check_pins([(folder, read_summary(folder)) for folder in evaluations], by_judge=True)
+    summaries = [(folder, read_summary(folder)) for folder in evaluations]
+    for folder, summary in summaries:
+        check_outcomes(folder, summary)
+    check_pins(summaries, by_judge=True)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
         for vote in _votes_of(source, compat, criterion):

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from rich.console import Console
+
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.pins import check_pins
@@ -43,6 +45,8 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
     title = "Training runs" if runs else "Leaderboard"
     page = report_page(out.parent, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
     write_atomic(out, page)
+    for note in comparison.notes:
+        Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
     return [*([board.grid] if board else []), *tables]
 
 
@@ -85,6 +89,8 @@ def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
             f"No evaluation given here names the model of {', '.join(missing)}: "
             "run judge-r1 eval --judge NAME=agentic@RUN/model --path PAIRS --out EVAL."
         )
+    if cut := [run.name for run in runs if run.cut]:
+        notes.append(f"The metrics of {', '.join(cut)} end before the run does: metrics.jsonl lacks lines.")
     if evaluated.pair_sets > 1:
         notes.append(
             f"The judges were measured on {evaluated.pair_sets} different sets of pairs: "

@@ -1,5 +1,7 @@
 """Finds training runs and evaluations in folders, and matches evaluated judges to runs."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from judge_r1.core.strict_json import read_checked
 from judge_r1.core.yaml_config import read as read_yaml
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
+from judge_r1.evaluation.result_files import check_outcomes
 
 
 class NothingToReport(JudgeError):
@@ -62,6 +65,12 @@ class TrainingRun:
     def stage(self) -> str:
         """sft, dpo or grpo."""
         return str(self.recipe["stage"])
+
+    @property
+    def cut(self) -> bool:
+        """Whether the run is finished, but its metrics are those of a part of it."""
+        done = max((row["progress"] for row in self.metrics if "progress" in row), default=None)
+        return done is not None and done < 1 and (self.folder / "model" / "config.json").exists()
 
     @property
     def episode(self) -> EpisodeConfig:
@@ -148,10 +157,13 @@ def _holds(folder: Path) -> bool:
 
 
 def _run(folder: Path) -> TrainingRun:
-    recipe = _recipe(folder / "recipe.yaml")
-    run = TrainingRun(
-        folder.name, folder, recipe, read_metrics(folder / "metrics.jsonl"), _size(folder, recipe), method=""
-    )
+    recipe, log = _recipe(folder / "recipe.yaml"), folder / "metrics.jsonl"
+    rows = read_metrics(log)
+    lines = Counter(json.dumps(row, sort_keys=True) for row in rows)
+    if repeated := [line for line, count in lines.items() if count > 1]:
+        step = json.loads(repeated[0])["step"]
+        raise NothingToReport(f"{log} has a line of step {step} twice: remove the lines that repeat others")
+    run = TrainingRun(folder.name, folder, recipe, rows, _size(folder, recipe), method="")
     return replace(run, method=method(run.stage, run.episode, warm=_warm(folder, recipe)))
 
 
@@ -204,6 +216,7 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
     sets, seen = set(), []
     for folder in sorted(folders, key=lambda path: not (path / ROWS).exists()):
         summary = read_summary(folder)
+        check_outcomes(folder, summary)
         if summary in seen:  # a copy, such as the one that the demo writes beside its runs
             continue
         seen.append(summary)

@@ -96,7 +96,14 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
             _sliced(title, f"A pair counts under every principle it violates. {legend}.", rows, every),
             _sliced(f"{title}, only single violations", "Only pairs that violate no other principle.", rows, alone),
         ]
-    own = [_own(row["name"], title, table) for row in rows for title, table in row.get("tables", {}).items()]
+    joint = summary.get("tables", {})
+    own = [
+        _own(f"{title} ({row['name']})", table)
+        for row in rows
+        for title, table in row.get("tables", {}).items()
+        if title not in joint
+    ]
+    own += [_own(title, table) for title, table in joint.items()]
     return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
 
 
@@ -202,11 +209,11 @@ def _shared(found: Mapping[str, Any] | None) -> list[Grid]:
     return [Grid("Items that all judges get alike", note, ("domain", "items", "all wrong", "all right"), rows)]
 
 
-def _own(judge: str, title: str, table: Mapping[str, Mapping[str, float | None]]) -> Grid:
-    """A table that the benchmark defines, for one judge."""
+def _own(title: str, table: Mapping[str, Mapping[str, float | None]]) -> Grid:
+    """A table that the benchmark defines."""
     columns = list(dict.fromkeys(column for cells in table.values() for column in cells))
     rows = tuple((name, *(_plain(cells.get(column)) for column in columns)) for name, cells in table.items())
-    return Grid(f"{title} ({judge})", "The benchmark's page explains the columns.", ("", *columns), rows)
+    return Grid(title, "The benchmark's page explains the columns.", ("", *columns), rows)
 
 
 def _plain(value: float | None) -> str:

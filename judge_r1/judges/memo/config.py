@@ -63,4 +63,6 @@ class MemoConfig(ConfigModel):
     def _final_call(self) -> "MemoConfig":
         if self.aggregate == FINAL and not self.final:
             raise ValueError(f"aggregate={FINAL} needs the final call: leave out final=false")
+        if not self.final and (self.by_tag or self.report != "report_only"):
+            raise ValueError("by_tag and report are for the final call: leave them out, or final=false")
         return self

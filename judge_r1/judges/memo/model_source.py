@@ -55,7 +55,10 @@ class ModelSource:
         self._local: BackgroundModel | None = None
         self._endpoint: OpenAIEndpoint | None = None
         self.name = backend
-        if not is_local(backend):
+        if is_local(backend):
+            if given := sorted({"tokenizer", "timeout"} & config.model_fields_set):
+                raise BadJudge(f"{given[0]} is for endpoints, and {backend} is a local model: leave it out")
+        else:
             if config.constrain:
                 raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {backend} is none")
             url, model = address_and_model(backend.removeprefix(_VLLM), "the SPEC of the judge")

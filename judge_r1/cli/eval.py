@@ -73,6 +73,7 @@ def eval_(
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
+    from judge_r1.core.text_check import check_spelling
     from judge_r1.evaluation.folder import read_started
     from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
     from judge_r1.evaluation.ray_judge import RayEvaluation
@@ -101,6 +102,7 @@ def eval_(
     panels = [parse_panel(spec) for spec in specs]
     if len({panel.name for panel in panels}) < len(panels):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
+    check_spelling((panel.name for panel in panels), "judges")
     if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
         refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)

@@ -83,6 +83,8 @@ def rate(
         refuse(f"is for a fit, and --scale keeps the fit of {scale}", **fitted)
     invalid = on_invalid or ("drop" if repo_compat else "incorrect")
     found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion)
+    for source, count in found.repeated.items():
+        Console(stderr=True).print(f"note: {source} holds {count} votes again, which count once", soft_wrap=True)
     console = Console()
     if scale:
         print_grid(run_scale(found, scale, out), console)

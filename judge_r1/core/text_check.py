@@ -1,6 +1,7 @@
 """Checks texts that come from outside."""
 
 import re
+from collections.abc import Iterable
 from reprlib import repr
 
 from judge_r1.core.errors import JudgeError
@@ -43,6 +44,18 @@ def check_domain(domain: str) -> None:
         raise BadText(
             f"domain must be a lower-case name of letters, digits, spaces, _ and -, such as legal, not {repr(domain)}"
         )
+
+
+def check_spelling(names: Iterable[str], kind: str) -> None:
+    """Checks that no two different names differ in white space alone; `kind` is their plural. Raises BadText."""
+    spelled: dict[str, str] = {}
+    for name in names:
+        first = spelled.setdefault(" ".join(name.split()), name)
+        if first != name:
+            raise BadText(
+                f"the {kind} {first[:80]!r} and {name[:80]!r} differ in white space alone: give them one name, or "
+                "different ones"
+            )
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.correlation import pearson
@@ -51,6 +52,8 @@ def read_answers(files: Sequence[Path]) -> list[Answer]:
         found[key] = one
     if not found:
         raise JudgeError(f"{files[0]} holds no answers")
+    for at, kind in enumerate(("groups", "ids", "annotators")):
+        check_spelling((key[at] for key in found), kind)
     return list(found.values())
 
 

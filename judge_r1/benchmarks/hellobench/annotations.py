@@ -18,6 +18,7 @@ from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.hellobench.files import TASKS
 from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.text_check import check_spelling
 
 PAGE_SCALE = 4
 """The page stores 0, 0.25, …, 1 as 0 to 4."""
@@ -73,8 +74,11 @@ def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
 
     Raises:
         BadBenchmark: An annotator scored the same response twice.
+        BadText: Two names differ in white space alone.
         ValueError: The annotators of a response scored different numbers of questions.
     """
+    for kind, names in (("annotators", "annotator"), ("systems", "system"), ("ids", "id"), ("categories", "category")):
+        check_spelling((getattr(one, names) for one in annotations), kind)
     groups: dict[tuple[str, str, str], list[Annotation]] = {}
     first: dict[tuple[str, ...], Annotation] = {}
     for one in annotations:

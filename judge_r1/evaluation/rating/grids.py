@@ -144,6 +144,8 @@ def _note(found: RatedSlice) -> str:
         parts.append("above and below: no finite rating fits, because the judge beats, or loses to, all of the others.")
     if not found.connected and found.judges:
         parts.append("No intervals: the votes split the judges into groups that share no items.")
+    if found.connected and any(judge.elo is not None and judge.ci95 is None for judge in found.judges):
+        parts.append("No interval where the votes show no spread: ties alone, or items of one cluster.")
     if not found.converged and found.judges:
         parts.append("The fit did not converge.")
     return " ".join([*parts, *([found.note] if found.note else [])])

@@ -8,6 +8,7 @@ import numpy as np
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.evaluation.rating.records import ItemRating, JudgeRating
+from judge_r1.evaluation.rating.slices import known_error
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.statistics.rating.anchored import anchored_rating
 from judge_r1.statistics.rating.errors import Z95
@@ -44,14 +45,14 @@ def rate_on_scale(votes: Votes, scale: Mapping[str, ItemRating]) -> list[JudgeRa
         points = np.array([score for _, score in own])
         clusters = np.unique([scale[item].cluster for item, _ in own], return_inverse=True)[1].astype(np.int64)
         found = anchored_rating(elo, points, clusters)
-        finite = found.se is not None
-        interval = (found.elo - Z95 * found.se, found.elo + Z95 * found.se) if found.se is not None else None
+        finite, error = found.se is not None, known_error(found.se or 0.0)
+        interval = (found.elo - Z95 * error, found.elo + Z95 * error) if error is not None else None
         rows.append(
             JudgeRating(
                 judge=judge,
                 status="rated" if finite else "above" if found.elo > 0 else "below",
                 elo=found.elo if finite else None,
-                se=found.se,
+                se=error,
                 ci95=interval,
                 accuracy=float(points.mean()),
                 votes=len(own),

@@ -11,7 +11,8 @@ Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uni
 
 
 class JudgeRating(Record):
-    """A judge in a slice. `ci95` is ±1.96 of the sandwich error `se`. `accuracy` is over the items of the slice."""
+    """A judge in a slice. `ci95` is ±1.96 of the sandwich error `se`; both are None if the votes show no spread.
+    `accuracy` is over the items of the slice."""
 
     judge: NonEmpty
     status: Status

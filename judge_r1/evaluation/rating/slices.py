@@ -10,7 +10,7 @@ from judge_r1.statistics.correlation import kendall, spearman
 from judge_r1.statistics.rating.bradley_terry import Fit, fit
 from judge_r1.statistics.rating.curate import informative
 from judge_r1.statistics.rating.eip import eip
-from judge_r1.statistics.rating.errors import Z95, RatingUncertainty, rating_errors
+from judge_r1.statistics.rating.errors import NO_SPREAD, Z95, RatingUncertainty, rating_errors
 from judge_r1.statistics.rating.separation import Separation, separate
 from judge_r1.statistics.rating.votes import VoteTable
 
@@ -69,7 +69,7 @@ def fit_slice(
         status: Status = separation.judges.get(judge, "rated")
         at = rated.judges.index(judge) if judge in rated.judges else None
         value = None if at is None else float(elo[at])
-        error = None if at is None or not errors.connected else float(errors.judges[at])
+        error = None if at is None or not errors.connected else known_error(float(errors.judges[at]), judge == anchor)
         judges.append(
             JudgeRating(
                 judge=judge,
@@ -99,6 +99,11 @@ def fit_slice(
         errors,
         separation,
     )
+
+
+def known_error(error: float, is_anchor: bool = False) -> float | None:
+    """A sandwich error; None if the votes show no spread. Only the anchor has an error of 0."""
+    return error if error >= NO_SPREAD or is_anchor else None
 
 
 def _height(judge: JudgeRating) -> float:

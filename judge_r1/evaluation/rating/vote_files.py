@@ -16,6 +16,7 @@ from judge_r1.benchmarks.rankjudge.scoring import criterion_score
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import SUMMARY, read_summary
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
@@ -33,7 +34,7 @@ MOST_TOKENS = 1e9
 @dataclass
 class Votes:
     """Votes with the clusters and labels of the items, and each judge's counts of answers, invalid answers and types.
-    `criterion` says what a vote had to get right."""
+    `criterion` says what a vote had to get right, and `repeated` how many votes a path holds again."""
 
     votes: list[tuple[str, str, float]] = field(default_factory=list)
     clusters: dict[str, str] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Votes:
     tokens: dict[str, list[float]] = field(default_factory=dict)
     types: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
     criterion: Criterion = "score"
+    repeated: Counter[Path] = field(default_factory=Counter)
 
     def table(self) -> VoteTable:
         return vote_table(self.votes, self.clusters)
@@ -61,13 +63,13 @@ def read_votes(
     criterion: Criterion = "score",
 ) -> Votes:
     """All votes of the paths. An invalid answer is incorrect, or left out with `drop`. The same vote in two paths, such
-    as that of a benchmark's baseline, counts once.
+    as that of a benchmark's baseline, or twice in one counts once.
 
     `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
 
     Raises:
-        JudgeError: A path holds no votes, two paths hold different votes of one judge on one item, an item has two
-            clusters, or the votes lack the parts that the criterion needs.
+        JudgeError: A path holds no votes, a judge has different votes on one item, an item has two clusters, the votes
+            lack the parts that the criterion needs, or names differ in nothing but white space.
         MixedPins: Evaluations of one benchmark depend on other weights, prompts or texts, or two judges have one name.
     """
     found = Votes(criterion=criterion)
@@ -80,14 +82,22 @@ def read_votes(
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
         for vote in _votes_of(source, compat, criterion):
-            before, score = origin.setdefault((vote.judge, vote.item), (source, vote.score))
-            if before == source:
+            key = vote.judge, vote.item
+            if key not in origin:
+                origin[key] = source, vote.score
                 _add(found, vote, source, on_invalid)
-            elif score != vote.score:
+                continue
+            before, score = origin[key]
+            if score != vote.score:
                 raise JudgeError(
-                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than {before}: give "
-                    "the judges different names, or leave one of the two out"
+                    f"{source} holds another vote of judge {vote.judge!r} on item {vote.item!r} than "
+                    f"{'before' if before == source else before}: give the judges different names, or leave one of the "
+                    "two out"
                 )
+            if before == source:
+                found.repeated[source] += 1
+    check_spelling(found.answers, "judges")
+    check_spelling(found.clusters, "items")
     if not found.votes:
         raise JudgeError(f"{', '.join(map(str, paths))}: no vote to rate")
     return found

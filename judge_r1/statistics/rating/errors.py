@@ -14,6 +14,9 @@ from judge_r1.statistics.rating.information import Information
 from judge_r1.statistics.rating.votes import Floats, Ints, sums
 
 Z95 = 1.96
+NO_SPREAD = 1e-6
+"""A sandwich error below this many Elo is 0 but for rounding: the votes show no spread. The scores sum to 0 in every
+cluster if all votes are ties, or all items are in one cluster, which says nothing about the error."""
 
 
 class RatingUncertainty(NamedTuple):

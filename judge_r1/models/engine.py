@@ -26,7 +26,7 @@ class _Job(RunningRequest):
 
     def __init__(self, request: GenerateRequest, future: "asyncio.Future[None]") -> None:
         super().__init__(request)
-        self.future = future
+        self.future, self.ended = future, 0.0
 
 
 class LocalModel:
@@ -79,7 +79,6 @@ class LocalModel:
                 job.cancelled = job.future.cancel() or job.future.cancelled()  # a cancelled caller cancels its future
                 if not job.cancelled:
                     job.future.exception()  # mark as retrieved: the first error was raised
-        seconds = time.monotonic() - started
         return [
             Generation(
                 text=self.batch.stopping.decode(job.ids),
@@ -87,7 +86,7 @@ class LocalModel:
                 logprobs=job.logprobs,
                 alternatives=job.alternatives,
                 finish_reason="length" if len(job.ids) >= job.request.max_tokens else "stop",
-                usage=Usage(1, len(job.prompt), len(job.ids), seconds),
+                usage=Usage(1, len(job.prompt), len(job.ids), job.ended - started),
             )
             for job in jobs
         ]
@@ -147,6 +146,7 @@ class LocalModel:
             assert isinstance(job, _Job)
             self._running.remove(job)
             if not job.future.done():
+                job.ended = time.monotonic()
                 job.future.set_result(None)
         return bool(complete)
 

@@ -97,7 +97,8 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
                 criteria=criteria_of(text, f"{DATASET}_criteria.jsonl, id {gold.id}") if text else {},
                 criteria_text=text,
                 annotators=tuple(
-                    tuple(annotation.overall_scores[system] for system in own) for annotation in gold.raw_annotations
+                    tuple(annotation.overall_scores[system] / 10 for system in own)
+                    for annotation in gold.raw_annotations
                 ),
             )
         )

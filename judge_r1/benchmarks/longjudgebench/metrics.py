@@ -29,6 +29,8 @@ Metrics = dict[str, float | None]
 Judged = Sequence[tuple[Query, ItemResult]]
 Count = Callable[[str], int]
 SURGE = ("Structure", "Content")
+SCALE = 10
+"""The best score of an output."""
 PAPER_AVERAGES = ("avg", "avg_no_wp")
 
 
@@ -103,16 +105,17 @@ def _score_metrics(judged: Judged) -> Metrics:
 def compression(judged: Judged) -> Metrics:
     """How the scores of a judge spread around the gold's, both from 0 to 10: `score_spread` is the ratio of their
     standard deviations (below 1 the judge compresses its scores), `score_bias` the difference of their means, and
-    `score_mae` the mean absolute error. Over all outputs that have a score. Empty for judges that compare pairs."""
+    `score_mae` the mean absolute error. Over all outputs that have a score. None for scores that are not on that scale,
+    such as lengths or the shares of a rubric; empty for judges that compare pairs."""
     scores: list[tuple[float, float]] = []
     for _, result in judged:
         if not all(isinstance(vote.verdict, ScoresVerdict | InvalidVerdict) for vote in result.votes):
             return {}
         found = scores_of(result.votes, len(result.gold["scores"]))
         scores += [(g, p) for g, p in zip(result.gold["scores"], found, strict=True) if p is not None]
-    if not scores:
-        return dict.fromkeys(("score_spread", "score_bias", "score_mae"))
     gold, predicted = [g for g, _ in scores], [p for _, p in scores]
+    if not scores or min(predicted) < 0 or not 1 < max(predicted) <= SCALE:
+        return dict.fromkeys(("score_spread", "score_bias", "score_mae"))
     spread = pstdev(gold)
     return {
         "score_spread": pstdev(predicted) / spread if spread else None,

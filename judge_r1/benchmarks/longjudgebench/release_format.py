@@ -54,8 +54,6 @@ def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> 
             raise BadBenchmark(f"{where}: an earlier line judges the same outputs; remove one of the two")
         verdict = answer_reader(query, options, order)(_text(line, options))
         votes[query.item_id][order] = vote_of(order, verdict)
-    if not any(votes.values()):
-        raise BadBenchmark(f"{file} holds no line: give a file of judge outputs")
     return [_item_result(file.stem, query, votes[query.item_id], options) for query in queries]
 
 

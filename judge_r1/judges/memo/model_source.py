@@ -15,6 +15,7 @@ from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.shared_time import SharedTime, TimeSharingModel
 
 if TYPE_CHECKING:
     from judge_r1.models.engine import BackgroundModel
@@ -50,7 +51,7 @@ class ModelSource:
     def __init__(self, build: JudgeBuild, config: MemoConfig) -> None:
         backend, tokens = build.backend, build.backend.startswith(_VLLM)
         self.tokenizer: SafeTokenizer | None = None
-        self._tokens = tokens
+        self._tokens, self._time = tokens, SharedTime()
         self._config, self._concurrency = config, build.batch_size
         self._local: BackgroundModel | None = None
         self._endpoint: OpenAIEndpoint | None = None
@@ -101,7 +102,7 @@ class ModelSource:
         """The model, for calls in this event loop."""
         if self._endpoint is None:
             assert self._local is not None
-            yield self._wrap(self._local)
+            yield self._wrap(TimeSharingModel(self._local, self._time))
             return
         from judge_r1.models.openai_chat import ChatModel
         from judge_r1.models.openai_completions import CompletionsModel
@@ -110,7 +111,7 @@ class ModelSource:
         policy = RetryPolicy(concurrency=self._concurrency, request_s=seconds, total_s=5 * seconds)
         served = (CompletionsModel if self._tokens else ChatModel)(self._endpoint, self._key, policy)
         try:
-            yield self._wrap(served)
+            yield self._wrap(TimeSharingModel(served, self._time))
         finally:
             await served.aclose()
 

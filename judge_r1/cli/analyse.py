@@ -187,6 +187,30 @@ def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
     _write(out, "radar", found, [analysis.radar_grid(found)], [figure])
 
 
+@group.command()
+@locks_out
+def deltas(
+    scores: Annotated[
+        list[Path],
+        typer.Argument(help="Tables of scores: judge, document, length, manipulation, and a column for each metric."),
+    ],
+    out: Out,
+) -> None:
+    """Write JudgeMemo's tables from parsed scores of documents and their degraded copies: originals, Δ, length effect.
+
+    docs/judgememo.md has the columns. An evaluation of cofluence has these tables in its report.
+
+    Example: `judge-r1 analyse deltas parsed_scores.csv --out runs/thesis`
+    """
+    from judge_r1.evaluation.analysis import parsed_scores
+    from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
+
+    results = parsed_scores.read_parsed_scores(scores)
+    rows = parsed_scores.summary_rows(results)
+    tables = [parsed_scores.original_scores(results), *delta_grids(rows), *parsed_scores.z_grids(rows)]
+    _write(out, "deltas", {row["name"]: row["extra"] for row in rows}, tables, delta_figures(rows))
+
+
 def _read(
     folder: Path, path: Path, benchmark: str | None, subset: str | None, judges: list[str] | None
 ) -> "list[Judged]":

@@ -25,7 +25,7 @@ from judge_r1.core.strict_json import BadJson, parse_json
 
 HUB = "hub:"
 LINES = (".jsonl", ".jsonl.gz")
-SUFFIXES = (*LINES, ".json", ".csv", ".parquet")
+SUFFIXES = (*LINES, ".json", ".csv", ".csv.gz", ".parquet")
 _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 BATCH = 64
 
@@ -129,7 +129,7 @@ def rows(path: Path, splits: Sequence[str] = ()) -> Iterator[Row]:
 
 def file_rows(file: Path) -> Iterator[Row]:
     """The rows of one file; its ending says how it is read. Raises: BadTable."""
-    readers = {".json": _json, ".csv": _csv, ".parquet": _parquet, "": _unknown}
+    readers = {".json": _json, ".csv": _csv, ".csv.gz": _csv, ".parquet": _parquet, "": _unknown}
     try:
         for number, (position, values) in enumerate(readers.get(_suffix(file), _json_lines)(file), 1):
             where = f"{file}, {position}"
@@ -210,7 +210,8 @@ def _value(text: bytes, where: object) -> Any:
 def _csv(file: Path) -> Iterator[tuple[str, Any]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the default of 128 KiB is too small for papers
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        opened = gzip.open if file.suffix == ".gz" else open
+        with opened(file, "rt", encoding="utf-8-sig", newline="") as lines:
             for number, values in enumerate(csv.DictReader(lines, strict=True), 1):
                 if None in values or None in values.values():
                     raise BadTable(f"{file}, row {number}: has more or fewer values than the header has columns")

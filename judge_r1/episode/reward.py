@@ -1,6 +1,7 @@
 """The rule-based reward (paper, section 3.2, Eq. 5-8). It depends on the judgment and its pair only."""
 
 from collections.abc import Collection
+from math import isfinite
 
 from judge_r1.core.located_verdicts import JOINT, Shaping, parts_correct
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -95,6 +96,7 @@ def round_reward(r: float) -> float:
 
     Both engines compute group means in float32, where the mean of equal numbers often differs from them. Divided by a
     standard deviation of 0 plus epsilon, the difference becomes an advantage: up to 0.1 with verl's default epsilon of
-    1e-6 and 0.001 with TRL's 1e-4. Multiples of 2^-18 have exact sums for up to 64 rewards.
+    1e-6 and 0.001 with TRL's 1e-4. Multiples of 2^-18 have exact sums for up to 64 rewards. A number that is not finite
+    is returned as it is: both engines leave its episode out of the group.
     """
-    return round(r * _GRID) / _GRID
+    return round(r * _GRID) / _GRID if isfinite(r) else r

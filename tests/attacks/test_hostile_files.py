@@ -175,6 +175,9 @@ COMMANDS = {
     ],
     "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
     "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
+    "analyse deltas": [
+        Reads(f"analyse deltas @scores.jsonl --out {OUT}", ("scores.jsonl",), "scores.jsonl byte order mark")
+    ],
     "analyse radar": [Reads(f"analyse radar @eval --out {OUT}", EVALUATION[:3], f"rows.json {ABSENT}")],
     "report": [
         Reads(

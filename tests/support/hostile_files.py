@@ -91,6 +91,14 @@ def make_workspace(root: Path) -> Path:
             for judge, item in answered
         ],
     )
+    rated = [(document, task, length) for document in "abc" for task in ("gold", "41") for length in ("full", "2000")]
+    write_jsonl(
+        root / "scores.jsonl",
+        [
+            {"judge": "j", "document": document, "length": length, "task": task, "fluency": 5 - len(task) / 4}
+            for document, task, length in rated
+        ],
+    )
     cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
     cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")

@@ -4,6 +4,7 @@ The prompt column of TRL's data set holds only pair ids. The episode builds the 
 Trajectories carry their rewards as a field.
 """
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -103,8 +104,9 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
 
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
-    """The reward of each trajectory. None (infrastructure failure) removes it from group and loss."""
-    return [None if value is None else round_reward(value) for value in r]
+    """The reward of each trajectory. None removes it from group and loss: an infrastructure failure, or no finite
+    number."""
+    return [None if value is None or not math.isfinite(value) else round_reward(value) for value in r]
 
 
 class TrlRollouts:

@@ -4,6 +4,7 @@ verl's estimator would count a failed episode as reward 0 and shift the mean and
 verl's processes load this module through VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage.
 """
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -24,28 +25,32 @@ def group_advantage(
     config: Any = None,
     **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(r - mean) / (std + EPSILON) over the episodes of a group that have sampled tokens, computed by verl's function.
+    """(r - mean) / (std + EPSILON) over the episodes of a group that have sampled tokens and a finite reward, by verl's
+    function.
 
     Args:
         token_level_rewards: [episodes, tokens].
         response_mask: [episodes, tokens], 1 on sampled tokens. All 0 for infrastructure failures and verl's padding.
         index: [episodes], the group of each episode.
 
-    Returns advantages and returns (equal), [episodes, tokens]. Episodes without sampled tokens, and single episodes
-    left in a group, get 0.
+    Returns advantages and returns (equal), [episodes, tokens]. All other episodes get 0, and so do those of a group
+    with equal rewards: the float32 mean of equal numbers often differs from them.
 
     Raises:
-        RuntimeError: No episode of the batch has sampled tokens.
+        RuntimeError: No episode of the batch has sampled tokens and a finite reward.
     """
-    sampled = response_mask.sum(-1) > 0
-    if not bool(sampled.any()):
+    scores = token_level_rewards.sum(-1)
+    scored = ((response_mask.sum(-1) > 0) & scores.isfinite()).numpy()
+    if not scored.any():
         raise RuntimeError(
             "every episode of this batch failed in generation or search "
             "(see the reasons above in this log, and `ended` in the run's traces)"
         )
-    names, counts = np.unique(index[sampled.numpy()], return_counts=True)
-    usable = np.isin(index, names[counts > 1]) & sampled.numpy()
-    rows = torch.from_numpy(np.flatnonzero(usable))
+    rewards = defaultdict[Any, set[float]](set)
+    for name, score in zip(index[scored], scores[scored].tolist(), strict=True):
+        rewards[name].add(score)
+    varied = np.array([len(rewards.get(name, ())) > 1 for name in index])
+    rows = torch.from_numpy(np.flatnonzero(varied & scored))
     advantages = torch.zeros_like(token_level_rewards)
     if len(rows):
         by_std = True if config is None else bool(config.get("norm_adv_by_std_in_grpo", True))

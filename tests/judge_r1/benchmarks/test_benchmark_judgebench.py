@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from benchmark_factories import accuracy, percent, run_baseline, write
 
-from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.base import IN_PATH, BadBenchmark
 from judge_r1.benchmarks.judgebench import load, predictions
 from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.folder import read_summary
+from judge_r1.evaluation.pipeline import evaluate_predictions
 
 CATEGORIES = ("Knowledge", "Reasoning", "Math", "Coding")
 OUTPUTS = "dataset=judgebench,response_model={},judge_name={},judge_model={}"
@@ -51,6 +53,21 @@ def test_groups_and_clusters(tmp_path: Path) -> None:
     assert accuracy(run_baseline("always-a", benchmark)) == 0
     with pytest.raises(BadBenchmark, match="no subset 'math'; did you mean 'Math'"):
         load(tmp_path, "math")
+
+
+def test_outputs_about_other_pairs_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are scored by the labels in their own file, whatever share of them --path holds."""
+    data = write(tmp_path / "pairs.jsonl", [pair(1), pair(2)])
+    for name, numbers, share in (("none", (3, 4), 0.0), ("some", (1, 3, 4, 5), 0.25), ("all", (1, 2), None)):
+        outputs = write(tmp_path / f"{name}.jsonl", [judged(number, "A>B") for number in numbers])
+        evaluate_predictions("judgebench", data, [outputs], None, tmp_path / name)
+        (row,) = read_summary(tmp_path / name)["rows"]
+        assert (row["n"], row["extra"].get(IN_PATH)) == (len(numbers), share)
+        said = " ".join(capsys.readouterr().err.split())
+        assert said == (
+            "" if share is None else f"note: {data} holds {int(share * len(numbers))} of the {len(numbers)} items of "
+            f"{name}; the labels of the others are those of its own file"
+        )  # fmt: skip
 
 
 def test_published_decisions_count_in_both_orders(tmp_path: Path) -> None:

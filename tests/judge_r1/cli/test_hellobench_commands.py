@@ -133,7 +133,8 @@ def test_a_stopped_generation_resumes(tmp_path: Path) -> None:
         build = JudgeBuild(f"{server.url}/v1#m", batch_size=2)
         generate(tasks, lambda: make_generator(build), out, resume=False)
         lines = (out / LOG).read_text().splitlines(keepends=True)
-        whole = {file.name: file.read_bytes() for file in out.glob("*_results.jsonl")}
+        whole = {file.name: file.read_bytes() for file in out.glob("*.jsonl")}
+        assert [json.loads(line)["id"] for line in lines] == [task.id for task in tasks]
         (out / LOG).write_text("".join(lines[:2]) + lines[2][:20])  # a kill tears the last line
         with pytest.raises(JudgeError, match="holds responses already: add --resume"):
             generate(tasks, lambda: make_generator(build), out, resume=False)
@@ -141,10 +142,19 @@ def test_a_stopped_generation_resumes(tmp_path: Path) -> None:
         counts = generate(tasks, lambda: make_generator(build), out, resume=True)
         assert sum(server.calls.values()) - before == 2
         assert counts == {"answer": 4}
-        assert {file.name: file.read_bytes() for file in out.glob("*_results.jsonl")} == whole
+        assert {file.name: file.read_bytes() for file in out.glob("*.jsonl")} == whole
+        (out / LOG).write_text("".join(reversed(lines[1:])))  # the order of the answers, in another run
+        generate(tasks, lambda: make_generator(build), out, resume=True)
+        assert {file.name: file.read_bytes() for file in out.glob("*.jsonl")} == whole
         other = JudgeBuild(f"{server.url}/v1#other")
         with pytest.raises(JudgeError, match="made with other model"):
             generate(tasks, lambda: make_generator(other), out, resume=True)
+
+
+def test_annotators_whose_names_differ_in_white_space_alone_are_refused(tmp_path: Path) -> None:
+    row = {"category": "travel", "scores": [1, 1], "overall": 9, "id": "1", "annotator": "ana"}
+    with pytest.raises(JudgeError, match="the annotators 'ana' and 'ana ' differ in white space alone"):
+        fit_file([write_lines(tmp_path / "human.jsonl", [row, {**row, "annotator": "ana "}])], tmp_path / "w.json")
 
 
 def test_required_lengths_are_derived_where_the_checkout_lacks_them(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ def written(tmp_path: Path, text: str = CSV) -> Path:
     return file
 
 
+def test_people_whose_names_differ_in_white_space_alone_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="the annotators 'ana' and 'ana ' differ in white space alone"):
+        read_answers([written(tmp_path, f"{CSV}ana ,2,no,mini\n")])
+
+
 def test_means_and_agreement_by_group(tmp_path: Path) -> None:
     counted = count_answers(read_answers([written(tmp_path)]))
     assert list(counted) == ["gpt-4o", "mini"]

@@ -241,5 +241,12 @@ def test_score_compression() -> None:
     found = column_metrics({query.item_id: query for query in queries}, [judged(query) for query in queries])
     assert (found["score_spread"], found["score_bias"]) == (pytest.approx(0.5), pytest.approx(1))
     assert found["score_mae"] == pytest.approx((2 + 0 + 1.5 + 0.5) / 4)
+    for scale in (lambda gold: 900 * gold, lambda gold: -gold, lambda gold: gold / 10):  # lengths, orders, shares
+        other = [
+            result_of(query, [vote((i,), ScoresVerdict(scores=(scale(float(g)),))) for i, g in enumerate(query.gold)])
+            for query in queries
+        ]
+        found = column_metrics({query.item_id: query for query in queries}, other)
+        assert [found[name] for name in ("score_spread", "score_bias", "score_mae")] == [None] * 3
     compared_only = [result_of(query, [compared((0, 1), "B")]) for query in queries]
     assert "score_spread" not in column_metrics({query.item_id: query for query in queries}, compared_only)

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.rating.grids import published_grids
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.evaluation.rating.grids import grids, published_grids
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart
@@ -254,3 +255,53 @@ def test_the_published_ratings_are_those_of_table_4() -> None:
     assert found == list(expected.items())
     assert table.rows[0][1:] == ("1959 ± 80", "1992 ± 156", "1910 ± 131", "1933 ± 129")
     assert list(expected.values()) == list(TABLE4), "the simulation of the paper's judges uses the same numbers"
+
+
+def test_a_repeated_vote_counts_once_and_the_command_says_so(tmp_path: Path) -> None:
+    rows = simulated_rows(items=60)
+    once, twice = (write_votes(tmp_path / name, found) for name, found in (("1.jsonl", rows), ("2.jsonl", rows * 2)))
+    assert read_votes([twice]).votes == read_votes([once]).votes
+    assert read_votes([twice]).repeated == {twice: len(rows)}
+    result = CliRunner().invoke(app, ["rate", str(twice), "--repeats", "1", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert f"holds {len(rows)} votes again, which count once" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("other", [0, 0.5, None])
+def test_a_contradicting_vote_in_one_file_is_an_error(other: float | None, tmp_path: Path) -> None:
+    row: dict[str, object] = {"judge": "a", "item": "i", "score": 1}
+    path = write_votes(tmp_path / "v.jsonl", [row, {**row, "score": other}])
+    with pytest.raises(JudgeError, match="holds another vote of judge 'a' on item 'i' than before"):
+        read_votes([path])
+
+
+@pytest.mark.parametrize(("judge", "item", "kind"), [("a ", "i", "judges"), ("a", "i\u00a0", "items")])
+def test_names_that_differ_in_white_space_alone_are_an_error(judge: str, item: str, kind: str, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"judge": j, "item": i, "score": 1} for j, i in (("a", "i"), (judge, item))]
+    with pytest.raises(JudgeError, match=f"the {kind} .* differ in white space alone"):
+        read_votes([write_votes(tmp_path / "v.jsonl", rows)])
+
+
+@pytest.mark.parametrize("change", [{"score": 0.5}, {"cluster": "d"}])
+def test_votes_without_spread_have_no_interval(change: dict[str, object], tmp_path: Path) -> None:
+    """Ties alone, and items of one cluster: the sandwich error is 0, which is not the error of the rating."""
+    path = write_votes(tmp_path / "v.jsonl", [{**row, **change} for row in simulated_rows(items=60)])
+    rating, items = rate(read_votes([path]), RatingOptions(repeats=1, top=0))
+    rated = [judge for judge in rating.slices[0].judges if judge.elo is not None]
+    assert rated
+    assert {(judge.se, judge.ci95) for judge in rated} == {(None, None)}
+    assert "No interval where the votes show no spread" in grids(rating)[0].note
+    assert elo_chart(rating.slices[0].judges)
+    named, _ = rate(read_votes([path]), RatingOptions(repeats=1, top=0, anchor=rated[0].judge))
+    assert [j.se for j in named.slices[0].judges if j.judge == rated[0].judge] == [0.0], "the anchor is the zero"
+    alone = rate_on_scale(read_votes([path]), {row.item: row for row in items if row.status == "rated"})
+    assert {(judge.se, judge.ci95) for judge in alone if judge.status == "rated"} == {(None, None)}
+
+
+def test_the_output_folder_is_locked(tmp_path: Path) -> None:
+    path, out = write_votes(tmp_path / "votes.jsonl", simulated_rows(items=60)), tmp_path / "out"
+    with lock_folder(out):
+        result = CliRunner().invoke(app, ["rate", str(path), "--out", str(out)])
+    assert result.exit_code == 2
+    assert "another process is writing to" in result.output
+    assert not list(out.iterdir())

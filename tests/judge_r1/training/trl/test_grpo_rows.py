@@ -44,6 +44,11 @@ def test_an_infrastructure_failure_is_masked_and_has_no_reward() -> None:
     assert columns["completion_ids"][1]
 
 
+@pytest.mark.parametrize("broken", [float("nan"), float("inf"), -float("inf")])
+def test_a_reward_that_is_no_number_is_none(broken: float) -> None:
+    assert reward([], [], [1.0, broken, None]) == [1.0, None, None]
+
+
 def test_an_episode_that_failed_before_its_first_token_has_one_masked_token() -> None:
     """TRL 1.16 reads the last id of every completion."""
     episode = Episode([7, 8], Budget(), ByteTokenizer())

@@ -71,6 +71,26 @@ def test_the_only_valid_episode_of_a_group_has_no_advantage() -> None:
     assert not advantages([1.0, 0.0, 0.0], {1, 2}, "aaa").any()
 
 
+@pytest.mark.parametrize("size", [3, 6, 8, 16, 100])
+def test_equal_rewards_have_no_advantage_whatever_their_digits(size: int) -> None:
+    for reward in (0.1, 0.3, 17 / 18, 0.7):
+        assert not advantages([reward] * size, set(), "a" * size).any()
+    mixed = advantages([0.7] * size + [0.7, 0.2], set(), "a" * size + "bb")
+    assert not mixed[:size].any()
+    assert mixed[size, 0] > 0 > mixed[size + 1, 0]
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_a_reward_that_is_no_number_leaves_its_group_alone(broken: float) -> None:
+    with_broken = advantages([1.0, broken, 0.0, 0.75, 0.5, 0.25], set(), "aaaabb")
+    without = advantages([1.0, 0.0, 0.75, 0.5, 0.25], set(), "aaabb")
+    assert torch.equal(with_broken[[0, 2, 3, 4, 5]], without)
+    assert without[0].any()
+    assert not with_broken[1].any()
+    with pytest.raises(RuntimeError, match="every episode of this batch failed"):
+        advantages([broken, broken], set(), "aa")
+
+
 def test_a_batch_of_failures_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="every episode of this batch failed"):
         advantages([0.0, 0.0], {0, 1}, "aa")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED
+from judge_r1.cli.options import MAX_SEED, refuse
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +36,8 @@ def fit_weights(
     from judge_r1.evaluation.fit_weights import fit_file, weights_grid
     from judge_r1.evaluation.report.tables import print_grid
 
+    if not resamples:
+        refuse("is for the intervals, and --resamples 0 gives none", seed=seed)
     fits = fit_file(annotations, out, resamples=resamples, ridge=ridge, pool_below=pool_below, solver=solver, seed=seed)
     console = Console()
     print_grid(weights_grid(fits), console)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judge_r1.cli.options import old_flags
+from judge_r1.cli.options import old_flags, refuse
 from judge_r1.core.errors import JudgeError
 
 
@@ -50,6 +50,8 @@ def serve(
 
     Example: `judge-r1 serve --judge agentic@runs/demo/grpo/model`
     """
+    from judge_r1.judges.panel import parse_spec
+
     try:
         from judge_r1.serving.middleware.body_limit import MIB, Limits
         from judge_r1.serving.protocol import ConnectionLimits
@@ -57,6 +59,8 @@ def serve(
         from judge_r1.serving.service import open_service
     except ModuleNotFoundError as error:
         raise JudgeError(f"serving needs {error.name}: pip install 'judge-r1[serve]'") from None
+    if not parse_spec(judge)[3]:
+        refuse("is for a judge with a model", recipe=recipe)
     check_host(host, keys)
     check_free(host, port)
     if case_mib > cases_mib:

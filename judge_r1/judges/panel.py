@@ -116,9 +116,9 @@ def parse_spec(text: str) -> tuple[str | None, str, Sequence[str], str]:
             "_ . + - alone"
         )
     options = [option for option in (match["options"] or "").split(",") if option]
-    names = [option.partition("=")[0] for option in options]
+    names = [option.partition("=")[0] for option in dict.fromkeys(options)]
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise BadJudge(f"judge {text!r} has {repeated[0]} more than once: give it once")
+        raise BadJudge(f"judge {text!r} has two values of {repeated[0]}: give one of them")
     return match["row"], match["name"], options, match["backend"] or ""
 
 

@@ -76,6 +76,8 @@ def test_an_option_without_effect_is_refused(line: str, message: str, data: Path
             "--language-model-pairs is for a language model",
         ),
         ("index @pairs --retriever bm25 --device cpu", "--device has no effect on bm25"),
+        ("fit-weights a.jsonl --resamples 0 --seed 2 --out w.json", "--seed is for the intervals"),
+        ("serve --judge longer --recipe recipes/mini/warmup.yaml", "--recipe is for a judge with a model"),
     ],
 )
 def test_so_do_commands_without_a_folder_to_write(line: str, message: str, data: Path) -> None:
@@ -103,7 +105,7 @@ def test_options_of_longjudgebench_belong_to_sets(subset: str, message: str, tmp
 
 
 def test_options_of_judges() -> None:
-    with pytest.raises(BadJudge, match="has samples more than once"):
+    with pytest.raises(BadJudge, match="has two values of samples"):
         parse_panel("panel:samples=2,samples=3@longer")
     with pytest.raises(ValueError, match="are for the final call"):
         MemoConfig(final=False, by_tag=True)

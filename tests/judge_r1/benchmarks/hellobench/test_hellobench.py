@@ -84,6 +84,12 @@ def test_reasons_are_kept_and_replay_gives_the_same(checkout: Path, tmp_path: Pa
     assert row["n"] == 2
     assert again["rows"][0]["accuracy"] == pytest.approx(1 / 3)  # other weights, no new call
     assert again["pinned"]["weights"] == "average"
+    for option, message in (
+        ({"parser": "tolerant"}, "--parser has no effect on hellobench, which reads the answers itself"),
+        ({"reward": "labels"}, "--reward is for labelled pairs, and hellobench has no labels"),
+    ):
+        with pytest.raises(JudgeError, match=message):
+            rescore_evaluation(tmp_path / "eval", checkout, tmp_path / "no", **option)  # type: ignore[arg-type]
 
 
 def test_baselines_and_a_judge_of_the_whole(checkout: Path, tmp_path: Path) -> None:

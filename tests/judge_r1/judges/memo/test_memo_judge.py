@@ -1,6 +1,7 @@
 """The judges memo and document over real HTTP: prompts, concurrency, cache, retries, pairs and failures."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -107,6 +108,22 @@ def test_sections_are_rated_noted_and_aggregated() -> None:
     report = judgment(output).explanation
     assert report is not None
     assert report in model.prompts[-1], "the final prompt holds the report"
+
+
+def test_the_seconds_of_all_calls_are_those_in_which_one_ran() -> None:
+    """24 sections of four texts wait for four slots: the time of each until its answer would count the waits."""
+
+    def slow(system: str, user: str, sample: int) -> str:
+        time.sleep(0.02)
+        return "FINAL Fluency Score: 4"
+
+    started = time.monotonic()
+    texts = [" ".join(f"One {n} {number}." for number in range(6)) for n in range(4)]
+    requests = (single(text, f"i{n}") for n, text in enumerate(texts))
+    outputs, _ = ask("scan=3,overlap=0,final=false", *requests, model=slow)
+    wall = time.monotonic() - started
+    assert [output.usage and output.usage["calls"] for output in outputs] == [6] * 4
+    assert 0.1 < sum(output.usage["seconds"] for output in outputs if output.usage) <= wall
 
 
 @pytest.mark.parametrize(

@@ -298,10 +298,10 @@ def test_votes_without_spread_have_no_interval(change: dict[str, object], tmp_pa
     assert {(judge.se, judge.ci95) for judge in alone if judge.status == "rated"} == {(None, None)}
 
 
-def test_the_output_folder_is_locked(tmp_path: Path) -> None:
-    path, out = write_votes(tmp_path / "votes.jsonl", simulated_rows(items=60)), tmp_path / "out"
+def test_the_output_folder_is_locked_before_the_votes_are_read(tmp_path: Path) -> None:
+    out = tmp_path / "out"
     with lock_folder(out):
-        result = CliRunner().invoke(app, ["rate", str(path), "--out", str(out)])
+        result = CliRunner().invoke(app, ["rate", str(tmp_path / "missing.csv"), "--out", str(out)])
     assert result.exit_code == 2
     assert "another process is writing to" in result.output
     assert not list(out.iterdir())

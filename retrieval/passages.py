@@ -44,6 +44,7 @@ _DOUBTFUL = _word_set(
     "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
     "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
+ABBREVIATIONS = _NEVER | _NUMBERED | _DOUBTFUL
 # Ordinary words of three letters. Before a lower-case word, all other words of up to three letters count as
 # abbreviations.
 _SHORT_WORDS = _word_set("ago all day her him law may not now one out six tax ten two war yes yet you")

@@ -24,6 +24,7 @@ from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES, Draft, completed, items
+from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
@@ -45,11 +46,13 @@ class _Pairs(Generator[T]):
         super().__init__(plan, teachers)
         self._placement = BalancedPlacement() if SOURCES.get(plan.source).balanced else None
         self._swapped = set[str]()
+        self._text_changes: Counter[str] = Counter()
 
     def finalize(self, record: Record) -> Record:
         """Balance the placement of pairs. Opinions, which follow the pairs of their case, are swapped too."""
         if isinstance(record, Case):
             self._swapped.clear()
+            self._text_changes.update(record.meta.get(TEXT_CHANGES, {}))
         if self._placement and isinstance(record, ReasoningPair):
             placed = self._placement.place(record)
             if placed.preferred != record.preferred:
@@ -75,6 +78,9 @@ class _Pairs(Generator[T]):
         }
         given = {"max_steps": plan.max_steps, "cases_per_domain": plan.cases_per_domain}
         return settings | {name: value for name, value in given.items() if value is not None}
+
+    def details(self) -> dict[str, Any]:
+        return {TEXT_CHANGES: dict(sorted(self._text_changes.items()))} if self._text_changes else {}
 
     def _read(
         self, limit: int | None, per_domain: int | None, skipped: Counter[str], teacher: Teacher | None
@@ -261,6 +267,7 @@ class PairsByTeacher(_Pairs[Case | Draft]):
         verifier = self._verifier
         agreement = {"verifier": {"name": verifier.name, "agreement": self._agreement.as_dict()}} if verifier else {}
         return {
+            **super().details(),
             **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
             "teacher": {"name": self._teacher.name, **self._stats.as_dict()},
             **agreement,

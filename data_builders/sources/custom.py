@@ -24,6 +24,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present, corpus_rows
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.record_base import NonEmpty
 from judge_r1.core.records import DOMAIN, Case, Domain
 from judge_r1.core.tabular import HUB
@@ -117,8 +118,8 @@ def _unique(found: Iterator[CorpusRow], described: DomainFile) -> Iterator[Corpu
 
 
 def _case(row: CorpusRow, described: DomainFile, skipped: Counter[str]) -> Case | None:
-    columns = described.columns
-    parts = {part: row.text(getattr(columns, part)) for part in ("context", "decision", "reference")}
+    columns, changes = described.columns, Changes()
+    parts = {part: repaired(row.text(getattr(columns, part)), changes) for part in ("context", "decision", "reference")}
     if not all_present(NAME, parts, skipped):
         return None
     license_ = described.license or row.text(columns.license or "")
@@ -132,7 +133,7 @@ def _case(row: CorpusRow, described: DomainFile, skipped: Counter[str]) -> Case 
         domain=described.domain,
         source=f"{described.domain}/{name}",
         license=license_,
-        meta={**meta, "file": file, "row": row.number},
+        meta={**meta, "file": file, "row": row.number, **changes_as_meta(changes)},
         **parts,
     )
 

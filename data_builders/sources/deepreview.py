@@ -18,6 +18,7 @@ from data_builders.sources.corpus_io import CorpusRow, SourceError, clean, corpu
 from data_builders.sources.deepreview_output import review_of, review_sections, verdict
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
@@ -32,12 +33,13 @@ REPEATED = 8  # words in a row that count as a repetition
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A paper with its review and the decision of the venue."""
+    """A paper with its review and the decision of the venue. `changes` counts the repairs of the paper."""
 
     row: CorpusRow
     paper: str
     steps: tuple[str, ...]
     decision: str
+    changes: Changes
 
     @property
     def review(self) -> str:
@@ -64,7 +66,8 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
         paper, output = (_last_message(row, column) for column in ("inputs", "outputs"))
     else:
         raise row.missing("pred_best_mode")
-    sections = review_sections(output)
+    sections, changes = review_sections(output), Changes()
+    paper = repaired(paper, changes)
     decision, steps = one_line(row.text("decision")), review_of(sections)
     if not paper or not steps:
         return "no paper" if not paper else "no review in \\boxed_review{}"
@@ -74,7 +77,7 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
         return "neither accepted nor rejected"
     if verdict(sections.get("decision", "")) != verdict(decision):
         return "a review that decides otherwise than the venue"
-    return Reviewed(row, paper, tuple(steps), decision)
+    return Reviewed(row, paper, tuple(steps), decision, changes)
 
 
 def _draft(found: Reviewed) -> Draft:
@@ -102,6 +105,7 @@ def _draft(found: Reviewed) -> Draft:
                 "teacher": teacher.name,
                 "written": "context",
                 "prompt_hash": content_hash(request.system, request.user),
+                **changes_as_meta(found.changes),
             },
         )
 

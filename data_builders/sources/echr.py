@@ -16,6 +16,7 @@ from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, clean, corpus_folder, numbered, one_line, read_bytes, words
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "legal_echr_argmining", "gold_data"
@@ -56,7 +57,8 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
     if isinstance(sections, str):
         skipped[f"echr: {sections}"] += 1
         return None
-    context, decision = sections
+    changes = Changes()
+    context, decision = (repaired(section, changes) for section in sections)
     court = [argument for argument in arguments if argument.actor == COURT]
     run = main_run(court)
     on_case = [argument for argument in run if argument.kind != PRECEDENT]
@@ -69,7 +71,7 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
         domain="legal",
         context=context,
         decision=decision,
-        reference=numbered(argument.text for argument in steps),
+        reference=numbered(repaired(argument.text, changes) for argument in steps),
         source=f"echr/{hudoc}",
         license=LICENSE,
         meta={
@@ -80,6 +82,7 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
             "other_complaints": len(court) - len(run),
             "precedent": len(run) - len(on_case),
             "beyond_max_steps": len(on_case) - len(steps),
+            **changes_as_meta(changes),
         },
     )
 

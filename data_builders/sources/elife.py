@@ -18,6 +18,7 @@ from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, corpus_folder, numbered, one_line, words
 from data_builders.sources.jats import HREF, article_text, blocks, read_article, title_of
 from data_builders.sources.review_steps import review_steps
+from data_builders.sources.text_repair import Changes, changes_as_meta
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "academic_elife", "xml"
@@ -65,9 +66,10 @@ def _cases(file: Path, skipped: Counter[str]) -> Iterator[Case]:
     if reason := _no_article(root):
         skipped[f"elife: {reason}"] += 1
         return
-    context, article = article_text(root), _article_id(root, file)
+    changes = Changes()
+    context, article = article_text(root, changes), _article_id(root, file)
     found = 0
-    for where, paragraphs, assessment in _reviews(root):
+    for where, paragraphs, assessment, review_changes in _reviews(root):
         found += 1
         essential = essential_points(paragraphs)
         steps, dropped = _steps(essential)
@@ -91,6 +93,7 @@ def _cases(file: Path, skipped: Counter[str]) -> Iterator[Case]:
                 "context_version": "as reviewed" if assessment else "revised after the review",
                 "dropped": dropped,
                 "cut_words": sum(map(words, paragraphs)) - sum(map(words, essential)),
+                **changes_as_meta(changes + review_changes),
             },
         )
     if not found:
@@ -121,19 +124,21 @@ def _license(root: ET.Element, file: Path) -> str:
     return str(license_.get(HREF))
 
 
-def _reviews(root: ET.Element) -> Iterator[tuple[str, list[str], str | None]]:
-    """Each review: its location, its paragraphs, and the editors' assessment if it is a report on a preprint."""
+def _reviews(root: ET.Element) -> Iterator[tuple[str, list[str], str | None, Changes]]:
+    """Each review: its location, its paragraphs, the editors' assessment if it is a report on a preprint, and how often
+    markup was written in plain text."""
     parts = {part: part.find("body") for part in root.findall("sub-article")}
-    texts = {part: list(blocks(body)) if body is not None else [] for part, body in parts.items()}
+    changes = {part: Changes() for part in parts}
+    texts = {part: list(blocks(body, changes[part])) if body is not None else [] for part, body in parts.items()}
     assessments = [texts[part] for part in parts if part.get("article-type") == "editor-report"]
     assessment = one_line(" ".join(assessments[0])) if assessments else ""
     for part, paragraphs in texts.items():
         where = part.get("id", "")
         if part.get("article-type") in LETTERS:
             for number, round_ in enumerate(rounds(paragraphs), 1):
-                yield f"{where}-{number}", round_, None
+                yield f"{where}-{number}", round_, None, changes[part]
         elif part.get("article-type") == "referee-report" and assessment:
-            yield where, paragraphs, assessment
+            yield where, paragraphs, assessment, changes[part]
 
 
 def rounds(paragraphs: list[str]) -> list[list[str]]:

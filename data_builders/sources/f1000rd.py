@@ -2,7 +2,7 @@
 
 One case per review. The context is version 1 of the paper, the one reviewed, without reference list and code listings.
 The reference is the review as numbered steps, without form text and bibliography. The decision is the recommendation.
-Reviews are in separate files, so none can enter a context. `meta` counts what was left out.
+Reviews are in separate files, so none can enter a context. `meta` counts what was left out or written otherwise.
 """
 
 import xml.etree.ElementTree as ET
@@ -23,7 +23,11 @@ from data_builders.sources.corpus_io import (
     take,
     words,
 )
+from data_builders.sources.jats import table_lines
+from data_builders.sources.jats_inline import inline_text
+from data_builders.sources.linked_citations import linked_references, without_citations
 from data_builders.sources.review_steps import review_steps
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "academic_f1000rd", "data/itg"
@@ -48,14 +52,17 @@ def _cases(folder: Path, skipped: Counter[str]) -> Iterator[Case]:
     if file is None:
         raise SourceError(f"{folder}: file v1.json(.gz) is missing")
     paper = read_json(file)
-    context, left_out = paper_text(take(paper, "nodes", list, str(file)), str(file))
+    changes = Changes()
+    context, left_out = paper_text(paper, str(file), changes)
     reviews = sorted(f for f in folder.glob("reviews/*") if f.name.endswith((".json", ".json.gz")))
     if not reviews:
         skipped["f1000rd: paper without a review"] += 1
     for review_file in reviews:
         where = str(review_file)
         review = read_json(review_file)
+        own_changes = changes.copy()
         steps, dropped = review_steps(take(review, "nodes", list, where), where)
+        steps = [repaired(step, own_changes) for step in steps]
         recommendation = take(review, "meta.recommendation", str, where)
         if recommendation and recommendation not in RECOMMENDATIONS:
             raise SourceError(
@@ -81,15 +88,16 @@ def _cases(folder: Path, skipped: Counter[str]) -> Iterator[Case]:
                 "doi": take(paper, "meta.doi", str, str(file)),
                 "cut_words": left_out,
                 "dropped": dropped,
+                **changes_as_meta(own_changes),
             },
         )
 
 
-def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
+def paper_text(paper: Any, where: str, changes: Changes) -> tuple[str, int]:
     """The paper's text in reading order, and the number of words of references and listings left out."""
     blocks: list[str] = []
-    label, left_out = "", 0
-    for number, node in enumerate(nodes):
+    label, left_out, linked = "", 0, linked_references(paper)
+    for number, node in enumerate(take(paper, "nodes", list, where)):
         at = f"{where}, node {number}"
         kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
         if kind in _LEFT_OUT:
@@ -97,15 +105,20 @@ def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
         elif kind == "label":  # "Figure 1.", joined to its caption
             label = content
         else:
-            block = markup_text(content, at) if kind in _MARKUP_NODES else content
+            own_links = linked.get(str(node.get("ix")), {})
+            block = (
+                markup_text(content, at, changes)
+                if kind in _MARKUP_NODES
+                else without_citations(content, own_links, changes)
+            )
             if kind == "fig":
                 block = one_line(str(take(node, "meta", dict, at).get("caption") or ""))
             blocks.append(f"{label} {block}".strip())
             label = ""
-    return "\n\n".join(block for block in [*blocks, label] if block), left_out
+    return repaired("\n\n".join(block for block in [*blocks, label] if block), changes), left_out
 
 
-def markup_text(xml: str, where: str) -> str:
+def markup_text(xml: str, where: str, changes: Changes) -> str:
     """The text of an XML fragment: one line per title, paragraph and table row, cells separated by `|`."""
     try:
         root = ET.fromstring(xml)
@@ -114,10 +127,10 @@ def markup_text(xml: str, where: str) -> str:
     lines: list[str] = []
 
     def visit(element: ET.Element) -> None:
-        if element.tag == "tr":
-            lines.append(" | ".join(one_line("".join(cell.itertext())) for cell in element))
+        if element.tag in ("table", "tr"):
+            lines.extend(table_lines(element, changes))
         elif element.tag in ("title", "p", "label"):
-            lines.append(one_line("".join(element.itertext())))
+            lines.append(one_line(inline_text(element, changes)))
         else:
             for child in element:
                 visit(child)

@@ -13,6 +13,7 @@ from pathlib import Path
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import CorpusRow, all_present, contains_line, corpus_rows
 from data_builders.sources.medrbench import report_before_discussion
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.records import Case
 
 NAME, HUB_NAME = "medcasereasoning", "zou-lab/MedCaseReasoning"
@@ -34,6 +35,8 @@ def _case(row: CorpusRow, skipped: Counter[str]) -> Case | None:
     report = report_before_discussion(row.text("text")) if "text" in row.values else None
     closed = report is not None and report[1]
     context = f"Case prompt\n{prompt}" + (f"\n\n{report[0]}" if report and closed else "")
+    changes = Changes()
+    context, reference, decision = (repaired(text, changes) for text in (context, reference, decision))
     article = row.label("pmcid")
     return Case.of(
         domain="medical",
@@ -48,6 +51,7 @@ def _case(row: CorpusRow, skipped: Counter[str]) -> Case | None:
             "row": row.number,
             "report": closed,
             "decision_in_context": contains_line(context, decision),
+            **changes_as_meta(changes),
         },
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import all_present, clean, contains_line, corpus_folder, read_json, take, words
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "medical_medrbench", "data/MedRBench"
@@ -66,7 +67,9 @@ def _case(article: str, task: str, record: Any, folder: Path, skipped: Counter[s
         skipped["medrbench: no case-presentation heading, so the report cannot be cut"] += 1
         return None
     body, closed = report
-    context = f"Case summary\n{summary}\n\n{body}"
+    changes = Changes()
+    context = repaired(f"Case summary\n{summary}\n\n{body}", changes)
+    decision, reference = repaired(decision, changes), repaired(reference, changes)
     return Case.of(
         domain="medical",
         context=context,
@@ -81,6 +84,7 @@ def _case(article: str, task: str, record: Any, folder: Path, skipped: Counter[s
             "cut_words": words(raw) - words(body),
             "uncut": not closed,
             "decision_in_context": contains_line(context, decision),
+            **changes_as_meta(changes),
         },
     )
 

@@ -9,7 +9,7 @@ what is accepted.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_builders.prompts import completion_prompt
@@ -25,6 +25,7 @@ from data_builders.sources.echr_articles import (
 )
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
+from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
@@ -38,12 +39,14 @@ _STEP = re.compile(r"(\d{1,2})\. \S")
 
 @dataclass(frozen=True)
 class EchrCase:
-    """A case of the corpus: the material of the reasoning, and the violated articles that it must conclude."""
+    """A case of the corpus: the material of the reasoning, and the violated articles that it must conclude. `changes`
+    counts the repairs of the facts."""
 
     row: CorpusRow
     facts: str
     articles: Mapping[str, str]
     violated: tuple[str, ...]
+    changes: Changes = field(default_factory=Changes)
 
 
 def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
@@ -54,8 +57,8 @@ def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
     if not files:
         raise SourceError(f"{folder} holds no cases: expected train.jsonl, dev.jsonl or test.jsonl")
     for row in (CorpusRow.of(row) for file in files for row in file_rows(file)):
-        violated = _violated(row)
-        facts = row.text("facts")
+        violated, changes = _violated(row), Changes()
+        facts = repaired(row.text("facts"), changes)
         if not facts:
             skipped[f"{NAME}: no facts"] += 1
         elif not violated:
@@ -63,7 +66,7 @@ def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
         elif any(article not in articles for article in violated):
             skipped[f"{NAME}: an article of which the corpus has no right text"] += 1
         else:
-            yield _draft(EchrCase(row, facts, articles, violated))
+            yield _draft(EchrCase(row, facts, articles, violated, changes))
 
 
 def _draft(case: EchrCase) -> Draft:
@@ -89,6 +92,7 @@ def _draft(case: EchrCase) -> Draft:
                 "teacher": teacher.name,
                 "written": "reference",
                 "prompt_hash": content_hash(request.system, request.user),
+                **changes_as_meta(case.changes),
             },
         )
 

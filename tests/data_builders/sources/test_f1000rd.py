@@ -12,6 +12,7 @@ import pytest
 from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read
 from data_builders.sources.review_steps import review_steps
+from data_builders.sources.text_repair import Changes
 from judge_r1.core.records import Case
 
 TABLE = (
@@ -126,13 +127,12 @@ def test_a_form_answer_is_dropped_with_its_question() -> None:
 
 
 def test_unknown_node_kinds_are_kept_as_text() -> None:
-    assert paper_text(nodes([("disp-quote", "Quoted.")]), "toy") == ("Quoted.", 0)
+    assert paper_text({"nodes": nodes([("disp-quote", "Quoted.")])}, "toy", Changes()) == ("Quoted.", 0)
 
 
 def test_markup_keeps_every_word_of_paragraphs_and_rows() -> None:
-    assert markup_text(
-        "<boxed-text><list><list-item><label>i</label><p>Be <b>kind</b>.</p></list-item></list></boxed-text>", "x"
-    ) == ("i\nBe kind.")
+    xml = "<boxed-text><list><list-item><label>i</label><p>Be <b>kind</b>.</p></list-item></list></boxed-text>"
+    assert markup_text(xml, "x", Changes()) == "i\nBe kind."
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ ARTICLE = """<article article-type="research-article" xmlns:xlink="http://www.w3
 <abstract abstract-type="executive-summary"><p>An editor's digest.</p></abstract>
 <kwd-group><kwd>bacteria</kwd></kwd-group></article-meta></front>
 <body><sec><title>Results</title>
-<p>They grew<xref>1</xref> fast (Figure 1).<fig-group>
+<p>They grew<xref ref-type="bibr">1</xref> fast (Figure 1).<fig-group>
 <fig><object-id>x</object-id><label>Figure 1.</label><caption><title>Growth.</title><p>Bars: 2 mm.</p>
 <p>DOI: http://dx.doi.org/10.7554/eLife.1.2</p></caption><graphic/></fig>
 <fig><label>Figure 1S.</label><caption><title>More.</title></caption></fig></fig-group> Then they stopped.</p>
@@ -35,7 +35,7 @@ def test_an_article_has_title_abstract_and_body_in_reading_order() -> None:
         "Abstract",
         "We grew 12 strains.",
         "Results",
-        "They grew1 fast (Figure 1). Then they stopped.",
+        "They grew fast (Figure 1). Then they stopped.",
         "Figure 1. Growth. Bars: 2 mm.",
         "Figure 1S. More.",
         "Counts",

@@ -23,7 +23,8 @@ class CaseIndex(Protocol):
     passages: Sequence[Passage]
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """The `min(k, len(passages))` best hits of each query, by descending score.
+        """The `min(k, len(passages))` best hits of each query, by descending score. `BM25Index` finds none for a query
+        without a term of the case; `DenseIndex` always finds the nearest, because a cosine has no zero of its own.
 
         Raises:
             InvalidSize: k is below 1.

@@ -6,16 +6,28 @@ that contains its placeholder characters (`♬`, `∯`), ends sentences at `para
 lines.
 
 An ambiguous mark does not end a sentence: a sentence that is too long costs a passage a few words, but half a sentence
-can lose a negation.
+can lose a negation. Full stops of other scripts are not ambiguous and need no space behind them.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from retrieval.errors import at_least_one
+from retrieval.words import IDEOGRAPHS, UNSPACED, WORD, count_words
 
 SPLITTER = 1
-"""Version of the rules. Increase it when a text is split differently, so that stored vectors are made again."""
+"""Version of the rules. Increase it when all texts are split differently, so that stored vectors are made again."""
+OTHER_SCRIPTS = 2
+"""Version of the rules for other scripts, which concern the texts that `splitter_version` names."""
+_ENDS = "。｡！？‼⁇⁈⁉।॥؟۔։።፧။។៕།༎᠃"
+_END = re.compile(
+    rf"(?:[{_ENDS}]+|．(?!\d)|(?<=[{IDEOGRAPHS}])[.!?]+(?=[{IDEOGRAPHS}]))(?![」』”’）】》〉〕)\]]*[，、；：,;:])[」』”’）】》〉〕)\]]*"
+)
+"""A full stop that needs no space behind it, with what closes behind it, such as a quotation mark."""
+_OTHER_SCRIPT = re.compile(f"[{UNSPACED}{_ENDS}．]")
+_CLAUSE = re.compile(r"[^\s，、；：]+[，、；：]*|[，、；：]+")
 _MARKS = ".!?…"
 _OPENERS = "\"'“‘„«([{<*_"
 _CLOSERS = "\"'”’»)]}>*_"
@@ -75,10 +87,11 @@ class Passage:
 
 
 def split_passages(text: str, words: int = 100) -> list[Passage]:
-    """Packs sentences in order into passages of at most `words` whitespace-separated words.
+    """Packs sentences in order into passages of at most `words` words (`retrieval.words.count_words`).
 
-    A longer sentence becomes a passage of its own. Every non-space character is in exactly one passage. A blank text
-    has no passages.
+    A longer sentence becomes a passage of its own. In a script without spaces, where a paragraph may have no full stop,
+    it is cut at spaces and commas, and a longer part between words. Every non-space character is in exactly one
+    passage. A blank text has no passages.
 
     Raises:
         InvalidSize: `words` is below 1.
@@ -86,8 +99,8 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
     at_least_one("words per passage", words)
     spans: list[tuple[int, int]] = []
     words_left = 0
-    for start, end in sentences(text):
-        length = len(text[start:end].split())
+    for start, end in _pieces(text, words):
+        length = count_words(text[start:end])
         if spans and length <= words_left:
             spans[-1] = (spans[-1][0], end)
             words_left -= length
@@ -97,14 +110,33 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
     return [Passage(index, start, end, text[start:end]) for index, (start, end) in enumerate(spans)]
 
 
+def splitter_version(text: str) -> int:
+    """The version of the rules that split a text: `OTHER_SCRIPTS` if it has a letter of a script without spaces or a
+    full stop of another script, else `SPLITTER`."""
+    return SPLITTER if text.isascii() or not _OTHER_SCRIPT.search(text) else OTHER_SCRIPTS
+
+
+def _pieces(text: str, words: int) -> Iterator[tuple[int, int]]:
+    """The sentences of a text. A sentence of more than `words` words is cut if most of them are not between spaces."""
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        count = count_words(sentence)
+        if count <= words or count < 2 * len(sentence.split()):
+            yield start, end
+            continue
+        for clause in _CLAUSE.finditer(text, start, end):
+            starts = [word.start() for word in WORD.finditer(text, clause.start(), clause.end())][::words]
+            yield from pairwise([*starts, clause.end()])
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """The character spans `[start, end)` of the sentences, in order, without surrounding whitespace.
 
     A line break always ends a sentence, because headings, bullets and numbered paragraphs end there.
     """
     spans: list[tuple[int, int]] = []
-    for line in _LINE.finditer(text):
-        line_words = list(_WORD.finditer(text, line.start(), line.end()))
+    for segment in _segments(text):
+        line_words = list(_WORD.finditer(text, *segment))
         first = 0
         for last, word in enumerate(line_words):
             following = line_words[last + 1].group() if last + 1 < len(line_words) else None
@@ -112,6 +144,17 @@ def sentences(text: str) -> list[tuple[int, int]]:
                 spans.append((line_words[first].start(), word.end()))
                 first = last + 1
     return spans
+
+
+def _segments(text: str) -> Iterator[tuple[int, int]]:
+    """The lines of a text, cut behind full stops that need no space."""
+    has_ends = not text.isascii() and _END.search(text) is not None
+    for line in _LINE.finditer(text):
+        start = line.start()
+        for end in _END.finditer(text, *line.span()) if has_ends else ():
+            yield start, end.end()
+            start = end.end()
+        yield start, line.end()
 
 
 def _ends(word: str, following: str, *, is_first: bool) -> bool:

@@ -1,8 +1,7 @@
 """Splits running prose, such as a novel, into sentences.
 
 `passages.sentences` ends a sentence at every line break, which suits reports with headings and numbered paragraphs. A
-book in plain text breaks its lines at about 70 characters. Here such a break is white space, and Chinese and Japanese
-sentences end at their own marks.
+book in plain text breaks its lines at about 70 characters. Here such a break is white space.
 """
 
 import re
@@ -17,7 +16,6 @@ LONGEST = 2_000
 split at its lines."""
 _BREAK = re.compile(r"[^\S\n]*\n[^\S\n]*(?=\S)(?![-*•|#>]\s|\d+[.)]\s)")
 """One line break, unless a list item, a quotation or a table row follows."""
-_IDEOGRAPHIC_END = re.compile(r"[。！？]+[」』”’）]*\s*")
 
 
 def prose_sentences(text: str) -> list[tuple[int, int]]:
@@ -26,10 +24,9 @@ def prose_sentences(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, end in sentences(_unwrapped(text)):
         if end - start <= LONGEST:
-            found += _ideographic(text, start, end)
-            continue
-        for first, last in sentences(text[start:end]):
-            found += _ideographic(text, start + first, start + last)
+            found.append((start, end))
+        else:
+            found += [(start + first, start + last) for first, last in sentences(text[start:end])]
     return found
 
 
@@ -43,11 +40,3 @@ def _unwrapped(text: str) -> str:
             at = match.end()
     return "".join([*parts, text[at:]])
 
-
-def _ideographic(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of a sentence that end with a Chinese or Japanese mark."""
-    spans, first = [], start
-    for match in _IDEOGRAPHIC_END.finditer(text, start, end):
-        spans.append((first, match.start() + len(match[0].rstrip())))
-        first = match.end()
-    return [*spans, (first, end)] if first < end else spans

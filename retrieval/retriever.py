@@ -57,6 +57,7 @@ class Retriever:
 
     def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Hit]]:
         """Returns the `min(k, passages of the case)` best hits of each (case id, query), in the order of the requests.
+        BM25 returns none where no passage has a term of the query.
 
         One call embeds the passages of all cases that have no index yet; another call embeds all queries. The retriever
         stays usable after an error.

@@ -26,7 +26,7 @@ from uuid import uuid4
 import numpy as np
 
 from retrieval.embedders import Embedder, Vectors, check_vectors, uncached
-from retrieval.passages import SPLITTER, Passage, split_passages
+from retrieval.passages import SPLITTER, Passage, split_passages, splitter_version
 
 MANIFEST, SUFFIX = "store.json", ".vectors"
 SHARD_CASES = 16
@@ -244,8 +244,11 @@ def missing_cases(store: VectorStore, texts: Mapping[str, str], case_ids: Sequen
 
 
 def text_digest(text: str) -> str:
-    """SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """SHA-256 of a text. A text that the rules for other scripts split differently than `SPLITTER` has another digest
+    than in stores of those rules, so its vectors are made again, and all other stored vectors stay valid."""
+    version = splitter_version(text)
+    suffix = b"" if version == SPLITTER else b"\0splitter %d" % version
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass") + suffix).hexdigest()
 
 
 def passages_digest(passages: Sequence[Passage]) -> str:

@@ -15,6 +15,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.statistics.intervals import binomial_p
+from retrieval.words import count_words
 
 BINS = 10
 """Approximate number of bars in a histogram of context lengths."""
@@ -84,12 +85,12 @@ class DatasetStats:
 def compute_stats(
     data: PairSet, tokenizer: SafeTokenizer, tokenizer_name: str, config: EpisodeConfig | None = None
 ) -> DatasetStats:
-    """Compute the statistics of a set of pairs. Lengths are in tokens and in white-space-separated words. `config` is
+    """Compute the statistics of a set of pairs. Lengths are in tokens and in words. `config` is
     the episode whose prompts are measured."""
     tokens: Measure = lru_cache(maxsize=4096)(
         lambda text, untrusted: len(tokenizer.encode_untrusted(text) if untrusted else tokenizer.encode_trusted(text))
     )
-    words: Measure = lru_cache(maxsize=4096)(lambda text, _: len(text.split()))
+    words: Measure = lru_cache(maxsize=4096)(lambda text, _: count_words(text))
     episode = PromptLengths(tokenizer, config) if config else None
     shown = config or EpisodeConfig(search=False)
     prompts = [

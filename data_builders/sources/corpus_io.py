@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from judge_r1.core import tabular
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import BadJson, parse_json
+from retrieval.words import count_words
 
 T = TypeVar("T")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
@@ -102,8 +103,8 @@ def contains_line(text: str, line: str) -> bool:
 
 
 def words(text: str) -> int:
-    """The number of words, separated by white space."""
-    return len(text.split())
+    """The number of words."""
+    return count_words(text)
 
 
 class CorpusRow(tabular.Row):

@@ -21,6 +21,7 @@ from data_builders.splits.index import CaseEntry, PairIndex
 from judge_r1.core.jsonl import lines_at
 from judge_r1.core.pair_set import CASES_FILE
 from judge_r1.core.records import Case
+from retrieval.words import has_unspaced, terms
 
 WORDS = 8
 BANDS, ROWS = 128, 3
@@ -40,8 +41,10 @@ _OFFSETS = np.array([_RANDOM.getrandbits(64) for _ in range(BANDS * ROWS)], dtyp
 
 
 def shingles(text: str) -> Shingles:
-    """The distinct runs of WORDS words of a text as sorted 64-bit hashes. A shorter text is one run."""
-    words = [_word(word) for word in re.findall(r"\w+", text.casefold())]
+    """The distinct runs of WORDS words of a text as sorted 64-bit hashes. A shorter text is one run. In scripts without
+    spaces, the terms of a search take the place of words."""
+    found = terms(text) if has_unspaced(text) else re.findall(r"\w+", text.casefold())
+    words = [_word(word) for word in found]
     if not words:
         return np.zeros(0, dtype=np.uint64)
     hashes = np.array(words, dtype=np.uint64)

@@ -39,6 +39,9 @@ def search(
     texts = {name: case.context for name, case in cases.items()}
     searcher = Retriever(texts, method=retriever, passage_words=passage_words)
     console = Console()
-    for rank, hit in enumerate(searcher.search([(case_id, query)], k)[0], 1):
+    hits = searcher.search([(case_id, query)], k)[0]
+    if not hits:
+        console.print("nothing found: no passage has a term of the query", highlight=False)
+    for rank, hit in enumerate(hits, 1):
         console.rule(f"{rank}   score {hit.score:.3f}   characters {hit.passage.start}-{hit.passage.end}", align="left")
         console.print(printable(hit.passage.text), markup=False, highlight=False)

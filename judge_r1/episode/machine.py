@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.config import Budget, BudgetTooSmall
-from judge_r1.episode.observation import NOTHING_FITS, EpisodeTokenizer, no_action_notice, query_too_long, render
+from judge_r1.episode.observation import (
+    NOTHING_FITS,
+    NOTHING_FOUND,
+    EpisodeTokenizer,
+    no_action_notice,
+    query_too_long,
+    render,
+)
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.thoughts import without_thoughts
-from retrieval.bm25 import words
+from retrieval.words import terms
 
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""
@@ -150,7 +157,7 @@ class Episode:
         while True:
             notice = f"{left} searches left"
             if not shown:
-                notice = f"{NOTHING_FITS if passages else 'nothing found'}; {notice}"
+                notice = f"{NOTHING_FITS if passages else NOTHING_FOUND}; {notice}"
             ids, text = render(self.tokenizer, [p.text for p in shown], notice)
             if len(ids) <= self.budget.observation_tokens or not shown:
                 break
@@ -195,7 +202,7 @@ class Episode:
     def _check_notices_fit(self) -> None:
         if not self.budget.max_searches:
             return
-        notices = [f"{NOTHING_FITS}; {self.budget.max_searches - 1} searches left"]
+        notices = [f"{reason}; {self.budget.max_searches - 1} searches left" for reason in (NOTHING_FITS, NOTHING_FOUND)]
         if self.budget.no_action == "notice":
             notices.append(no_action_notice(self.budget.max_searches - 1))
         if self.budget.query_words is not None:
@@ -235,7 +242,7 @@ class Episode:
         longest, left = self.budget.query_words, self.budget.max_searches - self._searches
         if not query:
             self._reply_with_notice(query, f"empty query; {left} searches left")
-        elif longest is not None and len(words(query)) > longest:
+        elif longest is not None and len(terms(query)) > longest:
             self._reply_with_notice(query, query_too_long(longest, left))
         else:
             self._state = Search(query)

@@ -5,6 +5,8 @@ from typing import Protocol
 
 from judge_r1.episode.tags import escape_tags
 
+NOTHING_FOUND = "nothing found"
+"""No passage of the case has a term of the query. Only BM25 can tell: embeddings always have a nearest passage."""
 NOTHING_FITS = "no passage fits here"
 
 

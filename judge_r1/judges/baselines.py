@@ -9,6 +9,7 @@ from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from retrieval.words import count_words, tokens
 
 Rule = Callable[[JudgeRequest, PairwiseTask], float]
 """Returns a margin: above 0 prefers the candidate shown first, below 0 the second, 0 is a tie."""
@@ -48,15 +49,15 @@ def always_a(request: JudgeRequest, task: PairwiseTask) -> float:
 
 def longer(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate with more words."""
-    return len(task.reasoning_a.split()) - len(task.reasoning_b.split())
+    return count_words(task.reasoning_a) - count_words(task.reasoning_b)
 
 
 def overlap(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate that shares more of its distinct words with the case, or with the request where there is none."""
-    given = set((task.context or task.decision).lower().split())
+    given = set(tokens(task.context or task.decision))
 
     def share(text: str) -> float:
-        words = set(text.lower().split())
+        words = set(tokens(text))
         return len(words & given) / len(words) if words else 0.0
 
     return share(task.reasoning_a) - share(task.reasoning_b)

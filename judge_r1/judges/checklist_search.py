@@ -26,6 +26,7 @@ from judge_r1.judges.checklist_form import write_answer, write_queries
 from judge_r1.judges.checklist_task import ChecklistTask, read_score
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 from judge_r1.judges.search import CaseSearcher
+from retrieval.words import count_words
 
 _QUERY, _ITEM = "checklist-query", "checklist-item"
 _NUMBERING = re.compile(r"^\W*(?:\d+[.)]|[-*•])?\s*")
@@ -106,7 +107,7 @@ class _Cell:
         levels = [f"{level:g}" for level in self.criterion.levels]
         fields = {
             "instruction": _task(self.request).instruction,
-            "words": str(len(_task(self.request).response.split())),
+            "words": str(count_words(_task(self.request).response)),
             "passages": shown or "(none)",
             "question": self.criterion.question,
             "levels": ", ".join(f"{n} ({c})" for n, c in zip(levels, choices, strict=True))

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from factories import ANY_EVENT
 from fake_judge_endpoint import chat_completion, error_response
 
 from judge_r1.core.record_base import content_hash
@@ -14,7 +15,7 @@ def searching(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     messages = body["messages"]
     drawn = int(content_hash(messages[1]["content"], body.get("seed")), 16)
     if "stop" in body and len(messages) == 2:
-        return chat_completion(f"looking<search>fact {drawn % 5}")
+        return chat_completion(f"looking<search>{ANY_EVENT} {drawn % 5}")
     if drawn % 12 == 0:
         return chat_completion("<answer>neither")
     if drawn % 12 == 1:

@@ -14,7 +14,7 @@ from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
 from judge_r1.evaluation.summary import compared
 from judge_r1.statistics.intervals import clustered_mean_ci
-from retrieval.bm25 import words
+from retrieval.words import count_words, terms
 
 KIND_OF = {(1.0, 1.0): "both right", (0.0, 1.0): "mended", (1.0, 0.0): "broken", (0.0, 0.0): "both wrong"}
 """The kind of an item by the scores of the first and of the second judge."""
@@ -116,7 +116,7 @@ def lengths(judged: Judged) -> dict[str, float]:
     for item in judged.benchmark.items:
         task = judged.benchmark.task(item, judged.results.traces[item.item_id][0].order)
         context = task.context if isinstance(task, PairwiseTask) else ""
-        word_counts[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
+        word_counts[item.item_id] = float(sum(count_words(text) for text in (context, item.instruction, *item.texts)))
     return word_counts
 
 
@@ -197,9 +197,9 @@ def similarity(one: str, other: str) -> float:
     """The Ratcliff-Obershelp similarity of two texts: 2·M / T in [0, 1].
 
     M is the number of words that match in order, longest common blocks first, and T the number of words of both texts.
-    Words are lower-cased runs of word characters. The similarity is 1 for texts with the same words in the same order
+    Words are `retrieval.words.terms`. The similarity is 1 for texts with the same words in the same order
     and 0 for texts without a common word. If several blocks are equally long, the match depends on the order of the
     two texts, so the result is the mean of both orders.
     """
-    a, b = words(one), words(other)
+    a, b = terms(one), terms(other)
     return fmean(SequenceMatcher(None, *texts, autojunk=False).ratio() for texts in ((a, b), (b, a)))

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from retrieval.bm25 import words
 from retrieval.passages import sentences
+from retrieval.words import terms
 
 RUN = 5
 """The length of an exact quotation in words. A shorter sentence of at least `LEAST` words counts as a whole."""
@@ -16,14 +16,14 @@ Words = Sequence[str]
 
 def units(source: str) -> list[Words]:
     """The quotable units of a text: all its words, and its sentences of `LEAST` to `RUN` - 1 words."""
-    short = [words(source[start:end]) for start, end in sentences(source)]
-    return [words(source), *(sentence for sentence in short if LEAST <= len(sentence) < RUN)]
+    short = [terms(source[start:end]) for start, end in sentences(source)]
+    return [terms(source), *(sentence for sentence in short if LEAST <= len(sentence) < RUN)]
 
 
 def quotes(text: Words, source: Sequence[Words]) -> bool:
     """True if `text` quotes one of the units of a source, exactly or nearly.
 
-    Words are lower-cased runs of word characters, so punctuation and line breaks do not count. A quotation is a shift d
+    Words are `retrieval.words.terms`, so punctuation and line breaks do not count. A quotation is a shift d
     with t[i] = s[i + d], for the words t of the text and s of a unit, for RUN consecutive words i (all words of a
     shorter unit) or for SAME of WINDOW consecutive words. Inserted and omitted words end a quotation; replaced words do
     not end a near quotation.

@@ -14,7 +14,7 @@ from judge_r1.evaluation.analysis.measures import measured, measured_cell
 from judge_r1.evaluation.analysis.principle_mentions import named_principles
 from judge_r1.evaluation.analysis.quote_detection import holds, quotations, quotes, units
 from judge_r1.evaluation.report.tables import NONE, Grid, share
-from retrieval.bm25 import words
+from retrieval.words import terms
 
 PAPER = (("Qwen3-8B", 0.496, 1.0, 0.956), ("GRPO-8B", 0.574, 1.0, 0.964))
 """Table 15: accuracy, Principle Naming and Evidence Citation, on out-of-distribution pairs without a case corpus."""
@@ -69,7 +69,7 @@ def traits(judged: Judged) -> list[Traits]:
                 continue
             blocks = reasoning_of(trace.trajectory)
             style = str(judged.members[trace.member].settings.get("prompt", "standard"))
-            block_words = [words(unescape_tags(block)) for block in blocks]
+            block_words = [terms(unescape_tags(block)) for block in blocks]
             named = named_principles(blocks, style)
             pair = judged.benchmark.labels.get(item.item_id)
             case, own = _cites(block_words, task) if task.context else (None, None)
@@ -139,6 +139,6 @@ def _cites(blocks: Sequence[Sequence[str]], task: PairwiseTask) -> tuple[bool, b
     The second excludes a judge that only repeats the quotations of a candidate.
     """
     context = units(task.context)
-    candidates = [words(task.reasoning_a), words(task.reasoning_b)]
+    candidates = [terms(task.reasoning_a), terms(task.reasoning_b)]
     found = [quotation for block in blocks for quotation in quotations(block, context)]
     return bool(found), any(not any(holds(text, quotation) for text in candidates) for quotation in found)

@@ -7,6 +7,7 @@ from judge_r1.core.memory import DocumentMemory
 from judge_r1.judges.memo.report import NOT_GIVEN
 from judge_r1.judges.memo.scanner import Section
 from retrieval.prose import prose_sentences
+from retrieval.words import count_words
 
 Index = Literal["both", "notes", "document"]
 LEGEND = (
@@ -52,7 +53,7 @@ def searchable_text(
 
 def stand_in(name: str, sections: Sequence[Section], index: Index) -> str:
     """What the judge is shown in the place of a candidate."""
-    words = sum(len(section.text.split()) for section in sections)
+    words = sum(count_words(section.text) for section in sections)
     kinds = {"both": "Its text and notes on it", "notes": "Notes on it", "document": "Its text"}[index]
     return (
         f"(Document {name}: {words} words in {len(sections)} sections. {kinds} can be searched; nothing of it is shown "

@@ -1,14 +1,12 @@
 """The scanner: splits a document into sections of whole sentences."""
 
-import re
 from dataclasses import dataclass
 
 from retrieval.prose import prose_sentences
+from retrieval.words import WORD, count_words
 
 FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"
 """The context of the first of several sections in stride mode."""
-_IDEOGRAPH = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
 
 
 @dataclass(frozen=True)
@@ -24,17 +22,16 @@ class Section:
 
 
 class WordCounter:
-    """Counts and cuts by whitespace-separated words, where the model's tokenizer is unknown. Each Chinese or Japanese
-    character is a word, because these languages write no spaces."""
+    """Counts and cuts by words (`retrieval.words`), where the model's tokenizer is unknown."""
 
     unit = "words"
 
     def count(self, text: str) -> int:
-        return sum(1 for _ in _WORD.finditer(text))
+        return count_words(text)
 
     def tail(self, text: str, tokens: int) -> str:
         """The last `tokens` tokens of a text."""
-        starts = [match.start() for match in _WORD.finditer(text)][-tokens:] if tokens else []
+        starts = [match.start() for match in WORD.finditer(text)][-tokens:] if tokens else []
         return " ".join(text[starts[0] :].split()) if starts else ""
 
 

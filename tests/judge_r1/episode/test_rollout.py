@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 import real_tokenizers
-from factories import mini_pairs
+from factories import ANY_EVENT, mini_pairs
 from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
@@ -44,7 +44,7 @@ def gold(index: int) -> str:
 def test_rewarded_trajectories_are_in_the_order_of_the_pairs(tokenizer: SafeTokenizer) -> None:
     large = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
     pairs = [DATA.pairs[i] for i in (3, 0, 3)]
-    lines = [["<search>paid</search>", gold(3)], ["nothing\0"], [gold(0)]]
+    lines = [[f"<search>{ANY_EVENT}</search>", gold(3)], ["nothing\0"], [gold(0)]]
     eos = tokenizer.encode_trusted("\0")
     trajectories = RolloutRunner(DATA, large, tokenizer, ScriptedBackend(tokenizer, lines), eos).run(pairs, Sampling())
     assert [trajectory.ended for trajectory in trajectories] == ["answer", "no_answer", "answer"]
@@ -107,9 +107,9 @@ def test_each_episode_searches_its_own_case() -> None:
     retriever = new_retriever(DATA.texts, CONFIG)
     ids = list(DATA.cases)[:4]
     search = batch_search(retriever, ids, 3)
-    found = search([(2, "paid"), (0, "paid"), (2, "paid"), (3, ids[1])])
-    assert [{e.case_id for e in passages} for passages in found] == [{ids[2]}, {ids[0]}, {ids[2]}, {ids[3]}]
-    assert found[0] == found[2] == case_search(retriever, ids[2], "paid", 3)
+    found = search([(2, ANY_EVENT), (0, ANY_EVENT), (2, ANY_EVENT), (3, f"{ids[1]} {ANY_EVENT}"), (1, ids[1])])
+    assert [{e.case_id for e in passages} for passages in found] == [{ids[2]}, {ids[0]}, {ids[2]}, {ids[3]}, set()]
+    assert found[0] == found[2] == case_search(retriever, ids[2], ANY_EVENT, 3)
     for passages in found:
         for e in passages:
             assert e.text == DATA.cases[e.case_id].context[e.start : e.end]

@@ -66,8 +66,8 @@ def test_the_name_and_the_settings_tell_the_decoder(folder: Path) -> None:
 
 
 def test_each_question_from_passages_is_valid_too(folder: Path) -> None:
-    long = " ".join(f"Sentence {n} is plain." for n in range(300))
-    spec = f"checklist:decoding=constrained,form=search,retriever=bm25@{folder}"
+    long = " ".join(f"Sentence {n} is plain." for n in range(60))
+    spec = f"checklist:decoding=constrained,form=search,retriever=bundled:e5-small@{folder}"
     (output,) = run_all(make_judge(spec, JudgeBuild("")), [request(long)])
     verdict = output.verdict
     assert isinstance(verdict, ChecklistVerdict)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import make_case, make_pair
+from factories import ANY_EVENT, make_case, make_pair
 from fake_judge_endpoint import JudgeServer, chat_completion
 from split_factories import folder, mini_folder
 
@@ -204,7 +204,7 @@ def test_the_global_index_returns_passages_of_other_cases_under_their_own_ids(ho
     case_ids = sorted(benchmark.texts)
     for other in case_ids[1:]:
         query = benchmark.texts[other].split(".")[0]
-        assert {passage.case_id for passage in alone.of_case(case_ids[0])(query)} == {case_ids[0]}
+        assert {passage.case_id for passage in alone.of_case(case_ids[0])(f"{query} {ANY_EVENT}")} == {case_ids[0]}
         found = together.of_case(case_ids[0])(query)
         assert other in {passage.case_id for passage in found}
         assert all(benchmark.texts[p.case_id][p.start : p.end] == p.text for p in found)

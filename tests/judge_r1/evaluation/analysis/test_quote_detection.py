@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_r1.evaluation.analysis.quote_detection import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
-from retrieval.bm25 import words
+from retrieval.words import terms as words
 
 CASE = (
     "The applicant was released on 4 May 1999 after nine months. He paid 34 crowns. Nobody asked him why he had paid."

@@ -59,7 +59,7 @@ def model(body: dict[str, Any]) -> str:
     assert GOOD not in user
     assert "[A 3 note] is a note on that section" in user
     if len(messages) == 2:
-        return "<search>misspelled"
+        return "<search>misspelled ship"
     shown = messages[-1]["content"]
     noted = [name for name in "AB" if f"[{name} 1 note] fluency" in shown]
     comparison = {("A",): "A<B", ("B",): "A>B"}.get(tuple(noted))

@@ -52,4 +52,3 @@ class BM25Index:
         for where, weights in known:
             scores[where] += weights
         return [Hit(self.passages[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:k]]
-

@@ -39,4 +39,3 @@ def _unwrapped(text: str) -> str:
             parts += [text[at : match.start()], " " * (match.end() - match.start())]
             at = match.end()
     return "".join([*parts, text[at:]])
-

@@ -28,8 +28,8 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 WORD = re.compile(
     rf"[{IDEOGRAPHS}]|(?:[{_LETTERS}][{_LETTER_MARKS}]*){{1,4}}|[{_TIBETAN}]+[\u0f00-\u0f3f]*|[^\s{UNSPACED}]+"
 )
-"""A word for a count: a run without spaces, one Chinese or Japanese character, or four letters of a script such as Thai,
-whose words have about four."""
+"""A word for a count: a run without spaces, one Chinese or Japanese character, or four letters of a script such as
+Thai, whose words have about four."""
 
 _HANGUL = "\uac00-\ud7af"
 _JOINED = rf"{IDEOGRAPHS}{_LETTERS}{_HANGUL}"
@@ -61,8 +61,8 @@ def folded(text: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text or query: its `folded` runs of word characters. Runs of scripts without spaces, and of Hangul,
-    are read as overlapping pairs of characters; a single character is a term of its own."""
+    """The terms of a text or query: its `folded` runs of word characters. Runs of scripts without spaces, and of
+    Hangul, are read as overlapping pairs of characters; a single character is a term of its own."""
     return [term for run in _runs(text) for term in _pairs(run)]
 
 

@@ -105,14 +105,12 @@ def paper_text(paper: Any, where: str, changes: Changes) -> tuple[str, int]:
         elif kind == "label":  # "Figure 1.", joined to its caption
             label = content
         else:
-            own_links = linked.get(str(node.get("ix")), {})
-            block = (
-                markup_text(content, at, changes)
-                if kind in _MARKUP_NODES
-                else without_citations(content, own_links, changes)
-            )
-            if kind == "fig":
+            if kind in _MARKUP_NODES:
+                block = markup_text(content, at, changes)
+            elif kind == "fig":
                 block = one_line(str(take(node, "meta", dict, at).get("caption") or ""))
+            else:
+                block = without_citations(content, linked.get(str(node.get("ix"))), changes)
             blocks.append(f"{label} {block}".strip())
             label = ""
     return repaired("\n\n".join(block for block in [*blocks, label] if block), changes), left_out

@@ -45,7 +45,7 @@ def _objects(entries: Any) -> Iterable[Mapping[str, Any]]:
     return (entry for entry in entries if isinstance(entry, dict)) if isinstance(entries, list) else ()
 
 
-def without_citations(text: str, linked: Mapping[int, int], changes: Changes) -> str:
+def without_citations(text: str, linked: Mapping[int, int] | None, changes: Changes) -> str:
     """The text of a node without the citations to its `linked` references."""
     if not linked:
         return text

@@ -202,7 +202,9 @@ class Episode:
     def _check_notices_fit(self) -> None:
         if not self.budget.max_searches:
             return
-        notices = [f"{reason}; {self.budget.max_searches - 1} searches left" for reason in (NOTHING_FITS, NOTHING_FOUND)]
+        notices = [
+            f"{reason}; {self.budget.max_searches - 1} searches left" for reason in (NOTHING_FITS, NOTHING_FOUND)
+        ]
         if self.budget.no_action == "notice":
             notices.append(no_action_notice(self.budget.max_searches - 1))
         if self.budget.query_words is not None:

@@ -14,7 +14,7 @@ from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex, Hit
 from retrieval.dense import DenseIndex
 from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize, InvalidText
-from retrieval.passages import Passage, split_passages
+from retrieval.passages import Passage, sentences, split_passages
 
 DIM = 16
 TEXT = "kara paid 34 . olga signed march . kara left town . the deed was false . olga paid kara ."
@@ -107,6 +107,9 @@ def test_bm25_equals_its_definition(texts: list[str], query: str, k: int) -> Non
     index = BM25Index([Passage(i, 0, len(text), text) for i, text in enumerate(texts)])
     [hits] = index.search([query], k)
     expected = bm25_by_definition(texts, query)
+    if not any(expected):  # the query shares no word with any passage
+        assert hits == []
+        return
     assert [hit.score for hit in hits] == pytest.approx(sorted(expected, reverse=True)[:k])
     assert [hit.score for hit in hits] == pytest.approx([expected[hit.passage.index] for hit in hits])
     for one, other in pairwise(hits):
@@ -123,6 +126,38 @@ def test_k_beyond_the_case_returns_every_passage() -> None:
         assert sorted(hit.passage.index for hit in hits) == list(range(5))
         assert index.search(["kara"], 2) == [hits[:2]]
         assert all(isinstance(hit, Hit) and hit.passage in index.passages for hit in hits)
+
+
+CHINESE = "患者因发热入院。血氧饱和度（SpO₂）为９５％。给予抗生素治疗。诊断为肺癌。"
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "found"),
+    [
+        (CHINESE, "血氧饱和度", "血氧饱和度（SpO₂）为９５％。"),
+        (CHINESE, "spo2", "血氧饱和度（SpO₂）为９５％。"),
+        (CHINESE, "95", "血氧饱和度（SpO₂）为９５％。"),
+        (CHINESE, "癌", "诊断为肺癌。"),
+        ("ผู้ป่วยมีไข้สูง\nแพทย์ให้ยา", "ไข้", "ผู้ป่วยมีไข้สูง"),
+        ("환자는 열이 났다.\n의사가 왔다.", "환자", "환자는 열이 났다."),
+        ("The cafe\u0301 closed.\nIt rained.", "café", "The cafe\u0301 closed."),
+        ("WBC was 3 × 10⁹/L.\nIt rained.", "10^9", "WBC was 3 × 10⁹/L."),
+        ("It rained.\nरोगी आया।", "रोगी", "रोगी आया।"),
+    ],
+)
+def test_bm25_finds_a_query_in_any_script_with_exact_offsets(text: str, query: str, found: str) -> None:
+    one_by_one = [Passage(i, start, end, text[start:end]) for i, (start, end) in enumerate(sentences(text))]
+    [hits] = BM25Index(one_by_one).search([query], 1)
+    assert [hit.passage.text for hit in hits] == [found]
+    assert hits[0].score > 0
+    assert text[hits[0].passage.start : hits[0].passage.end] == found
+
+
+def test_bm25_finds_nothing_for_a_query_without_a_term_of_the_case_and_vectors_the_nearest() -> None:
+    dense, bm25 = indexes_of(TEXT)
+    assert bm25.search(["???", "zebra", "kara"], 2)[:2] == [[], []]
+    assert len(bm25.search(["kara"], 9)[0]) == 5, "passages without a term follow those with one"
+    assert len(dense.search(["zebra"], 2)[0]) == 2
 
 
 @pytest.mark.parametrize("k", [0, -1])

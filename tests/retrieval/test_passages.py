@@ -4,11 +4,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from retrieval.errors import InvalidSize
-from retrieval.passages import sentences, split_passages
+from retrieval.passages import OTHER_SCRIPTS, SPLITTER, sentences, split_passages, splitter_version
+from retrieval.words import count_words
 
 NASTY = (
     st.text()
@@ -39,8 +40,12 @@ def test_sentence_spans_are_exact_on_any_text(text: str) -> None:
     assert all(covered[i] or char.isspace() for i, char in enumerate(text))
 
 
+OTHER = st.text(alphabet="人血。，！」 \nกไข้aB.1।។བ་")
+
+
 @given(NASTY, st.integers(1, 12))
 def test_passages_are_whole_sentences_packed_greedily(text: str, words: int) -> None:
+    assume(splitter_version(text) == SPLITTER)
     passages, spans = split_passages(text, words), sentences(text)
     assert [p.index for p in passages] == list(range(len(passages)))
     by_passage = [[s for s in spans if p.start <= s[0] and s[1] <= p.end] for p in passages]
@@ -55,6 +60,58 @@ def test_passages_are_whole_sentences_packed_greedily(text: str, words: int) -> 
         assert sum(count(*s) for s in inside) <= words or len(inside) == 1
     for inside, following in pairwise(by_passage):  # the next sentence would not fit
         assert sum(count(*s) for s in inside) + count(*following[0]) > words
+
+
+@given(NASTY | OTHER, st.integers(1, 12))
+def test_passages_of_any_script_cover_the_text_exactly(text: str, words: int) -> None:
+    covered = [False] * len(text)
+    for index, passage in enumerate(split_passages(text, words)):
+        assert (passage.index, passage.text) == (index, text[passage.start : passage.end])
+        assert passage.text == passage.text.strip() != ""
+        assert not any(covered[passage.start : passage.end])
+        covered[passage.start : passage.end] = [True] * len(passage.text)
+        is_long = count_words(passage.text) > words
+        assert not is_long or 2 * len(passage.text.split()) > count_words(passage.text)  # words between spaces
+    assert all(covered[i] or char.isspace() for i, char in enumerate(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("体温39.5度。血压低！为什么？", ["体温39.5度。", "血压低！", "为什么？"]),
+        ("“是的。”医生说。他走了。", ["“是的。”", "医生说。", "他走了。"]),
+        ("他说「行こう。」、そして帰った。", ["他说「行こう。」、そして帰った。"]),
+        ("他来了.她走了!然后?", ["他来了.", "她走了!", "然后?"]),
+        ("値は３．５です．次は４です．", ["値は３．５です．", "次は４です．"]),
+        ("रोगी आया। वह गया॥", ["रोगी आया।", "वह गया॥"]),
+        ("هل جاء؟ نعم۔", ["هل جاء؟", "نعم۔"]),
+        ("គាត់មក។គាត់ទៅ។", ["គាត់មក។", "គាត់ទៅ។"]),
+        ("The value (95%) is「高」. Next one.", ["The value (95%) is「高」.", "Next one."]),
+    ],
+)
+def test_full_stops_of_other_scripts_end_a_sentence(text: str, expected: list[str]) -> None:
+    assert parts(text) == expected
+
+
+def test_a_chinese_case_is_split_into_passages_of_the_asked_length() -> None:
+    text = "".join(f"第{n}天患者体温升高，血氧饱和度下降，给予抗生素治疗。" for n in range(80))
+    passages = split_passages(text)
+    assert len(text) > 2000
+    assert len(passages) >= 20
+    assert all(count_words(passage.text) <= 100 and passage.text.endswith("。") for passage in passages)
+
+
+def test_a_long_sentence_without_spaces_is_cut_at_spaces_and_commas_and_then_between_words() -> None:
+    assert [p.text for p in split_passages("一二三，四五六、七八九", 5)] == ["一二三，", "四五六、", "七八九"]
+    assert [p.text for p in split_passages("一二三四五六七", 3)] == ["一二三", "四五六", "七"]
+    thai = split_passages("ผู้ป่วยมีไข้สูง " * 60, 100)
+    assert len(thai) == 2
+    assert all(passage.text.endswith("สูง") for passage in thai)
+
+
+def test_the_version_of_the_rules_names_the_texts_that_other_scripts_concern() -> None:
+    assert {splitter_version(text) for text in ("", "He left. é ½ µ", "да. ναι;", "환자는")} == {SPLITTER}
+    assert {splitter_version(text) for text in ("人", "ไข้", "आया।", "نعم؟", "Ａ．", "བོད")} == {OTHER_SCRIPTS}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +180,22 @@ def test_the_budget_must_be_positive() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["The patient, aged 54, had a fever (38.2 C). ", "x", ".", " .", "aaa.Aaa", ").", '"', "\n", "a. ", "(.)"]
+    "unit",
+    [
+        "The patient, aged 54, had a fever (38.2 C). ",
+        "人。",
+        "ก",
+        "人，",
+        "x",
+        ".",
+        " .",
+        "aaa.Aaa",
+        ").",
+        '"',
+        "\n",
+        "a. ",
+        "(.)",
+    ],
 )
 def test_time_is_linear_in_the_text(unit: str) -> None:
     def cpu(length: int) -> float:

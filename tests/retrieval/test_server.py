@@ -69,6 +69,7 @@ def test_a_remote_search_equals_a_local_one() -> None:
         remote = RemoteRetriever(url, token="secret")
         assert remote.search(REQUESTS, 3) == bm25().search(REQUESTS, 3)
         assert remote.search([], 3) == []
+        assert remote.search([("case 0", "zebra"), ("case 1", "kara")], 3)[0] == []
         with pytest.raises(UnknownCase, match="case 'x' is unknown"):
             remote.search([("case 0", "kara"), ("x", "kara")], 3)
         with pytest.raises(EmptyQuery):

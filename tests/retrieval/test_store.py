@@ -1,5 +1,6 @@
 """The store of vectors: contents, repairs, and what a damaged one can do."""
 
+import hashlib
 import json
 import logging
 import os
@@ -13,9 +14,18 @@ from hypothesis import strategies as st
 
 from retrieval import store as store_module
 from retrieval.embedders import Vectors
-from retrieval.passages import SPLITTER, split_passages
+from retrieval.passages import OTHER_SCRIPTS, SPLITTER, split_passages
 from retrieval.retriever import Retriever
-from retrieval.store import MANIFEST, SHARD_CASES, SUFFIX, VectorStore, fill_store, passages_digest
+from retrieval.store import (
+    MANIFEST,
+    SHARD_CASES,
+    SUFFIX,
+    VectorStore,
+    fill_store,
+    missing_cases,
+    passages_digest,
+    text_digest,
+)
 
 WORDS = 5
 CASES = {f"case-{n}": " . ".join(f"kara paid {100 * n + i}" for i in range(n % 7 + 1)) + " ." for n in range(40)}
@@ -232,6 +242,28 @@ def test_the_version_of_the_splitter_changes_with_its_rules() -> None:
         "vol. 3. The dose was 5 mg. Later it rose!\n3. The court disagreed: “No.” It said [1,2].In fact, it ended.\n"
     )
     assert (SPLITTER, passages_digest(split_passages(text * 3, 20))[:16]) == (1, "9dcea7b700346a4e")
+
+
+def test_the_version_for_other_scripts_changes_with_its_rules() -> None:
+    """If this fails, texts of other scripts are split differently: increase `OTHER_SCRIPTS`."""
+    text = "体温39.5度，血氧饱和度（SpO₂）为95%！“是的。”医生说。ผู้ป่วยมีไข้สูง อาการไอ\nरोगी आया। वह गया."
+    assert (OTHER_SCRIPTS, passages_digest(split_passages(text * 3, 20))[:16]) == (2, "de3f515b0ca265b4")
+
+
+def test_only_texts_that_other_scripts_concern_are_embedded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that was filled without these rules names all texts by their plain digests."""
+    texts = {"english": "Kara paid 34. Olga left — née Ray.", "chinese": "患者发热。血氧下降。"}
+    with monkeypatch.context() as before:
+        before.setattr(store_module, "text_digest", lambda text: hashlib.sha256(text.encode()).hexdigest())
+        filled(tmp_path, texts)
+    embedder = HashEmbedder()
+    store = VectorStore(tmp_path, embedder, WORDS)
+    embedder.passage_calls.clear()
+    assert missing_cases(store, texts, list(texts)) == {text_digest(texts["chinese"]): "chinese"}
+    assert fill_store(store, texts, list(texts)).embedded == 1
+    assert missing_cases(store, texts, list(texts)) == {}
 
 
 def test_a_manifest_names_what_vectors_depend_on(tmp_path: Path) -> None:

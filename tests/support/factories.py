@@ -13,7 +13,6 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Evidence
 
-
 ANY_EVENT = " ".join(did for events in EVENTS.values() for did in events)
 """A query that matches every passage of every case of `mini`."""
 

@@ -60,6 +60,24 @@ def test_a_row_becomes_a_case_of_the_new_domain(tmp_path: Path) -> None:
     assert case.meta == {"group": "P1", "file": "claims.jsonl", "row": 1}
 
 
+def test_repairs_of_a_text_are_counted_in_the_case_and_in_the_build_report(tmp_path: Path) -> None:
+    from data_builders.generators import generator_for
+    from data_builders.generators.base import BuildPlan
+
+    rows = [ROW | {"no": n, "file": f"{ROW['file']} {n} ofﬁces, 5 × 109/L, an inves-\ntigation."} for n in (1, 2)]
+    path = domain_file(tmp_path, rows)
+    found, _ = cases(path)
+    assert [case.context for case in found] == [
+        f"{ROW['file']} {n} offices, 5 × 10^9/L, an investigation." for n in (1, 2)
+    ]
+    changes = {"ligatures": 1, "powers of ten": 1, "words broken at a line end": 1}
+    assert [case.meta["text_changes"] for case in found] == [changes, changes]
+    generator = generator_for("custom", with_teacher=False)(BuildPlan("custom", path, reader=None))
+    for case in found:
+        generator.finalize(case)
+    assert generator.details()["text_changes"] == dict.fromkeys(changes, 2)
+
+
 def test_domain_wording_reaches_teacher_prompts_but_no_record(tmp_path: Path) -> None:
     assert domain_text("insurance claims").role == "an expert in the field 'insurance claims'"
     ((case,), _) = cases(domain_file(tmp_path))

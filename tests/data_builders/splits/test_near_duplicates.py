@@ -36,6 +36,14 @@ def test_case_and_punctuation_are_ignored() -> None:
     assert jaccard(shingles("The Court, on 3 May, held: no!"), shingles("the court on 3 may held no")) == 1.0
 
 
+def test_copies_in_a_script_without_spaces_are_found() -> None:
+    text = "".join(f"第{n}天患者体温升高并伴有咳嗽，给予药物{n * 7}毫克。" for n in range(40))
+    other = "".join(f"原告在{n}号法庭要求被告赔偿{n * 13}元，法院驳回了请求。" for n in range(40))
+    [(one, copy, likeness)] = found([text, other, text.replace("药物3", "药品3")])
+    assert (one, copy) == (0, 2)
+    assert 0.8 < likeness < 1
+
+
 def test_word_order_matters() -> None:
     text = words(60, 0)
     assert jaccard(shingles(" ".join(text)), shingles(" ".join(reversed(text)))) == 0.0

@@ -59,6 +59,11 @@ def test_no_positional_argument_may_be_empty(arguments: list[str]) -> None:
     assert "it must not be empty" in result.stderr
 
 
+def test_a_search_without_a_match_says_so(cases: Path) -> None:
+    result = CliRunner().invoke(app, ["search", str(cases), "zebra", "--retriever", "bm25"])
+    assert (result.exit_code, result.stdout) == (0, "nothing found: no passage has a term of the query\n")
+
+
 def test_overrides_may_end_in_an_equals_sign() -> None:
     result = CliRunner().invoke(app, ["train", "missing.yaml", "grpo.beta="])
     assert "must not be empty" not in result.stderr

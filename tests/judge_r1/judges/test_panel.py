@@ -15,9 +15,14 @@ ITEMS = [
 SUITE = LoadedBenchmark(ITEMS)
 
 
-def winners(text: str) -> list[str]:
+CHINESE = LoadedBenchmark(
+    [Item(item_id="4", cluster_id="4", instruction="患者发热咳嗽", candidates=("患者发热，", "天气晴朗很好"), gold="A")]
+)
+
+
+def winners(text: str, suite: LoadedBenchmark = SUITE) -> list[str]:
     row = make_panel(text, JudgeBuild(""))
-    found = [run_all(judge, SUITE.requests(orders=row.orders, samples=row.samples)) for judge in row.members]
+    found = [run_all(judge, suite.requests(orders=row.orders, samples=row.samples)) for judge in row.members]
     verdicts = [output.verdict for outputs in found for output in outputs]
     return [verdict.winner for verdict in verdicts if isinstance(verdict, PairwiseVerdict)]
 
@@ -34,6 +39,11 @@ def winners(text: str) -> list[str]:
 )
 def test_judges_without_a_model(text: str, expected: list[str]) -> None:
     assert winners(text) == expected
+
+
+def test_words_are_counted_and_shared_in_scripts_without_spaces() -> None:
+    assert winners("longer", CHINESE) == ["B"]
+    assert winners("overlap", CHINESE) == ["A"]
 
 
 def test_the_coin_is_fair_enough_and_the_same_for_a_seed() -> None:

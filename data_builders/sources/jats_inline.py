@@ -40,10 +40,11 @@ def inline_text(element: ET.Element, changes: Changes, left_out: Collection[str]
         elif name == "sub":
             text += _subscript(inline_text(child, changes, left_out), so_far, tail, changes)
         elif name == "break":
-            changes["line breaks"] += 1
+            changes["line breaks"] += so_far[-1:].strip() != "" != tail[:1].strip()
             text += " "
         elif name in ("math", "tex-math"):
-            text += _formula(child, changes)
+            formula = _formula(child, changes)
+            text += f" {formula}" if so_far[-1:].isdigit() and formula[:1].isdigit() else formula
         elif name in ("alternatives", "inline-formula"):
             text += _best_rendering(child, changes, left_out, so_far)
         elif name == "disp-formula":
@@ -71,10 +72,9 @@ def _best_rendering(element: ET.Element, changes: Changes, left_out: Collection[
     """The text of an element whose children may be several renderings of one formula: of the best one."""
     found = {local_name(child): child for child in reversed(element)}
     best = next((found[name] for name in _RENDERINGS if name in found), None)
-    others = [child for child in element if child is not best and local_name(child) in _RENDERINGS]
+    others = [] if best is None else [name for name in found if name in _RENDERINGS and name != local_name(best)]
     changes["alternatives left out"] += len(others)
-    without = [*left_out, *(local_name(child) for child in others)]
-    return inline_text(element, changes, without, before)
+    return inline_text(element, changes, [*left_out, *others], before)
 
 
 def _formula(element: ET.Element, changes: Changes) -> str:

@@ -28,7 +28,8 @@ _BROKEN_WORD = re.compile(r"(?<![^\W\d_]-)\b([^\W\d_]{2,})-[^\S\n]*\n[^\S\n]*([^
 _VOLUME = r"(?:[µμu]?[lL]|m[lL]|d[lL]|lit(?:er|re)\b|[mc]m[3³]|cmm\b|k?g\b)"
 _COUNTED = r"(?:cells|CFU|cfu|PFU|pfu|copies|platelets|parasites|spermatozoa|IU)\b"
 _POWERS = (
-    re.compile(r"([×xX*·∙⋅][^\S\n]?10)((?:[^\S\n]?−[^\S\n]?\d{1,2}|[-–]\d)(?![\d.,]\d|\d))"),
+    re.compile(r"([×xX*·∙⋅][^\S\n]?10)[^\S\n]?(−\d{1,2}(?![\d.,]\d|\d))"),
+    re.compile(r"([×xX*·∙⋅][^\S\n]?10)([-–]\d(?![\d.,]\d|\d))"),
     re.compile(rf"([×xX*·∙⋅][^\S\n]?10)([1-9]\d?)(?=\s?/\s?{_VOLUME}|\s{_COUNTED})"),
     re.compile(r"([×xX*·∙⋅] 10) ([1-9]\d?)(?![\d.,]*\d)"),
     re.compile(rf"((?<=\d )10) ?(3|6|9|12)(?=\s?/\s?{_VOLUME})"),
@@ -48,18 +49,15 @@ _ADDRESS = 80
 
 def repaired(text: str, changes: Changes) -> str:
     """The text with the changes of this module, which `changes` counts."""
-    text = _count(_LIGATURE, "ligatures", text, changes)
-    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
-    text = _SOFT_HYPHEN.sub("", _count(_SOFT_HYPHEN, "soft hyphens", text, changes))
+    text, changed = _LIGATURE.subn(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    changes["ligatures"] += changed
+    text, changed = _SOFT_HYPHEN.subn("", text)
+    changes["soft hyphens"] += changed
     text = _joined_words(text, changes)
     for pattern in _POWERS:
-        text = pattern.sub(r"\1^\2", _count(pattern, "powers of ten", text, changes))
+        text, changed = pattern.subn(r"\1^\2", text)
+        changes["powers of ten"] += changed
     return _CITATION.sub(lambda match: _without_marks(match, changes), text)
-
-
-def _count(pattern: re.Pattern[str], kind: str, text: str, changes: Changes) -> str:
-    changes[kind] += sum(1 for _ in pattern.finditer(text))
-    return text
 
 
 def _joined_words(text: str, changes: Changes) -> str:

@@ -82,6 +82,7 @@ def test_superscript_citations_and_footnote_marks_are_left_out(markup: str, text
         (f"<inline-formula><alternatives>{HALF}<tex-math>{TEX}</tex-math></alternatives></inline-formula>", "1/2"),
         (f"<inline-formula>{HALF}<tex-math>{TEX}</tex-math></inline-formula>", "1/2"),
         (f"<inline-formula><tex-math>{TEX}</tex-math></inline-formula>", r"\frac{1}{2}"),
+        (f"<disp-formula>{HALF}{HALF}</disp-formula>", "1/2 1/2"),
         (f"as<disp-formula><label>3</label>{HALF}</disp-formula>where", "as 1/2 (3) where"),
     ],
 )

@@ -25,6 +25,7 @@ from data_builders.sources.text_repair import CITATIONS, Changes, changes_as_met
         ("4 × 10 8 reads", "4 × 10^8 reads", "powers of ten"),
         ("WBC 26.2 10 3 /µL", "WBC 26.2 10^3 /µL", "powers of ten"),
         ("0.978 × 10−3 mm2/s", "0.978 × 10^−3 mm2/s", "powers of ten"),
+        ("2 × 10 −5 M", "2 × 10^−5 M", "powers of ten"),
         ("2 × 10-5 M", "2 × 10^-5 M", "powers of ten"),
         ("were normal.12 He left", "were normal. He left", CITATIONS),
         ("in adults.1,6–11 Although", "in adults. Although", CITATIONS),
@@ -42,6 +43,7 @@ def test_what_is_certain_is_repaired_and_counted(text: str, expected: str, kind:
     "text",
     [
         "a stent of 6 × 109 mm",
+        "5 × 10 − 5",
         "5 × 10-12 repetitions",
         "2 × 100 mg",
         "pulse 109/min",

@@ -88,9 +88,9 @@ def test_retriever(size: int, method: str, attacks: Attacks) -> None:
                 assert all(hit.passage.text == text[hit.passage.start : hit.passage.end] for hit in hits)
                 assert all(math.isfinite(hit.score) for hit in hits)
                 passages = split_passages(text)
-                assert len(hits) == min(3, len(passages))
                 if method == "bm25":
                     assert [hits] == BM25Index(passages).search([query], 3)
+                assert len(hits) == min(3, len(passages)) or (method == "bm25" and not hits)
             attacks(f"searches ({method})", 1)
 
 

@@ -169,7 +169,7 @@ def test_search_has_one_case_per_order(root: Path, subset: str, requests: int) -
         assert isinstance(question, PairwiseTask)
         assert question.case_id == request.case_id
         assert benchmark.texts[question.case_id or ""] == question.context
-        hits = retriever.search([(question.case_id or "", "report survey text found boxed topic")], 9)[0]
+        hits = retriever.search([(question.case_id or "", "A B report survey text found boxed topic")], 9)[0]
         assert hits
         assert all(hit.passage.text.startswith(("[A] ", "[B] ", "[REFERENCE] ")) for hit in hits)
 

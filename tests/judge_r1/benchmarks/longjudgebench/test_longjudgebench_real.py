@@ -26,6 +26,9 @@ from judge_r1.benchmarks.longjudgebench.subset import SETTINGS, parse_subset
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.judges.request import CustomPrompt
 from judge_r1.statistics.intervals import clustered_mean_ci
+from retrieval.bm25 import BM25Index
+from retrieval.passages import sentences, split_passages
+from retrieval.words import count_words
 
 pytestmark = pytest.mark.real_data
 
@@ -295,3 +298,20 @@ def test_realdr_references_are_matched_by_query(root: Path) -> None:
     assert ours["3"] == known["3"]
     assert mapped.get("3") != ours["3"]
     assert all(reference in known.values() for reference in mapped.values())
+
+
+def test_sentences_of_chinese_reports_are_found_by_bm25(root: Path) -> None:
+    """The topics 1 to 50 are Chinese: their cases are split at 。, and a phrase leads to its sentence."""
+    texts = load(root, "deepresearch_bench:search").texts
+    asked = found = 0
+    for case_id in sorted(texts)[:6]:
+        text = texts[case_id]
+        passages = split_passages(text)
+        assert sum(count_words(passage.text) <= 100 for passage in passages) > 0.98 * len(passages)
+        index = BM25Index(passages)
+        for start, end in [span for span in sentences(text) if text[span[0] + 8 : span[0] + 20].isalpha()][::6]:
+            asked += 1
+            phrase = text[start + 8 : start + 20]
+            found += any(hit.passage.start <= start and end <= hit.passage.end for hit in index.search([phrase], 3)[0])
+    assert asked > 30
+    assert found > 0.9 * asked

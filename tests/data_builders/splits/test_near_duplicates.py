@@ -37,11 +37,13 @@ def test_case_and_punctuation_are_ignored() -> None:
 
 
 def test_copies_in_a_script_without_spaces_are_found() -> None:
-    text = "".join(f"第{n}天患者体温升高并伴有咳嗽，给予药物{n * 7}毫克。" for n in range(40))
+    """One character in every third sentence differs."""
+    text = [f"第{n}天患者体温升高并伴有咳嗽，给予药物{n * 7}毫克。" for n in range(40)]
     other = "".join(f"原告在{n}号法庭要求被告赔偿{n * 13}元，法院驳回了请求。" for n in range(40))
-    [(one, copy, likeness)] = found([text, other, text.replace("药物3", "药品3")])
+    edited = [line if n % 3 else line.replace("药物", "药品") for n, line in enumerate(text)]
+    [(one, copy, likeness)] = found(["".join(text), other, "".join(edited)])
     assert (one, copy) == (0, 2)
-    assert 0.8 < likeness < 1
+    assert 0.5 < likeness < 1
 
 
 def test_word_order_matters() -> None:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -34,7 +34,7 @@ from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.strict_json import read_json
-from judge_r1.core.verdicts import Preference
+from judge_r1.core.verdicts import Evidence, Preference
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
@@ -46,6 +46,7 @@ from judge_r1.evaluation.summary import summary_row
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Sampling
 from judge_r1.models.engine import LocalModel
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
@@ -53,6 +54,7 @@ from judge_r1.statistics.intervals import difference_over_seeds
 from judge_r1.statistics.paired import PairedT, paired_t
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
+from retrieval.passages import split_passages
 
 BASE = "bundled:haystack"
 CASE_DEPENDENT = ({2}, {4})
@@ -279,6 +281,23 @@ def judge(
     return name
 
 
+class AnyPassages(CaseSearcher):
+    """Shows the first passages where a search finds nothing, so that each search of the control has evidence."""
+
+    settings: ClassVar[Mapping[str, Any]] = {"without a match": "the first passages"}
+
+    def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Evidence]]:
+        words = WARMUP.episode.budget.passage_words
+        return [
+            hits
+            or [
+                Evidence(case_id=case_id, start=passage.start, end=passage.end, text=passage.text, score=0.0)
+                for passage in split_passages(self.texts[case_id], words)[:k]
+            ]
+            for (case_id, _), hits in zip(requests, super().search(requests, k), strict=True)
+        ]
+
+
 def judge_elsewhere(
     evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet, batch: int = BATCH
 ) -> str:
@@ -286,7 +305,7 @@ def judge_elsewhere(
     ids = Random(0).sample(sorted(data.cases), len(data.cases))
     others = dict(zip(ids, ids[1:] + ids[:1], strict=True))
     texts = {case_id: data.cases[other].context for case_id, other in others.items()}
-    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=batch)
+    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=batch, searcher=AnyPassages)
     evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))
     return name
 

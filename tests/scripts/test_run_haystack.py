@@ -11,6 +11,8 @@ from data_builders.haystack_splits import build_split, build_splits, shuffled_la
 from scripts.run_haystack import (
     DIFFERENCES,
     TRAINED,
+    WARMUP,
+    AnyPassages,
     main,
     searches_by_line,
     with_sides_exchanged,
@@ -29,6 +31,14 @@ def test_differences_compare_rows_that_exist() -> None:
     conditions = ("", ", sampled", ", search disabled", ", another case's passages")
     rows = {f"{row}{condition}" for row in TRAINED for condition in conditions}
     assert {row for difference in DIFFERENCES for row in difference} <= rows
+
+
+def test_each_search_of_the_control_shows_passages() -> None:
+    searcher = AnyPassages({"1": "Ana left oslo. Ben took iron. " * 8}, WARMUP.episode)
+    [matched, nothing] = searcher.search([("1", "ben"), ("1", "zed")], 3)
+    assert len(matched) == len(nothing) == 3
+    assert [passage.score > 0 for passage in (matched[0], nothing[0])] == [True, False]
+    assert nothing[0].text.startswith("Ana left oslo.")
 
 
 def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:

@@ -34,8 +34,9 @@ _THOUGHTS = st.lists(st.sampled_from(DRAFTS) | st.text(max_size=5), min_size=1, 
 
 
 def _reply(thought: str, second: str, form: str, answer: str) -> Hidden:
-    plain = thought.replace("<think>", "")
-    nested = f"<think>{thought}<think>{second}</think>{second}</think>{answer}"
+    plain, inner = (text.replace("<think>", "") for text in (thought, second))
+    # A tag in `inner` would open a second thought behind the first closing tag, where an answer counts.
+    nested = f"<think>{thought}<think>{inner}</think>{inner}</think>{answer}"
     text = {"inline": f"<think>{plain}</think>{answer}", "opened": f"{plain}</think>{answer}", "nested": nested}[form]
     return Hidden(text, form == "opened", form == "nested")
 

@@ -65,7 +65,7 @@ class ConversationChecker(Checker[ConversationPair]):
             yield f"it did not pass the verifier: {verified.failed}"
         if document and verified:
             yield from self._verify(record, document, verified)
-        if not all(parts_correct(read_pairwise(gold_answer(record)), gold_of(item_of(record)))):
+        if not all(parts_correct(read_pairwise(gold_answer(record), strict=True), gold_of(item_of(record)))):
             yield "its gold answer does not score 1"
         failure = failure_type(record.failure)
         if failure and failure.needs_earlier and record.flawed_round < 2:

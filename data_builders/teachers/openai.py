@@ -6,6 +6,7 @@ from typing import Any
 from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.provider import FailedRow
 from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.openai_chat import read_message
 
 BATCH_URL = "/v1/chat/completions"
 _CUT = ("length", "content_filter")
@@ -52,10 +53,10 @@ class Chat:
 
     def read(self, data: Any) -> TeacherReply:
         choice, usage = data["choices"][0], data["usage"]
-        finished = choice["finish_reason"] not in _CUT
-        text = choice["message"]["content"]
-        if text is None:  # all tokens went into hidden thought, or the model declined
-            text = choice["message"].get("refusal") or ""
+        finished, reply = choice["finish_reason"] not in _CUT, read_message(choice["message"])
+        text = reply.text
+        if choice["message"].get("content") is None:  # all tokens went into hidden thought, or the model declined
+            text = reply.refusal
             finished = finished and bool(text)
         return TeacherReply(
             text=text,

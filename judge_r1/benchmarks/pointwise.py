@@ -10,7 +10,7 @@ from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import rating_prompt
 from judge_r1.judges.request import CustomPrompt
 
-_RATING = re.compile(r"^\W*rating\W+(10|[1-9])\W*$", re.IGNORECASE)
+_RATING = re.compile(r"^\W*rating\W+(10|[1-9])(?:\s*(?:/|out of)\s*10)?\W*$", re.IGNORECASE)
 
 
 def rating_question(request: str, answer: str) -> CustomPrompt:
@@ -18,7 +18,7 @@ def rating_question(request: str, answer: str) -> CustomPrompt:
 
 
 def read_rating(text: str) -> Verdict:
-    """Parses the last non-blank line, which must be `Rating: N` with N from 1 to 10."""
+    """Parses the last non-blank line, which must be `Rating: N` or `Rating: N/10` with N from 1 to 10."""
     lines = [line for line in text.splitlines() if line.strip()]
     match = _RATING.match(lines[-1].strip()) if lines else None
     return ScoresVerdict(scores=(float(match[1]),)) if match else InvalidVerdict(reason="no_rating")

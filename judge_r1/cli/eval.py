@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -50,6 +50,10 @@ def eval_(
     engine: Engine = "local",
     workers: Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
+    unanswered: Annotated[
+        Literal["excluded", "wrong"],
+        typer.Option(help="How items count whose request the server refuses on each attempt."),
+    ] = "excluded",
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -84,6 +88,7 @@ def eval_(
     from judge_r1.models.base import Sampling
 
     of_models: dict[str, object] = {"recipe": recipe, "temperature": temperature, "batch_size": batch_size != BATCH}
+    of_models["unanswered"] = unanswered != "excluded"
     if predictions:
         refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit, item=item)
         refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
@@ -106,13 +111,11 @@ def eval_(
     if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
         refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
-    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
+    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset, unanswered=unanswered) as evaluation:
         for spec in specs:
             evaluation.run(partial(make, spec))
         compared = (
-            [(name, evaluation.panels[0]) for name in evaluation.panels[1:]]
-            if table
-            else [(b, a) for a, b in pairwise(evaluation.panels)]
+            [(name, names[0]) for name in names[1:]] if table else [(b, a) for a, b in pairwise(evaluation.panels)]
         )
         evaluation.finish(compared)
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:

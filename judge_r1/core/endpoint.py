@@ -25,12 +25,17 @@ class RetriesExhausted(EndpointError):
     """One request has no valid answer after the last retry. Other requests may succeed."""
 
 
-class RequestRejected(EndpointError):
-    """The server rejects this request; a retry would not help. `reason` is the server's message."""
+class MalformedReply(RetriesExhausted):
+    """Every attempt had a reply in another form than that of the API. The message quotes the last one."""
 
-    def __init__(self, message: str, reason: str = "") -> None:
+
+class RequestRejected(EndpointError):
+    """The server rejects this request; a retry would not help. `reason` is the server's message, and `meaning` what it
+    says of the request, if that is known: `context_overflow` or `content_filter`."""
+
+    def __init__(self, message: str, reason: str = "", meaning: str | None = None) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason, self.meaning = reason, meaning
 
 
 class ReplyTooLarge(RequestRejected):

@@ -122,6 +122,11 @@ class ItemResult(Record):
     labels: LabelResult | None = None
 
     @property
+    def answered(self) -> bool:
+        """Whether the server answered every request for the item, with whatever text."""
+        return not any(isinstance(vote.verdict, InvalidVerdict) and vote.verdict.unanswered for vote in self.votes)
+
+    @property
     def valid(self) -> bool:
         """Whether there is a verdict and, for labelled items, predicted labels."""
         return not isinstance(self.verdict, InvalidVerdict) and (

@@ -8,11 +8,11 @@ No id depends on which reasoning is shown as A: `hash(pair_id, seed)`, or its op
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
-from judge_r1.core.verdicts import Evidence, Judgment, Preference
+from judge_r1.core.verdicts import UNANSWERED, Evidence, Judgment, Preference
 
 DOMAIN = r"^[a-z][a-z0-9_ -]*$"
 """A domain is a plain lower-case name, because it is part of the trusted text of prompts."""
@@ -224,7 +224,8 @@ INFRASTRUCTURE = "infrastructure_"
 
 class Trajectory(Record):
     """The tokens of one episode, in parallel lists. `loss_mask` is 1 exactly on ids that the policy sampled;
-    `logprobs` holds the sampler's log-probability there and 0.0 on environment tokens."""
+    `logprobs` holds the sampler's log-probability there and 0.0 on environment tokens. `detail` is the message of a
+    server that gave no answer; it is left out where there is none."""
 
     prompt_ids: tuple[int, ...]
     token_ids: tuple[int, ...]
@@ -235,6 +236,14 @@ class Trajectory(Record):
     ended: NonEmpty
     text_only: bool = False
     reward: dict[str, float] | None = None
+    detail: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_detail(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.detail is None:
+            data.pop("detail", None)
+        return data
 
     @model_validator(mode="after")
     def _parallel(self) -> "Trajectory":
@@ -243,17 +252,26 @@ class Trajectory(Record):
         return self
 
     @classmethod
-    def without_ids(cls, ended: str, turns: Sequence[Turn] = (), judgment: Judgment | None = None) -> "Trajectory":
+    def without_ids(
+        cls, ended: str, turns: Sequence[Turn] = (), judgment: Judgment | None = None, detail: str | None = None
+    ) -> "Trajectory":
         """The trajectory of an episode without token ids: it ran as text, or not at all."""
         return cls(
             prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(turns), judgment=judgment, ended=ended,
-            text_only=True,
+            text_only=True, detail=detail,
         )  # fmt: skip
 
     @property
     def infrastructure_failed(self) -> bool:
         """Did an infrastructure failure end the episode (a server or a search did not respond)?"""
         return self.ended.startswith(INFRASTRUCTURE)
+
+    @property
+    def unanswered(self) -> str | None:
+        """The name of a failure that concerns this request alone (`UNANSWERED`), with or without the prefix of
+        infrastructure failures; None if there was none."""
+        name = self.ended.removeprefix(INFRASTRUCTURE)
+        return name if name in UNANSWERED else None
 
     @property
     def searches(self) -> int:

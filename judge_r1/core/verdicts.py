@@ -61,11 +61,20 @@ CONTEXT_OVERFLOW = "context_overflow"
 """The reason where an endpoint refused a prompt that exceeds its model's context."""
 
 
+UNANSWERED = ("refused", "malformed_reply", "reply_too_large")
+"""The reasons where a server fails on one request in the same way on each attempt, and answers others."""
+
+
 class InvalidVerdict(Record):
     """No verdict; `reason` names the failure, so that failures can be counted by kind."""
 
     kind: Literal["invalid"] = "invalid"
     reason: NonEmpty
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the server refused the request, or gave no usable reply to it, on each attempt."""
+        return self.reason in UNANSWERED
 
     @property
     def does_not_fit(self) -> bool:

@@ -89,7 +89,7 @@ class ChatDriver:
                 written = without_thoughts(episode.turns[-1].text) or episode.turns[-1].text
                 history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
         whole = episode.trajectory()
-        trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment)
+        trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment, whole.detail)
         return trajectory, confidence if whole.judgment else None
 
     async def answer(self, messages: Messages, *, max_tokens: int, seed: int, usage: Usage) -> Trajectory:
@@ -100,9 +100,9 @@ class ChatDriver:
         """
         reply = await self._generate(messages, max_tokens, seed, usage)
         if reply.failure is not None:
-            return Trajectory.without_ids(f"{INFRASTRUCTURE}{reply.failure}")
+            return Trajectory.without_ids(f"{INFRASTRUCTURE}{reply.failure}", detail=reply.error or None)
         if reply.declined and not reply.usage.calls:
-            return Trajectory.without_ids(reply.finish_reason)
+            return Trajectory.without_ids(reply.finish_reason, detail=reply.error or None)
         turns = [Turn(text=f"<think>{escape_tags(reply.reasoning)}</think>")] if reply.reasoning else []
         ended = {"stop": "answer", "length": "turn_budget"}.get(reply.finish_reason, reply.finish_reason)
         if ended == "answer" and thought_is_open(reply.text):

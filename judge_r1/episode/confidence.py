@@ -11,19 +11,21 @@ from math import exp
 from typing import Any
 
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.stated_verdict import stated_in_json, stated_in_words
 from judge_r1.episode.thoughts import answer_offset
 
 _KEYED = re.compile(r'"comparison"\s*:\s*"\s*[AB]\s*([<>])\s*[AB]\s*"', re.IGNORECASE)
-_BARE = re.compile(r"\b[AB]\s*([<>])\s*[AB]\b", re.IGNORECASE)
 _OPPOSITE = str.maketrans("<>", "><")
 
 
 def sign_position(text: str) -> int | None:
-    """Index of the `<` or `>` of the comparison, or None. Like the parsers, it takes the last JSON key `comparison`, or
-    in a text without that key the first comparison."""
-    keyed = list(_KEYED.finditer(text))
-    match = keyed[-1] if keyed else _BARE.search(text)
-    return match.start(1) if match else None
+    """Index of the `<` or `>` of the comparison that the tolerant parsers read, or None: in the JSON object with the
+    verdict, behind the last JSON key `comparison` of a broken one, or in a text of words."""
+    if (stated := stated_in_json(text)) is None:
+        if keyed := list(_KEYED.finditer(text)):
+            return keyed[-1].start(1)
+        stated = stated_in_words(text)
+    return stated.sign if stated is not None and stated.comparison is not None else None
 
 
 def opposite(token: str) -> str:

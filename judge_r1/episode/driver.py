@@ -104,9 +104,9 @@ def ended_by_model(episode: Episode, generation: Generation) -> bool:
     """End the episode where the model failed or declined without an answer. Returns whether it did."""
     if generation.failure is not None:
         _log.error("an episode is lost (%s): %s", generation.failure, generation.error)
-        episode.abort(generation.failure)
+        episode.abort(generation.failure, generation.error)
     elif generation.declined and not generation.text:
-        episode.end(generation.finish_reason)
+        episode.end(generation.finish_reason, generation.error)
     else:
         return False
     return True

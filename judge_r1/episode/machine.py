@@ -46,10 +46,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Finished:
-    """The episode is over. `reason` is "answer" if there is a judgment, else the name of the failure."""
+    """The episode is over. `reason` is "answer" if there is a judgment, else the name of the failure. `detail` is the
+    message of a server that gave no answer."""
 
     reason: str
     judgment: Judgment | None = None
+    detail: str | None = None
 
 
 State = Sample | Search | Finished
@@ -164,18 +166,17 @@ class Episode:
             shown.pop()
         return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
 
-    def abort(self, reason: str) -> None:
-        """End the episode with an infrastructure failure, for example a search timeout."""
-        if isinstance(self._state, Finished):
-            raise RuntimeError(f"abort({reason!r}) in state {self._state}: the episode is over")
-        self._finish(f"{INFRASTRUCTURE}{reason}")
+    def abort(self, reason: str, detail: str | None = None) -> None:
+        """End the episode with an infrastructure failure, for example a search timeout. `detail` is the server's
+        message."""
+        self.end(f"{INFRASTRUCTURE}{reason}", detail)
 
-    def end(self, reason: str) -> None:
+    def end(self, reason: str, detail: str | None = None) -> None:
         """End the episode without an answer for a reason that counts against the judge: it declined to answer, or the
         prompt exceeds its context."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
-        self._finish(reason)
+        self._finish(reason, detail=detail or None)
 
     def truncate(self) -> None:
         """End the turn because the server stopped at its token limit."""
@@ -197,6 +198,7 @@ class Episode:
             turns=tuple(self.turns),
             judgment=judgment,
             ended=finished.reason,
+            detail=finished.detail,
         )
 
     def _check_notices_fit(self) -> None:
@@ -295,8 +297,8 @@ class Episode:
     def _open_reason(self, otherwise: str) -> str:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise
 
-    def _finish(self, reason: str, judgment: Judgment | None = None) -> None:
+    def _finish(self, reason: str, judgment: Judgment | None = None, detail: str | None = None) -> None:
         written = self._scanner.text + self._stream.flush()
         if written or reason == "answer" or reason.startswith("rejected_"):  # an answer may be empty: EOS came first
             self.turns.append(Turn(text=written))
-        self._state = Finished(reason, judgment)
+        self._state = Finished(reason, judgment, detail)

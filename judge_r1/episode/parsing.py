@@ -12,6 +12,9 @@ from typing import Any, Literal, TypeGuard
 
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.json_objects import json_objects
+from judge_r1.episode.principle_names import named_principles
+from judge_r1.episode.readable_json import readable_objects
+from judge_r1.episode.stated_verdict import spelled, stated_in_json, stated_in_words
 
 Reason = Literal[
     "no_json",
@@ -26,7 +29,11 @@ Reason = Literal[
     "bad_round",
     "bad_problem_type",
     "bad_verdict",
+    "contradiction",
 ]
+_LIST = re.compile(
+    r"violated[ _]principles?[\"'*\s]*(?:(?::[\s*]*)?\[([^][]*)\]|:[ \t*]*([^\n\[\]]{1,200}))", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,27 @@ def parse_strict(text: str) -> Judgment | Rejected:
 
 
 def parse_tolerant(text: str) -> Judgment | Rejected:
-    """Parses the last JSON object of a text.
+    """Parses an answer as a person understands it (docs/judges.md has the table). Evaluations alone use it.
+
+    The comparison is that of the last JSON object that states one (`stated_in_json`); an answer without JSON is read
+    like the lines of Table 6. Principles that cannot be read are left out: the comparison counts without them.
+    """
+    if "{" not in text:
+        words = parse_table6_tolerant(text)
+        return words if isinstance(words, Judgment) else Rejected("no_json", text[-80:])
+    stated = stated_in_json(text)
+    if stated is None:
+        return Rejected("missing_key", "comparison") if readable_objects(text) else Rejected("no_json", text[-80:])
+    if stated.comparison is None:
+        return Rejected(stated.problem, repr(stated.value))
+    fields = {spelled(key): value for key, value in (stated.value or {}).items()}
+    explanation = fields.get("explanation")
+    violated = named_principles(fields.get("violated_principles"))
+    return _judgment(stated.comparison, violated, explanation if _is_text(explanation) else None)
+
+
+def parse_last_object(text: str) -> Judgment | Rejected:
+    """Parses the last JSON object of a text: the answer to prompts without tags, as rewards read it.
 
     Accepts text and code fences around the object, spaces and lower case in the comparison, `B>A` for `A<B`,
     principles as "P3", "3" or 3.0, repeated principles, and additional keys.
@@ -105,21 +132,29 @@ def parse_table6(text: str) -> Judgment | Rejected:
 
 
 def parse_table6_tolerant(text: str) -> Judgment | Rejected:
-    """Parses the first comparison of a text (`B>A` is accepted) and the last list after `violated_principles`.
+    """Parses the last complete, unconditional comparison of a text (`stated_in_words`), and the last list after
+    `violated_principles` that can be read, behind it or else anywhere.
 
-    Accepts quotes, markup and text around them.
+    Accepts quotes, markup and text around them. The comparison counts without a list.
     """
-    if not (compared := re.search(r"\b[AB]\s*[<>]\s*[AB]\b", text, re.IGNORECASE)):
-        return Rejected("bad_comparison", text[:80])
-    if (comparison := _comparison(compared[0])) is None:
-        return Rejected("bad_comparison", repr(compared[0]))
-    if not (lists := re.findall(r"violated[ _]principles[\"'*\s]*(?::[\s*]*)?\[([^][]*)\]", text, re.IGNORECASE)):
-        return Rejected("missing_key", "violated_principles")
-    parts = [part.strip(" \n\"'") for part in lists[-1].split(",")] if lists[-1].strip() else []
-    numbers = [_number(part) for part in parts]
-    if any(n is None for n in numbers):
-        return Rejected("bad_principles", repr(lists[-1]))
-    return _judgment(comparison, [n for n in numbers if n], None)
+    lists = _readable_lists(text)
+    stated = stated_in_words(text, [start for start, _ in lists])
+    if stated is None or stated.comparison is None:
+        return Rejected(stated.problem if stated else "bad_comparison", text[-80:])
+    own = [numbers for start, numbers in lists if stated.end <= start < (stated.until or len(text))]
+    violated = own or [numbers for _, numbers in lists]
+    return _judgment(stated.comparison, violated[-1] if violated else [], None)
+
+
+def _readable_lists(text: str) -> list[tuple[int, list[int]]]:
+    """Start and numbers of each list of principles. One that is not empty and names no principle is left out."""
+    found = []
+    for match in _LIST.finditer(text):
+        content = match[1] if match[1] is not None else match[2]
+        numbers = named_principles(content)
+        if numbers or not re.search(r"\w", content) or re.match(r"\W*none\b", content, re.IGNORECASE):
+            found.append((match.start(), numbers))
+    return found
 
 
 def json_object(text: str) -> dict[str, Any] | Rejected:

@@ -4,7 +4,7 @@ The local judge, the evaluator and both training engines use these functions.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import Progress
@@ -21,13 +21,23 @@ from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_tolerant
+from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_table6, parse_tolerant
 from judge_r1.episode.prompt_lengths import stored_lengths
 from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
+
+Parser = Callable[[str], Judgment | Rejected]
+TAGLESS_PARSERS: Mapping[str, Parser] = {
+    TABLE6: parse_table6, DIRECT: parse_last_object, CHAIN_OF_THOUGHT: parse_last_object,
+}  # fmt: skip
+"""Parsers of the prompt styles whose answer has no tags, for rewards."""
+EVALUATION_PARSERS: Mapping[str, Parser] = {
+    **TAGLESS_PARSERS, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant,
+}  # fmt: skip
+"""The same for judges."""
 
 
 class PromptTooLong(JudgeError):
@@ -73,11 +83,12 @@ def task_episode(
     where: str,
     seed: int = 0,
     prompt_ids: Sequence[int] | None = None,
+    parsers: Mapping[str, Parser] | None = None,
 ) -> Episode:
-    """A new episode for a task."""
+    """A new episode for a task. `parsers` are those of the styles without tags, by default the ones of rewards."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
-    parse, parse_bare = answer_parser(config.prompt), TAGLESS_PARSERS.get(config.prompt)
+    parse, parse_bare = answer_parser(config.prompt), (parsers or TAGLESS_PARSERS).get(config.prompt)
     return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, seed=seed)
 
 
@@ -113,11 +124,7 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
     return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
-TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant}
-"""Parsers of the prompt styles whose answer has no tags."""
-
-
-def answer_parser(style: str) -> Callable[[str], Judgment | Rejected]:
+def answer_parser(style: str) -> Parser:
     """The parser of the text between the answer tags."""
     return parse_located if style in CONVERSATIONS else parse_strict
 

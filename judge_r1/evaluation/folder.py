@@ -94,6 +94,8 @@ class _Row(_Part):
     by_principle: dict[str, _PrinciplePart]
     does_not_fit: Share | None = None
     accuracy_fitting: Share | None = None
+    unanswered: int | None = None
+    missing: int | None = None
     valid_vote_rate: Share | None = None
     valid_strict: Share | None = None
     valid_tolerant: Share | None = None

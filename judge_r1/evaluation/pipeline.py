@@ -8,17 +8,20 @@ from typing import Any
 from rich.console import Console
 
 from judge_r1.benchmarks.base import IN_PATH, LoadedBenchmark
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
 from judge_r1.core.partial_files import file_name
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
+from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import OUTCOMES, PanelResults
-from judge_r1.evaluation.runner import evaluate, judge_names, panel_settings
-from judge_r1.evaluation.summary import summarize, with_baselines
+from judge_r1.evaluation.runner import NoAnswers, VotesMissing, evaluate, judge_names, panel_settings
+from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
+from judge_r1.evaluation.traces import EvaluationError
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
@@ -32,7 +35,8 @@ class Evaluation:
     """Evaluates panels one after the other on the same items and summarizes them together.
 
     As a context manager it locks `out`, so that no other process writes there.
-    `name` and `subset` are those of the benchmark, as the summary reports them.
+    `name` and `subset` are those of the benchmark, as the summary reports them. `unanswered` says how items count that
+    the server did not answer (`ItemResult.answered`).
     """
 
     def __init__(
@@ -43,9 +47,12 @@ class Evaluation:
         resume: bool,
         name: str = "lrbench",
         subset: str | None = None,
+        unanswered: Unanswered = EXCLUDED,
     ) -> None:
         self.benchmark, self.out, self.resume = benchmark, out, resume
-        self.name, self.subset = name, subset
+        self.name, self.subset, self.unanswered = name, subset, unanswered
+        self.errors: list[JudgeError] = []
+        """Of panels that stopped or lack votes."""
         self.results: dict[str, PanelResults] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.judges: dict[str, str] = {}
@@ -70,10 +77,19 @@ class Evaluation:
         self.run(lambda: JudgePanel(panel, (AgenticJudge(build, config),)))
 
     def run(self, make_panel: Callable[[], JudgePanel]) -> None:
-        """Builds a panel and evaluates it. The panel is released afterwards, so its models do not stay in memory."""
+        """Builds a panel and evaluates it. The panel is released afterwards, so its models do not stay in memory.
+
+        A panel whose server fails does not stop the others: `finish` raises its error, after the summary is written.
+        """
         started = time.monotonic()
         panel = make_panel()
-        self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
+        try:
+            self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
+        except (EndpointError, NoAnswers, VotesMissing) as error:
+            self.errors.append(error)
+            if not isinstance(error, VotesMissing) or not error.results.items:
+                return
+            self.results[panel.name] = error.results
         self.settings[panel.name] = panel_settings(panel)
         self.judges[panel.name] = judge_names(panel)
         self.seconds[panel.name] = round(time.monotonic() - started, 1)
@@ -83,22 +99,31 @@ class Evaluation:
     ) -> dict[str, Any]:
         """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
-        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run.
+        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. Panels
+        without a result have no row.
+
+        Raises:
+            JudgeError: A panel stopped or lacks votes. The files hold the results of the others.
         """
+        if self.errors and not self.results:
+            raise self.errors[0]
         judged = {name: results.items for name, results in self.results.items()}
         panels, settings = with_baselines(self.benchmark, judged, self.settings)
         summary = {
             "benchmark": self.name,
             **summarize(
                 panels,
-                differences,
+                [pair for pair in differences if set(pair) <= panels.keys()],
                 self.seconds,
                 settings,
                 self.benchmark.metrics,
                 self.benchmark.counts,
                 self.benchmark.tables,
                 self.benchmark.joint_tables,
+                items=len(self.benchmark.items),
+                unanswered=self.unanswered,
             ),
+            "unanswered": self.unanswered,
             "subset": self.subset,
             **pinned(self.benchmark.pins, self.judges, self.settings),
         }
@@ -110,7 +135,17 @@ class Evaluation:
             for file, rows in self.benchmark.published(found).items():
                 write_jsonl(self.out / JUDGEMENTS / file_name(name) / file, map(dict, rows))
         _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes)
+        if self.errors:
+            raise _together(self.errors)
         return summary
+
+
+def _together(errors: Sequence[JudgeError]) -> JudgeError:
+    if len(errors) == 1:
+        return errors[0]
+    both = EvaluationError("; ".join(map(str, errors)))
+    both.exit_status = errors[0].exit_status
+    return both
 
 
 def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path) -> None:
@@ -148,5 +183,7 @@ def _publish(
             for part in parts:
                 files.write(out / name, part)
     console = Console()
+    for warning in filter(None, map(invalid_warning, results)):
+        console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
     print_tables(summary, console)
     console.print(f"report: {out / REPORT}")

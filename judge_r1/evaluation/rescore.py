@@ -21,6 +21,7 @@ from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.result_files import expected_votes, refuse_surplus
 from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.summary import EXCLUDED
 from judge_r1.evaluation.traces import TRACES, EvaluationError, StoredTraces, Trace, stored_traces
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
@@ -106,7 +107,8 @@ def rescore_evaluation(
         "reward": None if reward == "paper" else reward,
     }
     changed = {key: value for key, value in options.items() if value}
-    with Evaluation(loaded, out, resume=False, name=name, subset=subset) as evaluation:
+    unanswered = before.get("unanswered", EXCLUDED)
+    with Evaluation(loaded, out, resume=False, name=name, subset=subset, unanswered=unanswered) as evaluation:
         for row in before["rows"]:
             panel = row["name"]
             if row["settings"].get("baseline"):

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -13,10 +13,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.benchmarks.base import LoadedBenchmark, Requests
+from judge_r1.core.errors import ExitStatus
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import ItemResult, compact
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.folder import ROWS, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import PanelResults, result_of
@@ -36,18 +38,35 @@ from judge_r1.judges.panel import JudgePanel
 VoteKey = tuple[int, str, tuple[int, ...], int]
 
 
+class NoAnswers(EvaluationError):
+    """The server answers no request of a judge."""
+
+
+class VotesMissing(EvaluationError):
+    """Votes that ended by an infrastructure failure. `results` are those of the items that have all their votes."""
+
+    exit_status = ExitStatus.TRY_AGAIN
+
+    def __init__(self, message: str, results: PanelResults) -> None:
+        super().__init__(message)
+        self.results = results
+
+
 def evaluate(
     panel: JudgePanel, benchmark: LoadedBenchmark, *, out: Path, resume: bool, console: Console | None = None
 ) -> PanelResults:
     """Judges every item of `benchmark`; each vote becomes a line of `out/traces.jsonl` under the panel's name.
 
     With `resume`, votes found there are not run again; a last line torn by a kill is dropped. Votes that ended by an
-    infrastructure failure are not stored, so a resume runs them again. `out` may hold other panels. Without `resume` it
-    must not hold this one; with it, the panel must have been started with the same judges and settings on the same
-    items. Trajectories stay on disk: memory holds the votes and labels of each item.
+    infrastructure failure are not stored, so a resume runs them again. A request that the server fails on in the same
+    way on each attempt (`Trajectory.unanswered`) is stored as an invalid vote of that name, if the judge answers
+    others. `out` may hold other panels. Without `resume` it must not hold this one; with it, the panel must have been
+    started with the same judges and settings on the same items. Trajectories stay on disk: memory holds the votes and
+    labels of each item.
 
     Raises:
-        EvaluationError: `out` cannot take this panel, votes are missing at the end, or a file cannot be written.
+        VotesMissing: Votes are missing at the end. The error has the results of the other items.
+        EvaluationError: `out` cannot take this panel, the judge answers no request, or a file cannot be written.
     """
     return run_sync(_evaluate(panel, benchmark, out, resume, console or Console(stderr=True)))
 
@@ -67,14 +86,21 @@ async def _evaluate(
             f"{out / TRACES} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
             f"item {min(odd)[1]}: the file is damaged; remove their lines"
         )
-    failures: Counter[str] = Counter()
+    failures, said = Counter[str](), ""
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
+
+        def store(member: int, output: JudgeOutput) -> None:
+            trace = _trace(panel.name, member, output, benchmark.labels)
+            progress.add(trace, append(trace))
+            show(len(progress.finished), progress.scores)
+
         show(len(progress.finished), progress.scores)
         for member, judge in enumerate(panel.members):
             missing = requests.keep(lambda key, member=member: (member, *key) not in done)  # type: ignore[misc]
             if not missing:
                 continue
-            waiting = set(missing.request_keys)
+            waiting, held = set(missing.request_keys), list[JudgeOutput]()
+            answers = any(stored == member for stored, *_ in done)
             async for output in judge.judge(missing):
                 if output.request.key not in waiting:
                     raise EvaluationError(
@@ -82,15 +108,38 @@ async def _evaluate(
                         "this is a bug in the judge"
                     )
                 waiting.remove(output.request.key)
-                if output.trajectory.infrastructure_failed:
+                if output.trajectory.infrastructure_failed and not output.trajectory.unanswered:
                     failures[output.trajectory.ended] += 1
+                    said = said or output.trajectory.detail or ""
                     continue
-                trace = _trace(panel.name, member, output, benchmark.labels)
-                progress.add(trace, append(trace))
-                show(len(progress.finished), progress.scores)
+                held.append(output)
+                if answers := answers or not output.trajectory.infrastructure_failed:
+                    for found in held:
+                        store(member, _final(found))
+                    held.clear()
+            if held:
+                raise NoAnswers(_no_answers(panel.name, held))
             if waiting:
                 failures["unanswered"] += len(waiting)
-    return progress.results(failures)
+    return progress.results(failures, said)
+
+
+def _final(output: JudgeOutput) -> JudgeOutput:
+    """The output with the name of a failure that concerns its request alone."""
+    if not output.trajectory.infrastructure_failed:
+        return output
+    name = str(output.trajectory.unanswered)
+    trajectory = output.trajectory.model_copy(update={"ended": name})
+    return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=name))
+
+
+def _no_answers(panel: str, failed: Sequence[JudgeOutput]) -> str:
+    first = failed[0].trajectory
+    said = f": {first.detail}" if first.detail else ""
+    return (
+        f"panel {panel!r}: the server answered none of {len(failed)} requests, the first one ended as {first.ended}"
+        f"{said}. Change the judge's options, or the server, and run again with --resume"
+    )
 
 
 def overflow_warning(panel: str, fit: PromptFit) -> str:
@@ -137,23 +186,26 @@ class _PanelProgress:
             item = self.benchmark.items[self.places[item_id]]
             result = compact(result_of(self.panel, self.benchmark, item, votes, self.settings))
             self.finished[item_id] = result
-            self.scores += [result.score] if self.benchmark.counts(result.gold) else []
+            self.scores += [result.score] if self.benchmark.counts(result.gold) and result.answered else []
 
-    def results(self, failures: Counter[str]) -> PanelResults:
-        """The results, in the benchmark's order.
+    def results(self, failures: Counter[str], said: str = "") -> PanelResults:
+        """The results, in the benchmark's order. `said` is the message of a server that failed.
 
         Raises:
-            EvaluationError: Votes are missing.
+            VotesMissing: Votes are missing.
         """
         lacking = {item_id: count - self.traces.count(item_id) for item_id, count in self.expected.items()}
         missing = [item_id for item_id, count in lacking.items() if count]
+        results = [self.finished[item_id] for item_id in self.places if item_id in self.finished]
+        found = PanelResults(self.panel, self.benchmark, self.traces, results, total_usage(self.usages))
         if missing:
-            raise EvaluationError(
+            raise VotesMissing(
                 f"panel {self.panel!r}: {sum(lacking.values())} of {sum(self.expected.values())} votes are missing, "
-                f"such as one on item {missing[0]} (failures: {dict(failures)}): run again with --resume to judge them"
+                f"such as one on item {missing[0]} (failures: {dict(failures)}{said and f'; {said}'}): run again with "
+                "--resume to judge them",
+                found,
             )
-        results = [self.finished[item_id] for item_id in self.places]
-        return PanelResults(self.panel, self.benchmark, self.traces, results, total_usage(self.usages))
+        return found
 
 
 def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> Trace:

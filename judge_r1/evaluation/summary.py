@@ -3,8 +3,8 @@
 Every row has the same keys; those of principle labels are there only if items are labelled.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
@@ -18,6 +18,9 @@ Measure = Callable[[ItemResult], float]
 Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 Counts = Callable[[Any], bool]
 Joint = Callable[[Mapping[str, Sequence[ItemResult]]], dict[str, Any]]
+Unanswered = Literal["excluded", "wrong"]
+EXCLUDED: Unanswered = "excluded"
+"""How items count that the server did not answer: left out of every measure, or as invalid answers."""
 
 
 def no_extra(results: Sequence[ItemResult]) -> dict[str, Any]:
@@ -38,14 +41,18 @@ def summarize(
     counts: Counts = lambda gold: True,
     tables: Extra = no_extra,
     joint_tables: Joint = lambda panels: {},
+    *,
+    items: int | None = None,
+    unanswered: Unanswered = EXCLUDED,
 ) -> dict[str, Any]:
     """The summary of all panels, in their order.
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
     benchmark's own measures from all results, `tables` its own tables, and `joint_tables` those of several judges
-    together, which are `tables` of the summary. Everything else is over the results whose
-    gold `counts`. Intervals are 95 %, clustered.
+    together, which are `tables` of the summary. Everything else is over the results whose gold `counts`. `items` is the
+    number of items of the benchmark, of which a panel may lack some. `unanswered` results are `excluded` from all
+    measures, and from both sides of a difference, or count as `wrong`. Intervals are 95 %, clustered.
 
     Raises:
         BadSummary: A panel has no settings or no results that count, holds an item twice, or is unknown.
@@ -54,19 +61,50 @@ def summarize(
     for name in panels:
         if name not in settings:
             raise BadSummary(f"panel {name!r} comes without its decoding settings{suggest(name, settings)}")
-    counted = {name: [result for result in results if counts(result.gold)] for name, results in panels.items()}
-    judged = {name: results for name, results in counted.items() if not settings[name].get("baseline")}
+    for name in (name for pair in differences for name in pair):
+        if name not in panels:
+            raise BadSummary(f"a difference names panel {name!r}, which was not evaluated{suggest(name, panels)}")
+
+    def is_kept(result: ItemResult) -> bool:
+        return result.answered or unanswered != EXCLUDED
+
+    kept = {name: list(filter(is_kept, results)) for name, results in panels.items()}
+    counted = {name: [result for result in results if counts(result.gold)] for name, results in kept.items()}
+
+    def same_items(names: Iterable[str]) -> dict[str, list[ItemResult]]:
+        """The results of these panels on the items that none of them lacks for want of an answer."""
+        chosen = {name: counted[name] for name in names}
+        lost = {result.item_id for name in chosen for result in panels[name] if not is_kept(result)}
+        if items is not None and chosen:
+            ids = [{result.item_id for result in results} for results in chosen.values()]
+            lost |= set[str].union(*ids) - set[str].intersection(*ids)
+        return {name: [result for result in found if result.item_id not in lost] for name, found in chosen.items()}
+
+    judged = [name for name in counted if not settings[name].get("baseline")]
+    pairs = [(a, b, same_items((a, b))) for a, b in differences]
     return {
         "rows": [
             summary_row(name, results, settings[name])
-            | {"extra": extra(panels[name])}
-            | ({"tables": found} if (found := tables(panels[name])) else {})
+            | _lost(panels[name], counts, items)
+            | {"extra": extra(kept[name])}
+            | ({"tables": found} if (found := tables(kept[name])) else {})
             for name, results in counted.items()
         ],
-        "differences": _with_holm([_difference(a, b, counted) for a, b in differences]),
-        "shared": shared_outcomes(judged),
+        "differences": _with_holm([_difference(a, b, found) for a, b, found in pairs if any(found.values())]),
+        "shared": shared_outcomes(same_items(judged)),
         "seconds": dict(seconds),
-        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: panels[n] for n in judged})) else {}),
+        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: kept[n] for n in judged})) else {}),
+    }
+
+
+def _lost(results: Sequence[ItemResult], counts: Counts, items: int | None) -> dict[str, Any]:
+    """How the episodes of all items ended, the number of items that the server did not answer, and that of items
+    without all their votes; None instead of 0."""
+    counted = [result for result in results if counts(result.gold)]
+    return {
+        "ended": metrics.ended_counts(counted),
+        "unanswered": sum(not result.answered for result in counted) or None,
+        "missing": None if items is None else (items - len(results)) or None,
     }
 
 
@@ -77,7 +115,7 @@ def shared_outcomes(panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any
     for results in panels.values():
         for result in results:
             scores.setdefault(result.item_id, []).append(result)
-    if len(panels) < 2 or any(len(found) < len(panels) for found in scores.values()):
+    if not scores or len(panels) < 2 or any(len(found) < len(panels) for found in scores.values()):
         return None
     return {
         "judges": list(panels),
@@ -177,9 +215,6 @@ def _by_principle(results: Sequence[ItemResult]) -> dict[str, Any]:
 
 def _difference(a: str, b: str, panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any]:
     """The difference over all items, and over those of each group and each principle."""
-    for name in (a, b):
-        if name not in panels:
-            raise BadSummary(f"a difference names panel {name!r}, which was not evaluated{suggest(name, panels)}")
     first, second = panels[a], panels[b]
     groups, principles = metrics.by_group(second), metrics.by_principle(second)
     labelled = metrics.labelled(first)

@@ -140,7 +140,8 @@ class ChecklistJudge:
         failed = next((out.trajectory.ended for out in outputs if out.trajectory.infrastructure_failed), None)
         turns = [turn for output in outputs for turn in output.trajectory.turns]
         ended = failed or (invalid.reason if invalid else "answer")
-        trajectory = _with_judgment(Trajectory.without_ids(ended, turns), verdict)
+        detail = next((out.trajectory.detail for out in outputs if out.trajectory.ended == ended), None)
+        trajectory = _with_judgment(Trajectory.without_ids(ended, turns, detail=detail), verdict)
         overflow = next((output.overflow for output in outputs if output.overflow), None)
         return JudgeOutput(request, trajectory, verdict, usage=usage_of(outputs), overflow=overflow)
 

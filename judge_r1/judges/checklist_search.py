@@ -18,8 +18,8 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
+from judge_r1.episode.readable_json import readable_values
 from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.base import Judge, JudgeOutput, usage_of
 from judge_r1.judges.checklist_form import write_answer, write_queries
@@ -123,7 +123,7 @@ class _Cell:
         if not isinstance(output.verdict, ScoresVerdict):
             self.failed = output.verdict.reason if isinstance(output.verdict, InvalidVerdict) else "bad_score"
             return
-        answer = json_objects(without_thoughts(output.trajectory.turns[-1].text))[-1]
+        answer = readable_values(without_thoughts(output.trajectory.turns[-1].text))[-1]
         number = answer.get("passage")
         self.score, self.reason = output.verdict.scores[0], str(answer.get("reason") or "").strip()
         if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(self.passages):
@@ -156,7 +156,9 @@ def _output(request: JudgeRequest, cells: Sequence[_Cell]) -> JudgeOutput:
             cited={str(cell.number): (cell.cited.start, cell.cited.end) for cell in cells if cell.cited},
         )
     turns = [turn for cell in cells for turn in cell.turns]
-    return JudgeOutput(request, Trajectory.without_ids(ended, turns), verdict, usage=usage)
+    shown = [output.trajectory for cell in cells for output in cell.outputs]
+    detail = next((trajectory.detail for trajectory in shown if trajectory.ended == ended), None)
+    return JudgeOutput(request, Trajectory.without_ids(ended, turns, detail=detail), verdict, usage=usage)
 
 
 def _queries(output: JudgeOutput, most: int) -> list[str]:
@@ -168,7 +170,7 @@ def _queries(output: JudgeOutput, most: int) -> list[str]:
 
 def _read_score(text: str, levels: Sequence[float]) -> Verdict:
     """The score of the last object of a reply. It is invalid as `no_answers` or `bad_score`."""
-    found = json_objects(text)
+    found = readable_values(text)
     if not found:
         return InvalidVerdict(reason="no_answers")
     score = read_score(found[-1].get("evaluation_score"), levels)

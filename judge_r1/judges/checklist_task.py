@@ -1,6 +1,5 @@
 """The task to answer a checklist about one text, and the parser of the answers."""
 
-import ast
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +8,8 @@ from typing import Any
 
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
-from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
+from judge_r1.episode.readable_json import readable_values
 from judge_r1.judges.checklist_form import RESPONSE_TOKENS, write_answers
 from judge_r1.judges.request import CustomPrompt, TokenLimits
 
@@ -20,8 +19,6 @@ LIMITS = TokenLimits(prompt_tokens=200_000, response_tokens=4096)
 CONSTRAINED_LIMITS = TokenLimits(prompt_tokens=200_000, response_tokens=RESPONSE_TOKENS)
 """The same for constrained decoding, whose reasons are short."""
 _ID, _SCORE, _REASON = "checklist_id", "evaluation_score", "reason"
-_MAX_LITERAL = 200_000
-"""Characters of an answer that is read as a Python literal."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +45,9 @@ def prompt_hash() -> str:
 def read_answers(text: str, checklist: Checklist) -> Verdict:
     """The scores and reasons in a reply: one object with `checklist_id`, `reason` and `evaluation_score` per question.
 
-    JSON anywhere in the text is read, and else a Python literal. Nothing is rounded or filled in: the ids must be those
-    of the questions, once each, and a score must be one of the question's levels. Otherwise the verdict is invalid, as
-    `no_answers`, `missing_item`, `unknown_item`, `repeated_item` or `bad_score`.
+    JSON anywhere in the text is read, with the usual slips (`judge_r1.episode.readable_json`). Nothing is rounded or
+    filled in: the ids must be those of the questions, once each, and a score must be one of the question's levels.
+    Otherwise the verdict is invalid, as `no_answers`, `missing_item`, `unknown_item`, `repeated_item` or `bad_score`.
     """
     found = _answers(text)
     if not found:
@@ -95,19 +92,7 @@ def _number(value: Any) -> float | None:
 
 def _answers(text: str) -> list[dict[str, Any]]:
     """The objects of a reply that have an id; those of an object around them, too."""
-    found: list[Any] = list(json_objects(text)) or _literal(text)
+    found: list[Any] = list(readable_values(text))
     if len(found) == 1 and _ID not in found[0]:
         found = next((value for value in found[0].values() if isinstance(value, list)), [])
     return [answer for answer in found if isinstance(answer, dict) and _ID in answer]
-
-
-def _literal(text: str) -> list[Any]:
-    """The list of a Python literal, as models write it with single quotes; empty if there is none."""
-    start, end = text.find("["), text.rfind("]")
-    if start < 0 or end < start or end - start > _MAX_LITERAL:
-        return []
-    try:
-        value = ast.literal_eval(text[start : end + 1])
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return []
-    return [answer for answer in value if isinstance(answer, dict)] if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from judge_r1.episode.confidence import opposite_tokens, token_confidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
-from judge_r1.episode.rollout import TAGLESS_PARSERS, PromptTooLong, episode_seed, task_episode
+from judge_r1.episode.rollout import EVALUATION_PARSERS, PromptTooLong, episode_seed, task_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import (
@@ -97,7 +97,9 @@ class EpisodeFactory:
     def _episode(self, request: JudgeRequest, seed: int, where: str) -> Episode:
         config = self.config
         if not isinstance(request.task, CustomPrompt):
-            return task_episode(request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed)
+            return task_episode(
+                request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed, parsers=EVALUATION_PARSERS
+            )
         reject_custom_prompt(self.name, request, self.prompted)
         ids = self.tokenizer.prompt_ids(request.task.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
@@ -150,7 +152,7 @@ def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dic
     return {
         "temperature": build.sampling.temperature,
         "seed": build.sampling.seed,
-        "parser": "tolerant" if TAGLESS_PARSERS.get(config.prompt) is parse_tolerant else "strict",
+        "parser": "tolerant" if EVALUATION_PARSERS.get(config.prompt) is parse_tolerant else "strict",
         **(build.searcher.settings if build.searcher else {}),
         **more,
         **config.model_dump(mode="json", exclude={"retriever_device"}),

@@ -10,8 +10,8 @@ from typing import Any
 
 from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
-from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import plain_prompt, template_hash
+from judge_r1.episode.readable_json import readable_values
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend, split_options
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput
@@ -58,7 +58,7 @@ class LLMEvalJudge:
 
 def read_overall(text: str) -> Verdict:
     """The `evaluation_score` of the last object of a reply, from 0 to 10; invalid as `no_answers` or `bad_score`."""
-    found = [answer for answer in json_objects(text) if "evaluation_score" in answer]
+    found = [answer for answer in readable_values(text) if "evaluation_score" in answer]
     if not found:
         return InvalidVerdict(reason="no_answers")
     score = found[-1]["evaluation_score"]

@@ -82,8 +82,8 @@ class Generation:
 
     `finish_reason` is "stop", "length", or the name of an answer that the model declined to give (`context_overflow`,
     `content_filter`, `refusal`): a declined answer counts against the model. `failure` names an infrastructure failure
-    (`no_answer`, `refused`, `reply_too_large`, `no_ids`, `generation_timeout`), which does not. `error` is the server's
-    message.
+    (`no_answer`, `refused`, `malformed_reply`, `reply_too_large`, `no_ids`, `generation_timeout`), which does not.
+    `error` is the server's message.
     """
 
     text: str = ""

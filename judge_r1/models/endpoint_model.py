@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,19 +9,17 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from judge_r1.core.endpoint import DEFAULT_POLICY, ReplyTooLarge, RequestRejected, RetriesExhausted, RetryPolicy
+from judge_r1.core.endpoint import (
+    DEFAULT_POLICY,
+    MalformedReply,
+    ReplyTooLarge,
+    RequestRejected,
+    RetriesExhausted,
+    RetryPolicy,
+)
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
-
-_DECLINED = {
-    "context_overflow": re.compile(
-        r"context[ _](length|window)|maximum (context|input|prompt|model) |prompt is too long|too many (input )?tokens|"
-        r"longer than the (maximum )?model|max_model_len",
-        re.IGNORECASE,
-    ),
-    "content_filter": re.compile(r"content[ _]?(filter|management|policy)|ResponsibleAI|safety system", re.IGNORECASE),
-}
 
 
 class EndpointModel(ABC):
@@ -30,6 +27,7 @@ class EndpointModel(ABC):
 
     def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
         self.endpoint, self._client = endpoint, Client(endpoint, key, policy)
+        self._answers, self._pause_s = False, policy.backoff_s
 
     @abstractmethod
     def body(self, request: GenerateRequest) -> dict[str, Any]:
@@ -37,8 +35,8 @@ class EndpointModel(ABC):
 
     @abstractmethod
     def read(self, data: Any, request: GenerateRequest) -> Generation:
-        """The generation in a response, without `usage`. The errors of a malformed response are those that
-        `Client.post` retries."""
+        """The generation in a response, without `usage`. Raises the errors that tell `Client.post` of a reply in
+        another form."""
 
     async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
         """One generation for each request; the client limits how many run concurrently.
@@ -57,7 +55,8 @@ class EndpointModel(ABC):
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def _one(self, request: GenerateRequest) -> Generation:
+    async def _one(self, request: GenerateRequest, *, again: bool = False) -> Generation:
+        """A server that answers other requests is asked again (`again`) about one that it refuses."""
         started = time.monotonic()
 
         def read(data: Any) -> Generation:
@@ -72,11 +71,17 @@ class EndpointModel(ABC):
         except ReplyTooLarge as error:
             return Generation(failure="reply_too_large", error=str(error))
         except RequestRejected as error:
-            if name := declined_reason(error.reason):
-                return Generation(finish_reason=name, error=str(error))
+            if error.meaning is not None:
+                return Generation(finish_reason=error.meaning, error=str(error))
+            if self._answers and not again:
+                await asyncio.sleep(self._pause_s)
+                return await self._one(request, again=True)
             return Generation(failure="refused", error=str(error))
+        except MalformedReply as error:
+            return Generation(failure="malformed_reply", error=str(error))
         except RetriesExhausted as error:
             return Generation(failure="no_answer", error=str(error))
+        self._answers = True
         generation.usage.seconds = time.monotonic() - started
         return generation
 
@@ -86,8 +91,3 @@ def logprob(value: Any) -> float:
     if math.isnan(number := float(value)):
         raise ValueError("a log-probability is NaN")
     return min(max(number, -9999.0), 0.0)
-
-
-def declined_reason(message: str) -> str | None:
-    """The finish reason that an error message of a server means, or None for other errors."""
-    return next((name for name, pattern in _DECLINED.items() if pattern.search(message)), None)

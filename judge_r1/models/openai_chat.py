@@ -1,10 +1,18 @@
 """A `LanguageModel` for OpenAI-compatible chat endpoints: takes messages, returns text."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge_r1.core.text_check import valid_utf8
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint_model import EndpointModel, logprob
+from judge_r1.models.error_reply import named_meaning
+
+_FILTERED = ("content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation")
+"""Finish reasons of an answer that a filter withholds: OpenAI's, and those that Gemini passes on."""
+_PARTS = {
+    "text": "text", "output_text": "text", "thinking": "thinking", "reasoning": "thinking", "refusal": "refusal",
+}  # fmt: skip
+"""Types of the parts of a message, and what they are."""
 
 
 class ChatModel(EndpointModel):
@@ -27,21 +35,50 @@ class ChatModel(EndpointModel):
         )
 
     def read(self, data: Any, request: GenerateRequest) -> Generation:
+        if not data["choices"] and named_meaning(data) == "content_filter":  # Gemini: the prompt is blocked
+            return Generation(finish_reason="content_filter")
         choice = data["choices"][0]
-        message, finish = choice["message"], choice["finish_reason"]
-        text, reasoning = message["content"] or "", message.get("reasoning_content") or message.get("reasoning") or ""
-        if finish == "content_filter":
-            pass
-        elif not text and (refusal := message.get("refusal")):
-            text, finish = refusal, "refusal"
+        reply, finish = read_message(choice["message"]), (choice.get("finish_reason") or "stop").casefold()
+        text = reply.text
+        if finish.partition(":")[0] in _FILTERED:
+            finish = "content_filter"
+        elif not text and reply.refusal:
+            text, finish = reply.refusal, "refusal"
         elif finish != "length":
             finish = "stop"
+            if not text and not reply.reasoning and "content" not in choice["message"]:
+                raise KeyError("content")
         return Generation(
             text=valid_utf8(text),
-            reasoning=valid_utf8(reasoning),
+            reasoning=valid_utf8(reply.reasoning),
             top_logprobs=[_entry(entry) for entry in (choice.get("logprobs") or {}).get("content") or ()],
             finish_reason=finish,
         )
+
+
+class ChatMessage(NamedTuple):
+    """The texts of a message of a model."""
+
+    text: str
+    reasoning: str
+    refusal: str
+
+
+def read_message(message: Any) -> ChatMessage:
+    """The texts of the `message` of a choice. Its content may be a list of parts: those of one kind are one text.
+
+    Raises:
+        LookupError, TypeError, ValueError, AttributeError: The message has another form.
+    """
+    content = message.get("content")
+    parts = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
+    texts = {"text": "", "thinking": "", "refusal": ""}
+    for part in parts:
+        kind = _PARTS[part["type"]]
+        value = part[part["type"]] if part["type"] in part else part["text"]
+        texts[kind] += value if isinstance(value, str) else "".join([inner["text"] for inner in value])
+    reasoning = message.get("reasoning_content") or message.get("reasoning") or texts["thinking"]
+    return ChatMessage(texts["text"], reasoning, texts["refusal"] or message.get("refusal") or "")
 
 
 def _entry(entry: Any) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import (
     Rejected,
+    parse_last_object,
     parse_strict,
     parse_table6,
     parse_table6_tolerant,
@@ -49,7 +50,9 @@ REPEATED = [
     "<search>q</search>", "<", "</", "<answer", "```", "```json ", "A>B ", "A ", "A>", 'comparison": "',
     '"comparison" ', "violated_principles [", "violated principles ", "violated_principles: [1, 2]\n", "Rating: ",
     "rating 9\n", "!", "[weight", "\\ud800", "é", "\U0001f600", "\x00", "Flawed Variant 1:\n", "Flawed Variant 1",
-    "Worse: ", "Worse: A\n", "Violated Principles: [", "*", "_ ", "P1,", "1,", "-", "Infinity",
+    "{'a':", "{a:", "{\u201ca", '{"a', '", ', "//", "/*", "A>B or ", "A>B if ", "so A<B. ", "although ", "reasoning A ",
+    "&gt;", "violated principles: P2, ", "comparison: ", "Worse: ",
+    "Worse: A\n", "Violated Principles: [", "*", "_ ", "P1,", "1,", "-", "Infinity",
 ]  # fmt: skip
 BYTES = ByteTokenizer(b"<|end|>")
 END = BYTES.id_of(b"<|end|>")
@@ -89,6 +92,7 @@ def in_ljb(find: Callable[..., dict[str, Any]]) -> Callable[[str], Any]:
 PARSERS: dict[str, Callable[[str], Any]] = {
     "strict": parse_strict,
     "tolerant": parse_tolerant,
+    "last object": parse_last_object,
     "table 6": parse_table6,
     "table 6, tolerant": parse_table6_tolerant,
     "rating": read_rating,
@@ -281,18 +285,18 @@ ENDPOINT_REPLIES: dict[str, tuple[Reply, str]] = {
     "deep": (body(b'{"choices":' + b"[" * 90_000), "no_answer"),
     "deep rejection": (body(b'{"error":' + b"[" * 60_000, "400 Bad Request"), "refused"),
     "huge number": (body(as_json()[:-1] + b', "usage": {"prompt_tokens": ' + b"9" * 6000 + b"}}"), "no_answer"),
-    "infinite count": (body(as_json()[:-1] + b', "usage": {"prompt_tokens": 1e999}}'), "no_answer"),
-    "count that is a text": (body(as_json()[:-1] + b', "usage": {"prompt_tokens": "x"}}'), "no_answer"),
-    "usage that is a list": (body(as_json()[:-1] + b', "usage": [1]}'), "no_answer"),
-    "NaN": (body(logprobs(float("nan"))), "no_answer"),
-    "logprob that is a text": (body(logprobs("x")), "no_answer"),
-    "token that is a number": (body(as_json(logprobs={"content": [{"token": 5, "logprob": -1}]})), "no_answer"),
-    "logprobs that are numbers": (body(as_json(logprobs={"content": [5]})), "no_answer"),
-    "content that is a number": (body(as_json(message={"content": 5})), "no_answer"),
-    "content that is a list": (body(as_json(message={"content": ["x"]})), "no_answer"),
-    "reasoning that is an object": (body(as_json(message={"content": "x", "reasoning": {"a": 1}})), "no_answer"),
-    "no choices": (body(b'{"choices": {}}'), "no_answer"),
-    "a list": (body(b"[]"), "no_answer"),
+    "infinite count": (body(as_json()[:-1] + b', "usage": {"prompt_tokens": 1e999}}'), "malformed_reply"),
+    "count that is a text": (body(as_json()[:-1] + b', "usage": {"prompt_tokens": "x"}}'), "malformed_reply"),
+    "usage that is a list": (body(as_json()[:-1] + b', "usage": [1]}'), "malformed_reply"),
+    "NaN": (body(logprobs(float("nan"))), "malformed_reply"),
+    "logprob that is a text": (body(logprobs("x")), "malformed_reply"),
+    "token that is a number": (body(as_json(logprobs={"content": [{"token": 5, "logprob": -1}]})), "malformed_reply"),
+    "logprobs that are numbers": (body(as_json(logprobs={"content": [5]})), "malformed_reply"),
+    "content that is a number": (body(as_json(message={"content": 5})), "malformed_reply"),
+    "content that is a list": (body(as_json(message={"content": ["x"]})), "malformed_reply"),
+    "reasoning that is an object": (body(as_json(message={"content": "x", "reasoning": {"a": 1}})), "malformed_reply"),
+    "no choices": (body(b'{"choices": {}}'), "malformed_reply"),
+    "a list": (body(b"[]"), "malformed_reply"),
     "not UTF-8": (body(b'{"choices": "\xff"}'), "no_answer"),
     "nothing": (body(b""), "no_answer"),
 }
@@ -347,4 +351,4 @@ def test_extreme_log_probabilities_give_a_confidence() -> None:
 def test_token_ids_outside_any_vocabulary(token: Any) -> None:
     choice = {"text": "x", "logprobs": {"tokens": [token], "token_logprobs": [-1.0]}, "finish_reason": "stop"}
     reply = body(json.dumps({"choices": [choice]}).encode())
-    assert asyncio.run(generate(reply, CompletionsModel)).failure == "no_answer"
+    assert asyncio.run(generate(reply, CompletionsModel)).failure == "malformed_reply"

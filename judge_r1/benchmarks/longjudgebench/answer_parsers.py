@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from judge_r1.episode.json_objects import json_objects, last_started_object, whole_object
+from judge_r1.episode.json_objects import last_started_object, whole_object
+from judge_r1.episode.readable_json import readable_values
 from judge_r1.episode.thoughts import without_thoughts
 
 Values = Mapping[str, Any]
@@ -24,7 +25,7 @@ def find_json(text: str, *keys: str) -> dict[str, Any]:
     """The last outermost JSON object after the thinking that holds one of `keys`, or else the last outermost object.
 
     For `Scores: {"A": {…}, "B": {…}}` this is the whole object; the release takes the rightmost one, B's."""
-    objects = json_objects(without_thoughts(text))
+    objects = readable_values(without_thoughts(text))
     if not objects:
         raise UnreadableAnswer("no_json")
     fitting = [found for found in objects if any(key in found for key in keys)]

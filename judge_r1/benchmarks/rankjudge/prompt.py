@@ -4,6 +4,7 @@ The list of failures comes from the taxonomy. Rounds are numbered, because judge
 leaves the numbers out, like the public code.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from judge_r1.benchmarks.rankjudge.revisions import REVISIONS
@@ -15,6 +16,8 @@ from judge_r1.episode.answer_form import AnswerWriter
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.prompts import Message, Prompt
+from judge_r1.episode.readable_json import readable_values
+from judge_r1.episode.stated_verdict import compared
 from judge_r1.episode.tags import escape_tags
 
 _ROLE = (
@@ -82,10 +85,13 @@ async def write_pairwise(writer: AnswerWriter, rounds: int) -> str:
     return answer
 
 
-def read_pairwise(text: str) -> Verdict:
-    """The verdict of an answer. Without a verdict it is invalid; a missing round or type is None, which is wrong."""
-    found = _last_with(text, "verdict")
+def read_pairwise(text: str, *, strict: bool = False) -> Verdict:
+    """The verdict of an answer. Without a verdict it is invalid; a missing round or type is None, which is wrong.
+    `strict` reads JSON alone, for rewards."""
+    found = _last_with(json_objects(text) if strict else readable_values(text), "verdict")
     winner = found.get("verdict") if found else None
+    if not strict and (side := compared(winner)):
+        winner = "A" if side == "A>B" else "B"
     if not found or winner not in ("A", "B"):
         return InvalidVerdict(reason="no_verdict" if found else "no_json")
     return LocatedVerdict(winner=winner, round=_round(found), failure=_failure(found))
@@ -93,7 +99,7 @@ def read_pairwise(text: str) -> Verdict:
 
 def read_pointwise(text: str) -> Verdict:
     """The score of an answer from 1 to 10, as a checklist with the claimed flaw; invalid without a score."""
-    found = _last_with(text, "score")
+    found = _last_with(readable_values(text), "score")
     score = found.get("score") if found else None
     if not found or isinstance(score, bool) or not isinstance(score, int | float) or not 1 <= score <= 10:
         return InvalidVerdict(reason="no_score" if found else "no_json")
@@ -104,8 +110,7 @@ def read_pointwise(text: str) -> Verdict:
     )
 
 
-def _last_with(text: str, key: str) -> dict[str, Any] | None:
-    objects = json_objects(text)
+def _last_with(objects: Sequence[dict[str, Any]], key: str) -> dict[str, Any] | None:
     return next((found for found in reversed(objects) if key in found), objects[-1] if objects else None)
 
 

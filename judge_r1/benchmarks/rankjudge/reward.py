@@ -21,7 +21,7 @@ def reward(text: str, gold: LocatedVerdict, shaping: Shaping = JOINT) -> float:
         ValueError: The weights are negative or do not add up to 1.
     """
     shaping.check()
-    return shaping.reward(parts_correct(read_pairwise(text), gold))
+    return shaping.reward(parts_correct(read_pairwise(text, strict=True), gold))
 
 
 def joint_reward(

@@ -137,7 +137,7 @@ def _votes_of(path: Path, compat: bool, criterion: Criterion) -> Iterator[RatedV
         return
     tokens = written_tokens(path)
     for judge, results in read_outcomes(path).items():
-        for result in results:
+        for result in filter(lambda result: result.answered, results):
             labels = {GROUP: result.group, **text_fields(result.gold)}
             score = _score(result, path, criterion) if result.valid else None
             written = tokens.get((judge, result.item_id))

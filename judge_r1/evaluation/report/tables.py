@@ -21,6 +21,11 @@ COLUMNS = {
     "valid": ("valid_rate", " Valid: by the judge's own parser; strict, tolerant: by either parser."),
     "does not fit": ("does_not_fit", " Does not fit: items with a prompt that the model cannot read, which are wrong."),
     "fitting": ("accuracy_fitting", " Fitting: accuracy on the other items."),
+    "unanswered": (
+        "unanswered",
+        " Unanswered: items that the server refused, or gave no usable reply to, on each attempt; {unanswered}.",
+    ),
+    "missing": ("missing", " Missing: items that were not judged; run again with --resume."),
     "valid votes": ("valid_vote_rate", " Valid votes: of the several votes on an item."),
     "strict": ("valid_strict", ""),
     "tolerant": ("valid_tolerant", ""),
@@ -34,6 +39,8 @@ COLUMNS = {
     "evidence": ("evidence_hit", " Evidence: a passage that the flaw contradicts was shown."),
 }
 """Columns of the overall table by heading: the key in a summary's row, and the note. Empty columns are left out."""
+COUNTS = ("unanswered", "missing")
+"""Columns that are numbers of items."""
 
 
 class Estimate(NamedTuple):
@@ -86,7 +93,7 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
         d: [row["by_domain"].get(d) for row in rows] for d in sorted({d for row in rows for d in row["by_domain"]})
     }
     note = "Accuracy [95 % interval, bootstrap over cases]; the number of pairs in parentheses."
-    built = [_overall(rows, summary.get("benchmark")), _sliced("Accuracy by domain", note, rows, domains)]
+    built = [_overall(rows, summary), _sliced("Accuracy by domain", note, rows, domains)]
     if any(row["by_principle"] for row in rows):
         title = "Accuracy by principle"
         every = {p.code: [row["by_principle"].get(p.code) for row in rows] for p in PRINCIPLES}
@@ -155,7 +162,7 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
     return note
 
 
-def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
+def _overall(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Grid:
     columns = {head: COLUMNS[head] for head in COLUMNS if any(row.get(COLUMNS[head][0]) is not None for row in rows)}
     given = [(name, value) for row in rows for name, value in row.get("extra", {}).items()]
     extra = list(dict.fromkeys(name for name, value in given if not isinstance(value, dict)))
@@ -164,17 +171,18 @@ def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
             row["name"],
             str(row["n"]),
             estimate(row),
-            *(share(row.get(key)) for key, _ in columns.values()),
+            *(_plain(row.get(key)) if key in COUNTS else share(row.get(key)) for key, _ in columns.values()),
             *(share(row.get("extra", {}).get(name)) for name in extra),
         )
         for row in rows
     )
-    notes = "".join(note for _, note in columns.values())
+    counted = "they count as wrong" if summary.get("unanswered") == "wrong" else "they are left out"
+    notes = "".join(note for _, note in columns.values()).replace("{unanswered}", counted)
     note = (
         "Accuracy [95 % interval, bootstrap over clusters]; an invalid answer is wrong."
         f"{notes}{few_clusters_note(rows)}"
     )
-    title = f"Overall ({benchmark})" if benchmark else "Overall"
+    title = f"Overall ({benchmark})" if (benchmark := summary.get("benchmark")) else "Overall"
     return Grid(title, note, ("judge", "items", "accuracy", *columns, *extra), cells)
 
 

@@ -96,7 +96,7 @@ class MemoJudge:
             memories = await self.memories(model, request, work)
             trajectory, memories = await self._verdict(model, request, memories, work)
         except CallFailed as failure:
-            trajectory = Trajectory.without_ids(f"{INFRASTRUCTURE}{failure}", _turns(work))
+            trajectory = Trajectory.without_ids(f"{INFRASTRUCTURE}{failure}", _turns(work), detail=failure.detail)
             return JudgeOutput(request, trajectory, InvalidVerdict(reason=trajectory.ended), usage=work.usage.as_dict())
         counts = {
             "sections": float(sum(len(memory.sections) for memory in memories)),

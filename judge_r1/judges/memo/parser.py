@@ -30,7 +30,7 @@ _BLOCK_END = re.compile(r"^\W*(?:\d+\)|\**FINAL\b)", re.MULTILINE | re.IGNORECAS
 LAYOUT_TAG = "[TAG]"
 """The tag of the layout in the prompt: an answer that repeats it names no problem."""
 LOWEST, HIGHEST = 1.0, 5.0
-_BETTER = re.compile(r"FINAL\s+Better\W*\b(?:(A)|(B)|tie)\b(?!\s*\|)", re.IGNORECASE)
+_BETTER = re.compile(r"FINAL\s+Better\W*\b(?:(A)|(B)|tie)\b(?!\s*(?:\||/|,?\s*or\b))", re.IGNORECASE)
 """An answer that repeats the alternatives of the prompt, `A | B | tie`, chooses none."""
 _WORSE_IN = re.compile(r"FINAL\s+Worse\s+In\W*([^\n]*)", re.IGNORECASE)
 
@@ -53,16 +53,17 @@ def parse_evaluation(answer: str, metrics: Sequence[Metric]) -> Evaluation:
 
 
 def parse_comparison(answer: str, metrics: Sequence[Metric]) -> tuple[PairwiseVerdict | None, list[str]]:
-    """The verdict on two documents, None where there is none, and the metrics in which the other one is worse."""
+    """The last verdict on two documents, None where there is none, and the metrics in which the other one is worse."""
     text = visible(answer)
-    if not (match := _BETTER.search(text)):
+    if not (found := list(_BETTER.finditer(text))):
         return None, []
-    listed = named[1] if (named := _WORSE_IN.search(text)) else ""
+    match = found[-1]
+    listed = [named[1] for named in _WORSE_IN.finditer(text)][-1:]
     titles = [metric.title for metric in metrics]
     worse_in = [
         metric.name
         for metric in metrics
-        if re.search(_flexible(metric.title), _own(listed, metric.title, titles), re.IGNORECASE)
+        if re.search(_flexible(metric.title), _own("".join(listed), metric.title, titles), re.IGNORECASE)
     ]
     return PairwiseVerdict(winner="A" if match[1] else "B" if match[2] else "tie"), worse_in
 

@@ -21,7 +21,12 @@ from judge_r1.models.base import Generation, Usage
 
 
 class CallFailed(Exception):
-    """An infrastructure failure: the document has no evaluation, and its memory is not kept."""
+    """An infrastructure failure: the document has no evaluation, and its memory is not kept. `detail` is the server's
+    message."""
+
+    def __init__(self, failure: str, detail: str = "") -> None:
+        super().__init__(failure)
+        self.detail = detail or None
 
 
 @dataclass
@@ -38,8 +43,9 @@ class Work:
             self.usage.add(generation.usage)
             self.answers.append(generation.text)
             self.ended = generation.finish_reason
-        if failed := next((found.failure for found in generations if found.failure is not None), None):
-            raise CallFailed(failed)
+        for generation in generations:
+            if generation.failure is not None:
+                raise CallFailed(generation.failure, generation.error)
 
 
 class _Rating(NamedTuple):

@@ -100,16 +100,14 @@ class MemoSearchJudge:
 
     async def _notes(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
         """The memories of the candidates and their cost, as an output without a verdict."""
-        work, memories, ended = Work(), list[DocumentMemory](), "notes"
+        work, memories, ended, detail = Work(), list[DocumentMemory](), "notes", None
         try:
             if self._index != "document":
                 memories = await self._memo.memories(model.of_sample(request.sample), request, work)
         except CallFailed as failure:
-            ended = f"{INFRASTRUCTURE}{failure}"
-        return JudgeOutput(
-            request, Trajectory.without_ids(ended), InvalidVerdict(reason=ended), usage=work.usage.as_dict(),
-            memory=tuple(memories),
-        )  # fmt: skip
+            ended, detail = f"{INFRASTRUCTURE}{failure}", failure.detail
+        trajectory, verdict = Trajectory.without_ids(ended, detail=detail), InvalidVerdict(reason=ended)
+        return JudgeOutput(request, trajectory, verdict, usage=work.usage.as_dict(), memory=tuple(memories))
 
     def _shown(self, noted: JudgeOutput) -> JudgeRequest:
         """The request as the agentic judge gets it. Its case is the text to search."""

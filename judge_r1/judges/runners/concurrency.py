@@ -14,11 +14,14 @@ MAX_CONSECUTIVE_FAILURES = 8
 async def as_finished(
     name: str, requests: Sequence[JudgeRequest], run: Callable[[JudgeRequest], Awaitable[JudgeOutput]], limit: int
 ) -> AsyncIterator[JudgeOutput]:
-    """Runs every request once, at most `limit` concurrently. Raises: EndpointError, after yielding what has
-    finished."""
+    """Runs every request once, at most `limit` concurrently. Once one is answered, failures that concern a single
+    request (`Trajectory.unanswered`) do not count as a sign that the server is down.
+
+    Raises: EndpointError, after yielding what has finished.
+    """
     waiting = iter(requests)
     running: set[asyncio.Task[JudgeOutput]] = set()
-    consecutive, stopped = 0, ""
+    consecutive, answered, stopped = 0, False, ""
     try:
         while True:
             while len(running) < limit and (request := next(waiting, None)) is not None:
@@ -28,9 +31,14 @@ async def as_finished(
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)  # each has its deadlines
             for task in [task for task in done if task.exception() is None]:
                 output = task.result()
-                consecutive = consecutive + 1 if output.trajectory.infrastructure_failed else 0
+                ended = output.trajectory
+                if not ended.infrastructure_failed:
+                    consecutive, answered = 0, True
+                elif not (answered and ended.unanswered):
+                    consecutive += 1
                 if not stopped and consecutive >= max(MAX_CONSECUTIVE_FAILURES, limit):
-                    stopped = f"{consecutive} consecutive requests failed, the last one with {output.trajectory.ended}"
+                    stopped = f"{consecutive} consecutive requests failed, the last one with {ended.ended}"
+                    stopped += f" ({ended.detail})" if ended.detail else ""
                 yield output
             for task in done:
                 task.result()

@@ -20,7 +20,6 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.endpoint_model import declined_reason
 from judge_r1.models.openai_chat import ChatModel
 
 T = TypeVar("T")
@@ -215,18 +214,6 @@ def test_single_answers_are_not_parsed() -> None:
     assert [turn.text for turn in thought.turns] == ["<think>hm</think>", "8"]
     assert cut.ended == "turn_budget"
     assert json.loads(plain.model_dump_json())["text_only"] is True
-
-
-def test_declined_reasons_of_real_server_messages() -> None:
-    overflow = (
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
-        "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
-        "prompt is too long: 210000 tokens > 200000 maximum",
-        "Please reduce the length of the messages [context_length_exceeded]",
-    )
-    assert {declined_reason(text) for text in overflow} == {"context_overflow"}
-    assert declined_reason("the prompt triggering Azure OpenAI's content management policy") == "content_filter"
-    assert declined_reason("unsupported parameter: 'temperature'") is None
 
 
 WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "]

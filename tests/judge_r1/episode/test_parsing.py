@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judge_r1.core.jsonl import dump_line
 from judge_r1.core.verdicts import Judgment
-from judge_r1.episode.parsing import Reason, Rejected, parse_strict, parse_tolerant
+from judge_r1.episode.parsing import Reason, Rejected, parse_last_object, parse_strict, parse_tolerant
 
 GOOD = {"comparison": "A>B", "violated_principles": [2, 5]}
 COMPARISONS = st.sampled_from(["A>B", "A<B"])
@@ -85,54 +85,170 @@ def test_strict_names_each_rejection(written: str, reason: str) -> None:
 def test_every_reason_is_tested() -> None:
     table6_only = {"not_two_lines"}
     conversations_only = {"bad_round", "bad_problem_type", "bad_verdict"}  # test_located_answer.py
-    others = table6_only | conversations_only
+    others = table6_only | conversations_only | {"contradiction"}  # of the tolerant parser, below
     assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason)) - others
 
 
-@pytest.mark.parametrize(
-    ("written", "comparison", "numbers"),
-    [
-        (f"```json\n{text()}\n```", "A>B", (2, 5)),
-        (f"So:\n\n{text()}\nThat is all.", "A>B", (2, 5)),
-        (f"{text()} no, rather {text(comparison='A<B')}", "A<B", (2, 5)),
-        (text(comparison=" a > b "), "A>B", (2, 5)),
-        (text(comparison="B>A"), "A<B", (2, 5)),
-        (text(comparison="B < A"), "A>B", (2, 5)),
-        (text(violated_principles=["P3", "2", 1.0, " p3 ", 2]), "A>B", (1, 2, 3)),
-        (text(violated_principles="P4"), "A>B", (4,)),
-        (text(violated_principles=4), "A>B", (4,)),
-        (text(violated_principles=[]), "A>B", ()),
-        (text(confidence=0.5, notes={"a": [1]}), "A>B", (2, 5)),
-        (text(explanation=3), "A>B", (2, 5)),
-        ("{broken {" + text(), "A>B", (2, 5)),
-        (f"[{text()}]", "A>B", (2, 5)),
-    ],
-)
-def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers: tuple[int, ...]) -> None:
-    judgment = parse_tolerant(written)
+SPELLINGS = [
+    (f"```json\n{text()}\n```", "A>B", (2, 5)),
+    (f"So:\n\n{text()}\nThat is all.", "A>B", (2, 5)),
+    (f"{text()} no, rather {text(comparison='A<B')}", "A<B", (2, 5)),
+    (text(comparison=" a > b "), "A>B", (2, 5)),
+    (text(comparison="B>A"), "A<B", (2, 5)),
+    (text(comparison="B < A"), "A>B", (2, 5)),
+    (text(violated_principles=["P3", "2", 1.0, " p3 ", 2]), "A>B", (1, 2, 3)),
+    (text(violated_principles="P4"), "A>B", (4,)),
+    (text(violated_principles=4), "A>B", (4,)),
+    (text(violated_principles=[]), "A>B", ()),
+    (text(confidence=0.5, notes={"a": [1]}), "A>B", (2, 5)),
+    (text(explanation=3), "A>B", (2, 5)),
+    ("{broken {" + text(), "A>B", (2, 5)),
+    (f"[{text()}]", "A>B", (2, 5)),
+]
+
+
+@pytest.mark.parametrize(("written", "comparison", "numbers"), SPELLINGS)
+@pytest.mark.parametrize("parse", [parse_last_object, parse_tolerant])
+def test_both_parsers_of_answers_without_tags_accept_other_spellings(
+    parse: Any, written: str, comparison: str, numbers: tuple[int, ...]
+) -> None:
+    judgment = parse(written)
     assert isinstance(judgment, Judgment), written
     assert (judgment.comparison, judgment.violated_principles) == (comparison, numbers)
+
+
+NO_COMPARISON = [
+    ("", "no_json"),
+    (text()[:-1], "no_json"),
+    ("{" * 5000, "no_json"),
+    ('{"a":' * 3000, "no_json"),
+    ("[1, 2]", "no_json"),
+    ("{}", "missing_key"),
+    *((text(comparison=c), "bad_comparison") for c in ["A>A", "A=B", "tie", 1, None, "A>B>A"]),
+]
+
+
+@pytest.mark.parametrize(("written", "reason"), NO_COMPARISON)
+@pytest.mark.parametrize("parse", [parse_last_object, parse_tolerant])
+def test_both_parsers_of_answers_without_tags_name_each_rejection(parse: Any, written: str, reason: str) -> None:
+    rejected = parse(written)
+    assert isinstance(rejected, Rejected)
+    assert rejected.reason == reason
 
 
 @pytest.mark.parametrize(
     ("written", "reason"),
     [
-        ("", "no_json"),
         ("A>B, principles 2 and 5", "no_json"),
-        (text()[:-1], "no_json"),
-        ("{" * 5000, "no_json"),
-        ('{"a":' * 3000, "no_json"),
-        ("[1, 2]", "no_json"),
-        ("{}", "missing_key"),
         ('{"comparison": "A>B"}', "missing_key"),
-        *((text(comparison=c), "bad_comparison") for c in ["A>A", "A=B", "tie", 1, None, "A>B>A"]),
+        (f'{text()}\n{{"confidence": 0.9}}', "missing_key"),
+        (text().replace("[2, 5]", "[2, 5,]"), "no_json"),
+        (text(comparison="A is better"), "bad_comparison"),
         *(
             (text(violated_principles=v), "bad_principles")
-            for v in [[0], ["P7"], [2.5], [True], [None], None, "2 and 5"]
+            for v in [[0], ["P7"], [2.5], [True], [None], None, "2 and 5", "Groundedness"]
         ),
     ],
 )
-def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
+def test_the_reward_does_not_read_what_the_tolerant_parser_does(written: str, reason: str) -> None:
+    """The parser of rewards for prompts without tags. What it rejects here, an evaluation understands."""
+    rejected = parse_last_object(written)
+    assert isinstance(rejected, Rejected)
+    assert rejected.reason == reason
+    assert isinstance(parse_strict(written), Rejected)
+    assert isinstance(parse_tolerant(written), Judgment)
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        (["2. Factual Consistency"], (2,)),
+        (["Factual Consistency", "bias & fairness", "P4 (Groundedness)"], (2, 3, 4)),
+        ("2, 4", (2, 4)),
+        ("P2; P4", (2, 4)),
+        ("2 and 5", (2, 5)),
+        ("Bias and Fairness, and Groundedness.", (3, 4)),
+        (["2. Factual Consistency: states 3 mg, and 4 times"], (2,)),
+        ("Principle 6 - advises a dangerous dose", (6,)),
+        ([{"principle": 2, "why": "3 mg"}, {"principle": "P5"}], (2, 5)),
+        ({"P2": True, "P3": False, "4": "invented"}, (2, 4)),
+        ([[1], [6]], (1, 6)),
+        ([2, 7, "P9", "none"], (2,)),
+        (["2. Bias and Fairness"], ()),
+        (["3 mg were given"], ()),
+        (None, ()),
+        ("None", ()),
+        ("", ()),
+        ([0], ()),
+        ([True], ()),
+        ([2.5], ()),
+        (12, ()),
+        ("unclear", ()),
+    ],
+)
+def test_tolerant_reads_principles_and_never_loses_the_comparison(value: Any, numbers: tuple[int, ...]) -> None:
+    judgment = parse_tolerant(text(violated_principles=value))
+    assert isinstance(judgment, Judgment)
+    assert (judgment.comparison, judgment.violated_principles) == ("A>B", numbers)
+
+
+BARE = '"comparison": "A<B", "violated_principles": [2]'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{" + BARE.replace(" ", "\u00a0") + "}",
+        "{\u200b" + BARE.replace(": ", ":\t") + "\u3000}",
+        "{" + BARE + ', "explanation": "by \\(x\\), \\sqrt{2} and \\u"}',
+        "{" + BARE + ', "explanation": "two\nlines\tand a tab"}',
+        "{" + BARE + ', "explanation": "B says "yes" to it"}',
+        "{" + BARE.replace("[2]", "[2,]") + ",}",
+        "{" + BARE.replace('"', "'") + ", 'explanation': 'It's wrong'}",
+        "{" + BARE.replace('"', "\u201c", 1).replace('":', "\u201d:", 1) + "}",
+        "{\u201ccomparison\u201d: \u201cA<B\u201d, \u201cviolated_principles\u201d: [2]}",
+        "{comparison: A<B, violated_principles: [2]}",
+        "{" + BARE + ', "sure": True, "note": None, "p": .9, "q": +1}',
+        "{" + BARE.replace(", ", ", // the worse one\n", 1) + " /* so */}",
+        '{"Comparison": "B is better", "Violated Principles": [2]}',
+        '{"answer": {' + BARE + "}}",
+        '{"result": [{' + BARE + '}], "ok": true}',
+        "{" + BARE.replace("A<B", "Answer A < Answer B") + "}",
+        "{" + BARE.replace("A<B", "**B > A**, clearly") + "}",
+        "{" + BARE.replace("A<B", "A&lt;B") + "}",
+        "{" + BARE + '}\n{"confidence": .9}\n{"confidence": 0.9}',
+        "{" + BARE + '}\nFormat: {"comparison": "A>B or A<B", "violated_principles": [numbers]}',
+        "{" + BARE + '}\nFor example:\n```json\n{"comparison": "A>B", "violated_principles": [5]}\n```',
+        '{"comparison": "A>B", "violated_principles": [5]}\nOn reflection:\n{' + BARE + "}",
+        '{"comparison": "A>B", "violated_principles": [5]}\nOn reflection:\n{' + BARE + ",}",
+        "**A<B**\nviolated_principles: [2]",
+        "B>A\nViolated principles: 2. Factual Consistency",
+    ],
+)
+def test_tolerant_reads_what_a_person_understands(written: str) -> None:
+    judgment = parse_tolerant(written)
+    assert isinstance(judgment, Judgment), judgment
+    assert (judgment.comparison, judgment.violated_principles) == ("A<B", (2,))
+    assert isinstance(parse_strict(written), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ('{"comparison": "A>B", "comparison": "A<B", "violated_principles": [2]}', "contradiction"),
+        ('{"comparison": "A>B", "Comparison": "A<B"}', "contradiction"),
+        (text(comparison="A>B or A<B"), "contradiction"),
+        (text() + text(comparison="A<B"), "contradiction"),
+        (f"```json\n{text()}\n```\n```json\n{text(comparison='B>A')}\n```", "contradiction"),
+        (f"[{text()}, {text(comparison='A<B')}]", "contradiction"),
+        ('{"a": {"comparison": "A>B"}, "b": {"comparison": "A<B"}}', "contradiction"),
+        (f"{text()} no, they are equal: {text(comparison='A=B')}", "bad_comparison"),
+        (text(comparison="not A>B"), "bad_comparison"),
+        ("I prefer neither.", "no_json"),
+        ('{"comparison": "A>B" "violated_principles": [2]}', "no_json"),
+    ],
+)
+def test_tolerant_never_tosses_a_coin(written: str, reason: str) -> None:
     rejected = parse_tolerant(written)
     assert isinstance(rejected, Rejected)
     assert rejected.reason == reason

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.verdicts import Judgment
+from judge_r1.episode.confidence import sign_position
 from judge_r1.episode.parsing import Rejected, parse_table6, parse_table6_tolerant
 from judge_r1.training.data.targets import answer
 
@@ -58,6 +59,13 @@ def test_strict_names_each_rejection(written: str, reason: str) -> None:
         ("**a<b**\n**Violated principles:** [ 4 ]", "A<B", [4]),
         ('A>B\n"violated_principles": []<|im_end|>', "A>B", []),
         ("A>B\nviolated_principles: [1]\nNo, violated_principles: [6, 6]", "A>B", [6]),
+        ("**Verdict:** A<B\n**Violated principles:** 2. Factual Consistency, 4", "A<B", [2, 4]),
+        ('1. A<B\n2. "violated_principles": [3]', "A<B", [3]),
+        ("Reasoning A > Reasoning B\nviolated_principles: none", "A>B", []),
+        ("violated_principles: [2]\nA<B", "A<B", [2]),
+        ("A>B, principle 2", "A>B", []),
+        ("A>B\nviolated_principles: [7]", "A>B", []),
+        ("A>B\nviolated_principles: [two]", "A>B", []),
     ],
 )
 def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers: list[int]) -> None:
@@ -69,15 +77,42 @@ def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers
     [
         ("violated_principles: [2]", "bad_comparison"),
         ("A>A\nviolated_principles: [2]", "bad_comparison"),
-        ("A>B, principle 2", "missing_key"),
-        ("A>B\nviolated_principles: [7]", "bad_principles"),
-        ("A>B\nviolated_principles: [two]", "bad_principles"),
+        ("A>B>A\nviolated_principles: [2]", "bad_comparison"),
+        ("A>B if A is better and A<B if B is better.", "bad_comparison"),
+        ("If the dose were right, A>B.", "bad_comparison"),
+        ("A > B in length, B > A in style.", "bad_comparison"),
+        ("A>B\nA<B\nviolated_principles: [2]", "contradiction"),
+        ("First A>B came to mind. Then B>A.", "contradiction"),
+        ("A>B\nviolated_principles: [2]\nNo: A<B", "contradiction"),
     ],
 )
 def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_table6_tolerant(written)
     assert isinstance(rejected, Rejected)
     assert rejected.reason == reason
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Although A > B in length, the verdict is B>A\nviolated_principles: [2]",
+        "The verdict is B>A, although A > B in length.\nviolated_principles: [2]",
+        "A > B in clarity. A < B in facts. So A<B.\nviolated_principles: [2]",
+        "If the dose were right, A>B. It is not, so B>A.\nviolated_principles: [2]",
+        "A>B would be right if the year were 1999; it is not.\nA<B\nviolated_principles: [2]",
+        "The answer is either 'A>B' or 'A<B'.\nA<B\nviolated_principles: [2]",
+        "A>B\nviolated_principles: [1]\nWait, the dose is wrong.\nA<B\nviolated_principles: [2]",
+        "A<B\nviolated_principles: [2]\n\n(Format: A>B or A<B, then violated_principles: [numbers 1-6])",
+        "A<B\nviolated_principles: [2]\nA>B if A is better and A<B if B is better.",
+        "A<B\nviolated_principles: [2]\nFor example:\nA>B\nviolated_principles: [3, 5]",
+        "A<B\nviolated_principles: [2]\n\nSo A>B would be wrong.",
+    ],
+)
+def test_the_last_complete_unconditional_verdict_counts(written: str) -> None:
+    assert parse_table6_tolerant(written) == judgment("A<B", [2])
+    found = sign_position(written)
+    assert found is not None
+    assert written[found - 1 : found + 2] in ("B>A", "A<B")
 
 
 @given(st.text())

@@ -90,9 +90,9 @@ def choice(**logprobs: Any) -> tuple[int, Any]:
         ((400, {"error": {"message": "This model's maximum context length is 9 tokens"}}), "context_overflow"),
         ((400, {"error": {"message": "unknown field"}}), "infrastructure_refused"),
         (choice(tokens=[], token_logprobs=[]), "infrastructure_no_ids"),
-        (choice(tokens=["q"], token_logprobs=[-1.0]), "infrastructure_no_answer"),
-        (choice(tokens=["token_id:3"], token_logprobs=[]), "infrastructure_no_answer"),
-        (choice(), "infrastructure_no_answer"),
+        (choice(tokens=["q"], token_logprobs=[-1.0]), "infrastructure_malformed_reply"),
+        (choice(tokens=["token_id:3"], token_logprobs=[]), "infrastructure_malformed_reply"),
+        (choice(), "infrastructure_malformed_reply"),
     ],
 )
 def test_each_failure_has_a_name(answer: tuple[int, Any], ended: str) -> None:

@@ -1,0 +1,50 @@
+"""The warning that many answers of a judge are invalid: the reasons, and one example."""
+
+from collections import Counter
+
+from judge_r1.core.items import ItemResult, Vote
+from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.judges.selective import ABSTAINED
+
+MANY = 0.2
+"""The share of invalid answers above which they are named."""
+_SHOWN = 240
+"""Characters of the example."""
+
+
+def invalid_warning(results: PanelResults) -> str | None:
+    """The warning for one panel; None if at most a fifth of its answers is invalid. Prompts that do not fit, requests
+    that the server did not answer and abstentions are no answers."""
+    answers = [(result, vote) for result in results.items for vote in result.votes if _is_answer(vote)]
+    invalid = [(result, vote) for result, vote in answers if isinstance(vote.verdict, InvalidVerdict)]
+    if len(invalid) <= MANY * len(answers):
+        return None
+    reasons = Counter(_reason(vote) for _, vote in invalid).most_common()
+    result, vote = next((result, vote) for result, vote in invalid if _reason(vote) == reasons[0][0])
+    counts = ", ".join(f"{reason} {count}" for reason, count in reasons)
+    return (
+        f"warning: {results.panel}: {len(invalid)} of {len(answers)} answers are invalid ({counts}). For example, the "
+        f"answer on item {result.item_id} is {reasons[0][0]}: {_text(results, result, vote)}"
+    )
+
+
+def _is_answer(vote: Vote) -> bool:
+    verdict = vote.verdict
+    if not isinstance(verdict, InvalidVerdict):
+        return True
+    return not (verdict.does_not_fit or verdict.unanswered or verdict.reason == ABSTAINED)
+
+
+def _reason(vote: Vote) -> str:
+    return vote.verdict.reason if isinstance(vote.verdict, InvalidVerdict) else ""
+
+
+def _text(results: PanelResults, result: ItemResult, vote: Vote) -> str:
+    """The last turn of a vote as one line, or its start and end."""
+    key = (vote.member, result.item_id, vote.order, vote.sample)
+    trajectory = next(trace.trajectory for trace in results.traces[result.item_id] if trace.key == key)
+    written = trajectory.turns[-1].text if trajectory.turns else trajectory.detail or ""
+    line = " ".join(written.split())
+    half = _SHOWN // 2
+    return (line if len(line) <= _SHOWN else f"{line[:half]} … {line[-half:]}") or "(no text)"

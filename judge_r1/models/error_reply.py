@@ -1,0 +1,123 @@
+"""What the error of a model server means, by the names in its body.
+
+Servers name an error in different places: `error.code` and `error.type` (OpenAI, llama.cpp, DashScope), `innererror`
+(Azure), `error.param` (vLLM), `error_type` (TGI), the top level (SGLang), a list with `status` and `details` (Gemini),
+`error.metadata` or another body in a string (OpenRouter). Only where these names say nothing, the wording is read.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+Meaning = Literal["context_overflow", "content_filter", "bad_key", "no_credit"]
+
+_NAMES: dict[Meaning, tuple[str, ...]] = {
+    "context_overflow": (
+        "contextlengthexceeded", "exceedcontextsizeerror", "contextexceeded", "contextwindowexceeded",
+        "stringabovemaxlength", "stringtoolong", "prompttoolong", "invalidrequestprompttoolong", "requesttoolarge",
+        "payloadtoolarge", "paraminputtokens",
+    ),
+    "content_filter": (
+        "contentfilter", "contentpolicyviolation", "responsibleaipolicyviolation", "datainspectionfailed",
+        "flaggedinput", "moderationblocked", "safety", "prohibitedcontent", "blocklist", "spii", "recitation",
+        "refusal",
+    ),
+    "bad_key": ("apikeyinvalid", "invalidapikey", "authenticationerror", "authentication"),
+    "no_credit": ("insufficientquota", "arrearage", "billingerror", "paymentrequired"),
+}  # fmt: skip
+"""Names of errors, in lower case without `_` and the like."""
+_NAMED = ("code", "type", "status", "reason", "error_type", "block_reason", "blockReason")
+_MARKS = ("flagged_input",)
+"""Keys that name an error by being there."""
+_INSIDE = ("message", "raw")
+"""Strings in which a gateway passes on the body of another server."""
+_WORDS: dict[Meaning, re.Pattern[str]] = {
+    "no_credit": re.compile(r"credit balance is too low", re.IGNORECASE),
+    "context_overflow": re.compile(
+        r"context[ _](length|window|size)|maximum (context|input|prompt|model) "
+        r"|(prompt|input|request) is too (long|large)|too many (input )?tokens|longer than the (maximum )?model"
+        r"|max_model_len|input token count|input length|`inputs`.* (must|tokens)|reduce the length of",
+        re.IGNORECASE,
+    ),
+    "content_filter": re.compile(
+        r"content[ _]?(filter|management|policy)|ResponsibleAI|safety system|usage polic|inappropriate content"
+        r"|content exists risk|considered high risk|敏感",
+        re.IGNORECASE,
+    ),
+}
+_READ = (400, 403, 413, 422, 500)
+"""Statuses of errors whose wording is read: others are busy servers, wrong keys and wrong addresses."""
+_MOST = 200
+"""The number of values of a body that are looked at."""
+
+
+class ErrorReply(NamedTuple):
+    """`message` is the server's, with its code. `meaning` is None for an error that concerns neither the length nor the
+    content of the request, nor the account."""
+
+    status: int
+    message: str
+    meaning: Meaning | None
+
+
+def read_error(status: int, text: str) -> ErrorReply:
+    """The error in the body of a response with this status."""
+    body: Any = None
+    with suppress(ValueError, RecursionError):
+        body = json.loads(text)
+    message = _message(body) or text or "no reason given"
+    if (meaning := named_meaning(body)) is None and status in _READ:
+        meaning = next((name for name, words in _WORDS.items() if words.search(message)), None)
+    return ErrorReply(status, message, meaning or ("context_overflow" if status == 413 else None))
+
+
+def error_in(data: Any) -> ErrorReply | None:
+    """The error in a response of status 200; None if it has none. A code from 400 on is its status, else 400."""
+    found = data[0] if isinstance(data, list) and data else data
+    if isinstance(found, dict) and not found.get("error") and isinstance(found.get("choices"), list):
+        found = next(iter(found["choices"]), None)  # OpenRouter: the provider failed while it wrote
+    error = found.get("error") if isinstance(found, dict) else None
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    return read_error(code if isinstance(code, int) and 400 <= code < 600 else 400, json.dumps({"error": error}))
+
+
+def named_meaning(body: Any) -> Meaning | None:
+    """The meaning of the names in a body."""
+    names = {"".join(filter(str.isalnum, name)).casefold() for name in _names(body)}
+    return next((meaning for meaning, known in _NAMES.items() if names.intersection(known)), None)
+
+
+def _names(body: Any) -> Iterator[str]:
+    waiting, left = [body], _MOST
+    while waiting and (left := left - 1):
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value[:_MOST]
+        elif isinstance(value, dict):
+            for key, inner in list(value.items())[:_MOST]:
+                if key in _INSIDE and isinstance(inner, str) and inner.lstrip()[:1] in ("{", "["):
+                    with suppress(ValueError, RecursionError):
+                        waiting.append(json.loads(inner))
+                elif isinstance(inner, dict | list):
+                    waiting.append(inner)
+                elif key == "param":
+                    yield f"param {inner}"
+                elif key in _NAMED and isinstance(inner, str):
+                    yield inner
+            yield from (key for key in _MARKS if key in value)
+
+
+def _message(body: Any) -> str | None:
+    """The server's message with its code."""
+    found = body[0] if isinstance(body, list) and body else body
+    if not isinstance(found, dict):
+        return None
+    error = found.get("error") or found
+    if not isinstance(error, dict):
+        return str(error)
+    message, code = error.get("message") or error.get("detail"), error.get("code") or error.get("type")
+    return None if not message else f"{message} [{code}]" if isinstance(code, str) else str(message)

@@ -14,10 +14,11 @@ _CUT = ("length", "content_filter")
 
 @dataclass(frozen=True)
 class Chat:
-    """A model behind an address. `base` includes `/v1`."""
+    """A model behind an address. `base` includes `/v1`. `token_field` as for `OpenAIEndpoint`."""
 
     base: str
     model: str
+    token_field: str | None = None
 
     @property
     def name(self) -> str:
@@ -37,7 +38,7 @@ class Chat:
 
     @property
     def _endpoint(self) -> OpenAIEndpoint:
-        return OpenAIEndpoint(self.base, self.model, "JUDGE_R1_TEACHER_KEY")
+        return OpenAIEndpoint(self.base, self.model, "JUDGE_R1_TEACHER_KEY", token_field=self.token_field)
 
     def headers(self, key: str | None) -> dict[str, str]:
         return self._endpoint.headers(key)

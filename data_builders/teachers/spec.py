@@ -1,4 +1,7 @@
-"""Parses a teacher's SPEC (`chat:URL#MODEL`, `anthropic:MODEL` or `local:MODEL`) and finds its API key, if any."""
+"""Parses a teacher's SPEC (`chat:URL#MODEL`, `anthropic:MODEL` or `local:MODEL`) and finds its API key, if any.
+
+`chat:token_field=max_completion_tokens@URL#MODEL` names the field with the limit of tokens.
+"""
 
 import os
 import re
@@ -12,8 +15,11 @@ from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
 from judge_r1.core import endpoint
 from judge_r1.core.endpoint import EndpointError, address_and_model, checked_address
+from judge_r1.models.endpoint import TOKEN_FIELDS
 
 FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model), anthropic:MODEL or local:MODEL"
+
+_OPTION = "token_field"
 
 
 def local_model(spec: str) -> str | None:
@@ -30,7 +36,11 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provid
     kind, _, rest = spec.partition(":")
     try:
         if kind == "chat":
-            return Chat(*address_and_model(rest, "the teacher's SPEC"))
+            option, _, address = rest.partition("@") if rest.startswith(f"{_OPTION}=") else ("", "", rest)
+            field = option.partition("=")[2] or None
+            if field not in (None, *TOKEN_FIELDS):
+                raise TeacherError(f"{_OPTION} is {' or '.join(TOKEN_FIELDS)}, not {field!r}")
+            return Chat(*address_and_model(address, "the teacher's SPEC"), field)
         if kind == "anthropic":
             if not re.fullmatch(r"[\w.:@/-]+", rest):
                 raise TeacherError("the teacher's SPEC names no model: write anthropic:MODEL")

@@ -1,7 +1,7 @@
 """generate: let a model answer the instructions of a benchmark, so that a judge can score its texts."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -25,6 +25,10 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Sampling seed.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Number of responses that run concurrently.")] = 32,
     timeout: Annotated[int | None, typer.Option(min=1, help="Seconds for one request to an endpoint.")] = None,
+    token_field: Annotated[
+        Literal["max_tokens", "max_completion_tokens"] | None,
+        typer.Option(help="A chat endpoint's field with the limit of tokens [default: that of its host]."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Generate only what OUT lacks.")] = False,
 ) -> None:
     """Generate responses to a benchmark's instructions. Writes files such as OUT/chat_results.jsonl.
@@ -40,7 +44,8 @@ def generate(
     from judge_r1.models.base import Sampling
 
     console = Console(stderr=True)
-    options = [f"budget.response_tokens={max_tokens}", *([f"timeout={timeout}"] if timeout else [])]
+    given = {"budget.response_tokens": max_tokens, "timeout": timeout, "token_field": token_field}
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
     build = JudgeBuild(model, options, sampling=Sampling(temperature, seed), batch_size=batch_size)
     tasks = tasks_of(benchmark, path, subset, limit)
     counts = run(

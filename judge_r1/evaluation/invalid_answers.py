@@ -41,10 +41,11 @@ def _reason(vote: Vote) -> str:
 
 
 def _text(results: PanelResults, result: ItemResult, vote: Vote) -> str:
-    """The last turn of a vote as one line, or its start and end."""
+    """The last turn of a vote as one line, or its start and end. Characters that cannot be seen are escaped."""
     key = (vote.member, result.item_id, vote.order, vote.sample)
     trajectory = next(trace.trajectory for trace in results.traces[result.item_id] if trace.key == key)
     written = trajectory.turns[-1].text if trajectory.turns else trajectory.detail or ""
-    line = " ".join(written.split())
     half = _SHOWN // 2
-    return (line if len(line) <= _SHOWN else f"{line[:half]} … {line[-half:]}") or "(no text)"
+    line = written if len(written) <= _SHOWN else f"{written[:half]} … {written[-half:]}"
+    seen = (char if char.isprintable() else char.encode("unicode_escape").decode() for char in line.strip())
+    return "".join(seen) or "(no text)"

@@ -19,9 +19,10 @@ from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import OUTCOMES, PanelResults
-from judge_r1.evaluation.runner import NoAnswers, VotesMissing, evaluate, judge_names, panel_settings
+from judge_r1.evaluation.runner import evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
 from judge_r1.evaluation.traces import EvaluationError
+from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel

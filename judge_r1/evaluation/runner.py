@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -13,12 +13,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.benchmarks.base import LoadedBenchmark, Requests
-from judge_r1.core.errors import ExitStatus
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import ItemResult, compact
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
-from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.folder import ROWS, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import PanelResults, result_of
@@ -32,24 +31,11 @@ from judge_r1.evaluation.traces import (
     items_hash,
     total_usage,
 )
+from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
 
 VoteKey = tuple[int, str, tuple[int, ...], int]
-
-
-class NoAnswers(EvaluationError):
-    """The server answers no request of a judge."""
-
-
-class VotesMissing(EvaluationError):
-    """Votes that ended by an infrastructure failure. `results` are those of the items that have all their votes."""
-
-    exit_status = ExitStatus.TRY_AGAIN
-
-    def __init__(self, message: str, results: PanelResults) -> None:
-        super().__init__(message)
-        self.results = results
 
 
 def evaluate(
@@ -101,45 +87,34 @@ async def _evaluate(
                 continue
             waiting, held = set(missing.request_keys), list[JudgeOutput]()
             answers = any(stored == member for stored, *_ in done)
-            async for output in judge.judge(missing):
-                if output.request.key not in waiting:
-                    raise EvaluationError(
-                        f"judge {judge.name!r} answered item {output.request.item.item_id} unasked or twice: "
-                        "this is a bug in the judge"
-                    )
-                waiting.remove(output.request.key)
-                if output.trajectory.infrastructure_failed and not output.trajectory.unanswered:
-                    failures[output.trajectory.ended] += 1
-                    said = said or output.trajectory.detail or ""
-                    continue
-                held.append(output)
-                if answers := answers or not output.trajectory.infrastructure_failed:
-                    for found in held:
-                        store(member, _final(found))
-                    held.clear()
+            while True:
+                try:
+                    async for output in judge.judge(missing):
+                        if output.request.key not in waiting:
+                            raise EvaluationError(
+                                f"judge {judge.name!r} answered item {output.request.item.item_id} unasked or twice: "
+                                "this is a bug in the judge"
+                            )
+                        waiting.remove(output.request.key)
+                        if output.trajectory.infrastructure_failed and not output.trajectory.unanswered:
+                            failures[output.trajectory.ended] += 1
+                            said = said or output.trajectory.detail or ""
+                            continue
+                        held.append(output)
+                        if answers := answers or not output.trajectory.infrastructure_failed:
+                            for found in held:
+                                store(member, final_vote(found))
+                            held.clear()
+                    break
+                except EndpointError:  # a server that answered others and refuses these is not down
+                    if not answers or failures or len(waiting) == len(missing):
+                        raise
+                    missing = missing.keep(waiting.__contains__)
             if held:
-                raise NoAnswers(_no_answers(panel.name, held))
+                raise NoAnswers(panel.name, held)
             if waiting:
                 failures["unanswered"] += len(waiting)
     return progress.results(failures, said)
-
-
-def _final(output: JudgeOutput) -> JudgeOutput:
-    """The output with the name of a failure that concerns its request alone."""
-    if not output.trajectory.infrastructure_failed:
-        return output
-    name = str(output.trajectory.unanswered)
-    trajectory = output.trajectory.model_copy(update={"ended": name})
-    return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=name))
-
-
-def _no_answers(panel: str, failed: Sequence[JudgeOutput]) -> str:
-    first = failed[0].trajectory
-    said = f": {first.detail}" if first.detail else ""
-    return (
-        f"panel {panel!r}: the server answered none of {len(failed)} requests, the first one ended as {first.ended}"
-        f"{said}. Change the judge's options, or the server, and run again with --resume"
-    )
 
 
 def overflow_warning(panel: str, fit: PromptFit) -> str:

@@ -2,7 +2,8 @@
 `vllm:URL#MODEL` of a server that takes and returns token ids.
 
 Endpoints have options of their own beside the episode's: `timeout` (seconds for one request), `logprobs=true` (chat:
-request for them, so that answers have a confidence) and `tokenizer` (vllm: whose it is; MODEL's where it is left out).
+request for them, so that answers have a confidence), `token_field` (chat: the field with the limit of tokens) and
+`tokenizer` (vllm: whose it is; MODEL's where it is left out).
 """
 
 from collections.abc import Callable
@@ -12,11 +13,11 @@ from typing import Protocol
 from judge_r1.core.endpoint import address_and_model
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
-from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.endpoint import TOKEN_FIELDS, OpenAIEndpoint
 
 KEY = "JUDGE_R1_JUDGE_KEY"
 """The environment variable with the key of a judge's endpoint."""
-ENDPOINT_OPTIONS = ("timeout", "tokenizer", "logprobs")
+ENDPOINT_OPTIONS = ("timeout", "tokenizer", "logprobs", "token_field")
 _VLLM = "vllm:"
 _WEB = ("http:", "https:")
 
@@ -41,12 +42,14 @@ def judge_of_backend(
     if is_local(build.backend):
         return local(build, configure(build), kind=kind, prompted=prompted)
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
-    build, own = split_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
+    build, own = split_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs", "token_field"))
     timeout = own.get("timeout", "180")
     if not timeout.isdecimal() or not int(timeout):
         raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")
     if own.get("logprobs") not in (None, "true", "false"):
         raise BadJudge(f"judge {kind}: logprobs is true or false, not {own['logprobs']!r}")
+    if own.get("token_field") not in (None, *TOKEN_FIELDS):
+        raise BadJudge(f"judge {kind}: token_field is {' or '.join(TOKEN_FIELDS)}, not {own['token_field']!r}")
     config = configure(build)
     if tokens:
         from judge_r1.judges.runners.token import vllm_judge
@@ -58,7 +61,7 @@ def judge_of_backend(
         )  # fmt: skip
     from judge_r1.judges.runners.chat import ChatJudge
 
-    endpoint = OpenAIEndpoint(url, model, KEY)
+    endpoint = OpenAIEndpoint(url, model, KEY, token_field=own.get("token_field"))
     return ChatJudge(
         build, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
         logprobs=own.get("logprobs") == "true",

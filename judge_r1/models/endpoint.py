@@ -6,16 +6,20 @@ from urllib.parse import urlsplit
 
 from judge_r1.models.base import Messages
 
+TOKEN_FIELDS = ("max_tokens", "max_completion_tokens")
+
 
 @dataclass(frozen=True)
 class OpenAIEndpoint:
     """`base` is the address up to and including `/v1`, `path` the route below it. `variable` names the environment
-    variable with the key: judges and teachers have different ones."""
+    variable with the key: judges and teachers have different ones. `token_field` is the field with the limit of tokens
+    (one of `TOKEN_FIELDS`); None for that of the host."""
 
     base: str
     model: str
     variable: str
     path: str = "chat/completions"
+    token_field: str | None = None
 
     @property
     def name(self) -> str:
@@ -44,12 +48,11 @@ class OpenAIEndpoint:
 
     def chat(self, messages: Messages, *, max_tokens: int, temperature: float, **more: Any) -> dict[str, Any]:
         """The body of a chat request. OpenAI's reasoning models need `max_completion_tokens` and accept no temperature
-        other than 1; other servers know `max_tokens` only, and have other default temperatures."""
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": list(messages),
-            "max_completion_tokens" if self._openai else "max_tokens": max_tokens,
-        }
-        if not (self._openai and temperature == 1):
+        other than 1; other servers know `max_tokens` only, and have other default temperatures. A gateway to OpenAI's
+        models needs `token_field`."""
+        older, newer = TOKEN_FIELDS
+        field = self.token_field or (newer if self._openai else older)
+        body: dict[str, Any] = {"model": self.model, "messages": list(messages), field: max_tokens}
+        if not ((self._openai or field == newer) and temperature == 1):
             body["temperature"] = temperature
         return body | more

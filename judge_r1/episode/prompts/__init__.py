@@ -120,17 +120,20 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
 
     The system message has the task, the six principles, the output format, and the search tool if `searches` > 0. The
     user message has the case (its context only if `context` is "full") and the two candidates, after the task's
-    examples. The task's passages replace the context. `style` selects the template files.
+    examples. The task's passages replace the context. `style` selects the template files: a style may have another
+    system message for tasks without a case.
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
     search = _fill(_own_file(style, "search"), {"searches": str(searches)}) if searches else ""
+    has_case = bool(task.case_id or task.context or task.passages)
+    named, without = principles(style, has_case=has_case), f"{_own_file(style, 'system')}_without_case"
     system = _fill(
-        _own_file(style, "system"),
-        {"lead": lead, "principles": principles(style), "search": search, "domain": task.domain},
+        without if not has_case and _exists(without) else _own_file(style, "system"),
+        {"lead": lead, "principles": named, "search": search, "domain": task.domain},
     )
     fields = {"decision": task.decision, **_candidates(task, style)}
-    asked = "The request" if task.domain == GENERAL else "Decision reached in this case"
+    asked = "The request" if task.domain == GENERAL else f"Decision reached{' in this case' if has_case else ''}"
     if task.passages:
         shown: str | None = _GAP.join(passage.text for passage in task.passages)
     else:
@@ -250,14 +253,15 @@ def describes_search(style: str) -> bool:
     return _exists(_own_file(style, "search"))
 
 
-def principles(style: str) -> str:
+def principles(style: str, *, has_case: bool = True) -> str:
     """The text of the principles in a style: its own file if it has one, else their names and definitions. Styles for
     conversations have the types of problems instead."""
     if style in CONVERSATIONS:
         return "" if style == COMPACT_CONVERSATIONS else problem_list()
     if _exists(own := _own_file(style, "principles")):
         return _fill(own, {})
-    return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
+    texts = [p.definition if has_case else p.without_case or p.definition for p in PRINCIPLES]
+    return "\n".join(f"{p.number}. {p.name}: {text}" for p, text in zip(PRINCIPLES, texts, strict=True))
 
 
 def _file_of(style: str, part: str) -> str:

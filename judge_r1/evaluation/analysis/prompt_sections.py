@@ -68,7 +68,8 @@ def _labels(prompt: Prompt, rendered: str, style: str) -> list[str]:
         at = rendered.index(text, at)
         labels[at : at + len(text)] = [INSTRUCTIONS] * len(text)
         at += len(text)
-    text = principles(style)
+    with_case, without = principles(style), principles(style, has_case=False)
+    text = with_case if with_case in rendered else without
     if rendered.count(text) != 1:
         raise AnalysisError(f"prompt style {style!r} contains the principles {rendered.count(text)} times, not once")
     at = rendered.index(text)

@@ -82,16 +82,19 @@ def _whole_base64(packing: BytesIO) -> str:
 
 
 def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """All items of all panels, which must be of one benchmark, as the parts of a JSON text. `settings` name the members
-    of panels with several.
+    """The items that all panels have judged, which must be of one benchmark, as the parts of a JSON text. `settings`
+    name the members of panels with several.
 
     Every item and every text is a part of its own, so that a long evaluation is not in memory together.
     """
     texts = Texts()
     members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
     yield f'{{"judges":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
-    for index, item in enumerate(results[0].benchmark.items):
-        yield ("," if index else "") + _json(_item(item, index, results, texts))
+    found = [{result.item_id: result for result in panel.items} for panel in results]
+    items = [item for item in results[0].benchmark.items if all(item.item_id in panel for panel in found)]
+    for index, item in enumerate(items):
+        own = [panel[item.item_id] for panel in found]
+        yield ("," if index else "") + _json(_item(item, own, results, texts))
     yield '],"texts":['
     for index, text in enumerate(texts.all()):
         yield ("," if index else "") + text
@@ -108,10 +111,12 @@ def _state(outcome: ItemResult) -> str:
     return "right" if outcome.score == 1 else "wrong" if outcome.score == 0 else "part"
 
 
-def _item(item: Item, index: int, results: Sequence[PanelResults], texts: Texts) -> dict[str, Any]:
-    benchmark = results[0].benchmark
+def _item(item: Item, found: Sequence[ItemResult], panels: Sequence[PanelResults], texts: Texts) -> dict[str, Any]:
+    benchmark = panels[0].benchmark
     case, pair = benchmark.texts.get(item.case_id or ""), benchmark.labels.get(item.item_id)
-    rows = [_row(found.items[index], found.traces[item.item_id], item, case, texts) for found in results]
+    rows = [
+        _row(result, panel.traces[item.item_id], item, case, texts) for result, panel in zip(found, panels, strict=True)
+    ]
     return {
         "id": item.item_id,
         "cluster": item.cluster_id,

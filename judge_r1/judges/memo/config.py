@@ -49,6 +49,8 @@ class MemoConfig(ConfigModel):
     """A folder that keeps memories, so that other runs and aggregations reuse them."""
     tokenizer: str | None = None
     """The tokenizer that counts tokens for a chat endpoint; words are counted without one."""
+    token_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    """Chat endpoints: the field with the limit of tokens; None for that of the host."""
     timeout: int = Field(180, ge=1)
     """Seconds for one request to an endpoint."""
 

@@ -195,7 +195,8 @@ def _turns(work: Work) -> list[Turn]:
 
 
 _WHOLE = (
-    "metrics", "form", "max_tokens", "retries", "constrain", "thinking", "switch", "memory", "tokenizer", "timeout",
+    "metrics", "form", "max_tokens", "retries", "constrain", "thinking", "switch", "memory", "tokenizer", "token_field",
+    "timeout",
 )  # fmt: skip
 """The options of a judge that reads a document as a whole."""
 

@@ -63,7 +63,8 @@ class ModelSource:
             if config.constrain:
                 raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {backend} is none")
             url, model = address_and_model(backend.removeprefix(_VLLM), "the SPEC of the judge")
-            self._endpoint = OpenAIEndpoint(url, model, KEY, *(["completions"] if tokens else []))
+            path = "completions" if tokens else OpenAIEndpoint.path
+            self._endpoint = OpenAIEndpoint(url, model, KEY, path, config.token_field)
             self._key = find_key(self._endpoint)
             self.name = (_VLLM if tokens else "") + self._endpoint.name
         sampling = build.sampling

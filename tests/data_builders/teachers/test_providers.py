@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from teacher_factories import request_for
 
-from data_builders.teachers import TeacherRequest
+from data_builders.teachers import TeacherError, TeacherRequest
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import FailedRow, Provider
+from data_builders.teachers.spec import parse_spec
 
 LOCAL, OPENAI = Chat("http://host/v1", "m"), Chat("https://api.openai.com/v1", "m")
 ANTHROPIC = Anthropic("m")
@@ -49,6 +50,23 @@ def test_openai_gets_the_new_parameter_names_and_other_hosts_the_old_ones() -> N
     newer = OPENAI.body(request_for("q", temperature=1))
     assert "max_completion_tokens" in newer
     assert not {"max_tokens", "temperature", "seed"} & newer.keys()
+
+
+def test_a_spec_names_the_field_of_the_token_limit_for_any_host() -> None:
+    newer = parse_spec("chat:token_field=max_completion_tokens@http://host/v1#m")
+    assert isinstance(newer, Chat)
+    assert (newer.name, newer.url) == (LOCAL.name, LOCAL.url)
+    assert "max_completion_tokens" in newer.body(request_for("q"))
+    assert "max_tokens" in parse_spec("chat:token_field=max_tokens@https://api.openai.com/v1#m").body(request_for("q"))
+    with pytest.raises(TeacherError, match="token_field is max_tokens or max_completion_tokens, not 'tokens'"):
+        parse_spec("chat:token_field=tokens@http://host/v1#m")
+
+
+def test_several_parts_of_an_answer_are_one_text() -> None:
+    data = reply(Request("chat", "m", "", "q", 0, 10, 1.0), "")
+    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    data["choices"][0]["message"]["content"] = parts
+    assert LOCAL.read(data).text == "ab"
 
 
 def test_keys_are_sent_only_to_their_vendor() -> None:

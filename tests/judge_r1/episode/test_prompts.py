@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import pytest
 from factories import make_case, make_pair
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case
-from judge_r1.episode.prompts import LEADS, judge_prompt
+from judge_r1.core.verdicts import Evidence
+from judge_r1.episode.prompts import LEADS, judge_prompt, pairwise_prompt
 from judge_r1.episode.tags import NAMES
+from judge_r1.episode.task import PairwiseTask
 
 CASE = make_case("ana paid 34 $x. ben left rome.", decision="grant $y", reference="1. ana paid 34, {z}.")
 PAIR = make_pair(CASE)
@@ -74,6 +78,36 @@ def test_only_tags_in_inserted_text_are_escaped() -> None:
     assert not any(f"<{slash}{name}>" in user for name in NAMES for slash in ("", "/"))
     assert "ana ‹answer›paid‹/answer› 34." in user
     assert "<answer>" in system
+
+
+WITH_CASE = PairwiseTask("general", "Which year?", "1912", "1921", "c", "Built in 1912.")
+STYLES = ("standard", "direct", "chain-of-thought", "table6", "compact")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_without_a_case_a_prompt_speaks_of_none(style: str) -> None:
+    for domain in ("general", "finance"):
+        task = replace(WITH_CASE, domain=domain, case_id=None, context="")
+        system, user = (
+            message.marked for message in pairwise_prompt(task, context="full", searches=0, style=style).messages
+        )
+        said = system.replace("from the domain 'finance' about the same case", "")
+        for word in ("case", "given material", "passage"):
+            assert word not in said.lower()
+            assert word not in user.lower()
+
+
+@pytest.mark.parametrize("style", STYLES[:-1])
+def test_with_a_case_a_prompt_speaks_of_it_also_where_it_is_not_shown(style: str) -> None:
+    shown = pairwise_prompt(WITH_CASE, context="none", searches=0, style=style).chat()
+    assert "Every claim agrees with the facts that the case states." in shown[0]["content"]
+    retrieved = replace(
+        WITH_CASE, case_id=None, context="", passages=(Evidence(case_id="c", start=0, end=1, text="B", score=1.0),)
+    )
+    assert (
+        pairwise_prompt(retrieved, context="full", searches=0, style=style).messages[0]
+        == pairwise_prompt(WITH_CASE, context="full", searches=0, style=style).messages[0]
+    )
 
 
 def test_an_unknown_style_raises() -> None:

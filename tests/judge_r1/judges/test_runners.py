@@ -75,6 +75,17 @@ def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> Non
     assert {output.verdict for output in outputs} == {PairwiseVerdict(winner="B")}
 
 
+@pytest.mark.parametrize("kind", ["direct:context=none", "agentic:" + OPTIONS, "memo:metrics=principles"])
+def test_the_field_of_the_token_limit_is_an_option_for_any_host(kind: str) -> None:
+    with JudgeServer(searching) as server:
+        for option, field in (("", "max_tokens"), (",token_field=max_completion_tokens", "max_completion_tokens")):
+            server.bodies.clear()
+            run_judge(judge(f"{kind}{option}@{server.url}#toy", sampling=Sampling(1.0)), SUITE.requests()[:1])
+            both = {"max_tokens", "max_completion_tokens"} & server.bodies[0].keys()
+            assert both == {field}
+            assert ("temperature" in server.bodies[0]) == (field == "max_tokens")  # newer models take 1 alone
+
+
 def number(text: str) -> Verdict:
     return ScoresVerdict(scores=(float(text),)) if text.isdigit() else InvalidVerdict(reason="no_number")
 
@@ -172,6 +183,8 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
         ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
         ("agentic:timeouts=9@http://host/v1#m", "unknown key timeouts"),
+        ("direct:token_field=tokens@http://host/v1#m", "token_field is max_tokens or max_completion_tokens"),
+        ("direct:token_field=max_tokens,tokenizer=bundled:tiny@vllm:http://host/v1#m", "unknown key token_field"),
         ("direct:search=true@http://host/v1#m", "answers once"),
         ("direct:prompt=standard@bundled:tiny", "answers once"),
         ("agentic@vllm:http://host/v1#nobody/has/this", "name it by agentic:tokenizer=NAME@vllm:http://host/v1#nobody"),

@@ -1,0 +1,40 @@
+"""Votes that a server did not give: those that a resume asks for again, and those that are final."""
+
+from collections.abc import Sequence
+
+from judge_r1.core.errors import ExitStatus
+from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import EvaluationError
+from judge_r1.judges.base import JudgeOutput
+
+
+class VotesMissing(EvaluationError):
+    """Votes that ended by an infrastructure failure. `results` are those of the items that have all their votes."""
+
+    exit_status = ExitStatus.TRY_AGAIN
+
+    def __init__(self, message: str, results: PanelResults) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+class NoAnswers(EvaluationError):
+    """The server answers no request of a judge. `failed` are the outputs of its requests."""
+
+    def __init__(self, panel: str, failed: Sequence[JudgeOutput]) -> None:
+        first = failed[0].trajectory
+        said = f": {first.detail}" if first.detail else ""
+        super().__init__(
+            f"panel {panel!r}: the server answered none of {len(failed)} requests, the first one ended as {first.ended}"
+            f"{said}. Change the judge's options, or the server, and run again with --resume"
+        )
+
+
+def final_vote(output: JudgeOutput) -> JudgeOutput:
+    """The output, with a failure that concerns its request alone as the reason of an invalid verdict."""
+    name = output.trajectory.unanswered
+    if name is None:
+        return output
+    trajectory = output.trajectory.model_copy(update={"ended": name})
+    return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=name))

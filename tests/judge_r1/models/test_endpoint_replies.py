@@ -1,0 +1,234 @@
+"""Endpoints that cannot be reached, and replies in other forms, over real sockets."""
+
+import asyncio
+import json
+import socket
+import time
+from typing import Any
+
+import pytest
+from fake_judge_endpoint import JudgeServer, chat_completion, error_response
+from fake_llm_server import FakeLLMServer, Faults
+from pydantic import SecretStr
+
+from judge_r1.core.endpoint import EndpointError, RetryPolicy
+from judge_r1.models.base import GenerateRequest, Generation
+from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.openai_chat import ChatModel
+
+PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)
+FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=8, backoff_s=0.01)
+
+
+def generate(url: str, count: int = 1, policy: RetryPolicy = FAST) -> list[Generation]:
+    async def work() -> list[Generation]:
+        model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, policy)
+        requests = [GenerateRequest(5, messages=[{"role": "user", "content": str(n)}]) for n in range(count)]
+        try:
+            return [found for request in requests for found in await model.generate([request])]
+        finally:
+            await model.aclose()
+
+    return asyncio.run(asyncio.wait_for(work(), 60))
+
+
+def closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("kind", ["a closed port", "an unknown host", "no TLS"])
+def test_an_endpoint_that_cannot_be_reached_stops_in_seconds(kind: str) -> None:
+    """With the patience of an evaluation, which repeats other errors for minutes."""
+    started = time.monotonic()
+    with JudgeServer(lambda path, body: chat_completion("x")) as server:
+        url = {
+            "a closed port": f"http://127.0.0.1:{closed_port()}/v1",
+            "an unknown host": "http://no-such-host.invalid/v1",
+            "no TLS": server.url.replace("http:", "https:"),
+        }[kind]
+        with pytest.raises(
+            EndpointError, match=r"cannot be reached \(Connect.*\): start the server, or correct the URL"
+        ):
+            generate(url, policy=PATIENT)
+    assert time.monotonic() - started < 15
+
+
+def test_a_connection_that_is_refused_after_an_answer_is_tried_again() -> None:
+    """The server goes away: only one that was never reached is an error of every request."""
+    body = json.dumps(chat_completion("x")[1]).encode()
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async def work() -> list[Generation]:
+        server = await asyncio.start_server(reply, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        model, request = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST), GenerateRequest(5, messages=[])
+        try:
+            one = await model.generate([request])
+            server.close()
+            return [*one, *await model.generate([request])]
+        finally:
+            await model.aclose()
+
+    done, lost = asyncio.run(asyncio.wait_for(work(), 60))
+    assert (done.text, done.failure) == ("x", None)
+    assert lost.failure == "no_answer"
+    assert "all 8 attempts failed; the last error: ConnectError" in lost.error
+
+
+ODD: dict[str, tuple[Any, str]] = {
+    "no choices": ({"choices": [], "id": "odd-1"}, '"id": "odd-1"'),
+    "choices that are null": ({"choices": None, "id": "odd-2"}, '"id": "odd-2"'),
+    "another API": ({"response": "Hello", "done": True}, '"response": "Hello"'),
+    "content that is a number": ({"choices": [{"message": {"content": 7}, "finish_reason": "stop"}]}, '"content": 7'),
+    "an unknown part": (
+        {"choices": [{"message": {"content": [{"type": "image_url", "image_url": "u"}]}, "finish_reason": "stop"}]},
+        "image_url",
+    ),
+    "no content": ({"choices": [{"message": {"role": "assistant"}, "finish_reason": "stop"}]}, '"role": "assistant"'),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_reply_in_another_form_is_quoted_and_not_repeated_to_the_deadline(name: str) -> None:
+    reply, quoted = ODD[name]
+    with JudgeServer(lambda path, body: (200, reply)) as server:
+        [found] = generate(server.url)
+        assert len(server.bodies) == 4
+    assert found.failure == "malformed_reply"
+    assert quoted in found.error
+
+
+def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() -> None:
+    with FakeLLMServer(lambda *_: "", faults=Faults(rate=1.0, kinds=("garbage",), in_a_row=99)) as server:
+        [found] = generate(f"{server.url}/v1")
+        assert server.calls.total() == 4
+    assert found.failure == "no_answer"
+    assert "a reply that is not JSON" in found.error
+    assert "<html>upstream hiccup</html>" in found.error
+
+
+@pytest.mark.parametrize(
+    ("reply", "failure", "finish", "calls"),
+    [
+        ({"error": {"code": 400, "message": "odd model", "type": "x"}}, "refused", "stop", 1),
+        ({"error": "Input validation error: `inputs` must have less than 9 tokens"}, None, "context_overflow", 1),
+        ({"error": {"code": 500, "type": "exceed_context_size_error", "message": "m"}}, None, "context_overflow", 1),
+        ({"error": {"code": 502, "message": "Provider returned error"}}, "no_answer", "stop", 8),
+        ({"choices": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, None, "content_filter", 1),
+        ({"choices": [{"message": {}, "finish_reason": "content_filter: SPII"}]}, None, "content_filter", 1),
+        ({"choices": [{"message": {"content": None}, "finish_reason": "SAFETY"}]}, None, "content_filter", 1),
+        ({"choices": [{"message": {"role": "assistant"}, "finish_reason": "length"}]}, None, "length", 1),
+    ],
+)  # fmt: skip
+def test_an_error_or_a_filter_in_a_reply_of_status_200(
+    reply: Any, failure: str | None, finish: str, calls: int
+) -> None:
+    with JudgeServer(lambda path, body: (200, reply)) as server:
+        [found] = generate(server.url)
+        assert len(server.bodies) == calls
+    assert (found.failure, found.finish_reason) == (failure, finish)
+    if failure:
+        message = reply["error"]["message"]
+        assert message in found.error
+
+
+PARTS: dict[str, tuple[Any, tuple[str, str, str]]] = {
+    "texts": ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], ("ab", "", "stop")),
+    "Mistral's thoughts": (
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"}],
+        ("a", "hm", "stop"),
+    ),
+    "thoughts as a text": (
+        [{"type": "thinking", "thinking": "hm"}, {"type": "output_text", "text": "a"}],
+        ("a", "hm", "stop"),
+    ),
+    "a refusal": ([{"type": "refusal", "refusal": "no"}], ("no", "", "refusal")),
+    "none": ([], ("", "", "stop")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_parts_of_a_message_are_one_text(name: str) -> None:
+    content, expected = PARTS[name]
+    reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    with JudgeServer(lambda path, body: (200, reply)) as server:
+        [found] = generate(server.url)
+    assert (found.text, found.reasoning, found.finish_reason) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "finish"),
+    [
+        (500, {"code": 500, "message": "m", "type": "exceed_context_size_error", "n_ctx": 256}, "context_overflow"),
+        (400, {"code": "data_inspection_failed", "message": "m", "type": "data_inspection_failed"}, "content_filter"),
+        (403, {"code": 403, "message": "m", "metadata": {"reasons": ["x"], "flagged_input": "y"}}, "content_filter"),
+        (413, {"message": "too big"}, "context_overflow"),
+    ],
+)
+def test_structured_errors_are_final_at_the_first_attempt(status: int, error: dict[str, Any], finish: str) -> None:
+    with JudgeServer(lambda path, body: (status, {"error": error})) as server:
+        [found] = generate(server.url)
+        assert len(server.bodies) == 1
+    assert (found.failure, found.finish_reason) == (None, finish)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ([{"error": {"code": 400, "message": "m", "details": [{"reason": "API_KEY_INVALID"}]}}], "NO_KEY"),
+        ({"error": {"code": "Arrearage", "message": "Access denied."}}, r"no credit is left \(Access denied"),
+    ],
+)  # fmt: skip
+def test_a_wrong_key_or_an_empty_account_behind_status_400_stops_the_judge(error: Any, says: str) -> None:
+    with JudgeServer(lambda path, body: (400, error)) as server, pytest.raises(EndpointError, match=says):
+        generate(server.url)
+
+
+@pytest.mark.parametrize(("refusals", "failure"), [(1, None), (2, "refused")])
+def test_a_server_that_answers_others_is_asked_again_about_a_refused_request(
+    refusals: int, failure: str | None
+) -> None:
+    asked: list[str] = []
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        asked.append(body["messages"][0]["content"])
+        return error_response(422, "no") if asked[-1] == "1" and asked.count("1") <= refusals else chat_completion("x")
+
+    with JudgeServer(answer) as server:
+        found = generate(server.url, 3)
+    assert [one.failure for one in found] == [None, failure, None]
+    assert asked == ["0", "1", "1", "2"]
+
+
+def test_a_long_wait_is_announced(caplog: pytest.LogCaptureFixture) -> None:
+    with JudgeServer(lambda path, body: error_response(503, "the model is loading")) as server:
+        generate(server.url, 2)
+    warnings = [record.getMessage() for record in caplog.records if "is repeated" in record.getMessage()]
+    assert len(warnings) == 1
+    assert "503: the model is loading" in warnings[0]
+
+
+def test_an_echoed_key_is_not_quoted() -> None:
+    key = "sk-secret-0123456789"
+
+    async def work(url: str) -> Generation:
+        model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), SecretStr(key), FAST)
+        try:
+            [found] = await model.generate([GenerateRequest(5, messages=[])])
+            return found
+        finally:
+            await model.aclose()
+
+    for reply in ({"choices": [], key: 1}, {"error": {"message": f"{key} is odd"}}, {"choices": {key: []}}):
+        with JudgeServer(lambda path, body, reply=reply: (200, reply)) as server:  # type: ignore[misc]
+            found = asyncio.run(work(server.url))
+        assert found.failure
+        assert key not in found.error
+        assert "***" in found.error

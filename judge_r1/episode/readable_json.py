@@ -22,6 +22,8 @@ _CLASSES = ('"', "'", "\u201c\u201d\u201e\u201f", "\u2018\u2019\u201a\u201b")
 _CLASS = {quote: quotes for quotes in _CLASSES for quote in quotes}
 _QUOTES = re.compile(rf"\\.|[{''.join(_CLASS)}]", re.DOTALL)
 _AFTER_TEXT = re.compile(r"[\s\u200b\ufeff]*[,:}\]]")
+_OBJECT = re.compile(rf"\{{(?=[\s\u200b\ufeff]*[A-Za-z_}}/{''.join(_CLASS)}])")
+"""The start of what may be an object: a key, a comment or the end follows."""
 _MAX_DEPTH = 100
 _STEPS = 30
 """Values and their characters to read for each character of an answer, so that hostile text takes no quadratic time."""
@@ -69,11 +71,9 @@ class _Reader:
                 self._ends[_CLASS[match[0]]].append(match.start())
         self.objects: dict[int, tuple[dict[str, Any], int, int]] = {}
         """Start -> (object, end, depth) of each whole object, the last one first."""
-        start = text.rfind("{")
-        while start >= 0:
+        for start in reversed([match.start() for match in _OBJECT.finditer(text)]):
             with suppress(_Broken):
                 self.objects[start] = self._object(start)
-            start = text.rfind("{", 0, start)
 
     def _object(self, start: int) -> tuple[dict[str, Any], int, int]:
         members: dict[str, Any] = {}

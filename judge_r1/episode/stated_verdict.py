@@ -26,6 +26,8 @@ _EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.?|example(?: output|
 
 _NEAR = 200
 """Characters before and after a comparison that are looked at."""
+_MOST = 200
+"""Comparisons at the end of a text that are looked at."""
 _LABEL = re.compile(
     r"(?:(?:the|my|final|overall|step|so) )*(?:(?:verdict|answer|comparison|decision|judge?ment|result|conclusion"
     r"|choice|winner) )?(?:is )?(?:\d )?"
@@ -106,7 +108,7 @@ def stated_in_json(text: str) -> Stated | None:
 def stated_in_words(text: str, lists: Sequence[int] = ()) -> Stated | None:
     """The verdict in a text of words; None if it has no comparison. `lists` has the starts of the lists of principles:
     a verdict with one behind it is complete."""
-    mentions = [match for match in _COMPARED.finditer(text) if _direction(match)]
+    mentions = [match for match in _COMPARED.finditer(text) if _direction(match)][-_MOST:]
     if not mentions:
         return None
     ranks = [_rank(text, mentions, number) for number in range(len(mentions))]

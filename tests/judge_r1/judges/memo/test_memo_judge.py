@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_judge_endpoint import JudgeServer
+from fake_judge_endpoint import JudgeServer, error_response
 from fake_llm_server import FakeLLMServer, Faults
 
 from judge_r1 import load_judge
 from judge_r1.benchmarks.base import pairwise_request
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.items import Item
 from judge_r1.core.memory import text_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
@@ -304,10 +305,13 @@ def test_a_section_without_scores_is_left_out_and_counted() -> None:
     assert output.verdict == InvalidVerdict(reason="no_score")
 
 
-def test_a_dead_server_is_an_infrastructure_failure() -> None:
-    judge = make_judge("memo:timeout=1@http://127.0.0.1:9/v1#m", JudgeBuild(""))
-    [output] = run_all(judge, [single("One two.")])
-    assert output.trajectory.infrastructure_failed
+def test_a_failing_server_is_an_infrastructure_failure_and_one_that_cannot_be_reached_an_error() -> None:
+    with JudgeServer(lambda path, body: error_response(503, "loading")) as server:
+        [output] = run_all(make_judge(f"memo:timeout=1@{server.url}#m", JudgeBuild("")), [single("One two.")])
+    assert output.trajectory.ended == "infrastructure_no_answer"
+    assert "loading" in (output.trajectory.detail or "")
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9 cannot be reached"):
+        run_all(make_judge("memo@http://127.0.0.1:9/v1#m", JudgeBuild("")), [single("One two.")])
 
 
 def test_blank_candidates_and_wrong_options_are_errors() -> None:

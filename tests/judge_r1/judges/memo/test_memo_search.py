@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from fake_judge_endpoint import JudgeServer, chat_completion
+from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 
 from judge_r1.benchmarks.base import pairwise_request
 from judge_r1.core.endpoint import EndpointError
@@ -110,15 +110,19 @@ def request_of(number: int) -> JudgeRequest:
 
 
 def test_the_run_stops_if_the_server_is_down() -> None:
-    found = make_judge("memo-search:timeout=1@http://127.0.0.1:9/v1#m", JudgeBuild("", batch_size=8))
     outputs: list[JudgeOutput] = []
 
-    async def run() -> None:
+    async def run(url: str) -> None:
+        found = make_judge(f"memo-search:timeout=1@{url}#m", JudgeBuild("", batch_size=8))
         async for output in found.judge([request_of(number) for number in range(20)]):
             outputs.append(output)
 
-    with pytest.raises(EndpointError, match="8 consecutive requests failed"):
-        asyncio.run(run())
+    with pytest.raises(EndpointError, match="cannot be reached"):
+        asyncio.run(run("http://127.0.0.1:9/v1"))
+    assert not outputs
+    down = JudgeServer(lambda path, body: error_response(503, "down"))
+    with down as server, pytest.raises(EndpointError, match=r"8 consecutive requests failed, .*status 503: down"):
+        asyncio.run(run(server.url))
     assert len(outputs) == 8
     assert all(output.trajectory.infrastructure_failed for output in outputs)
 

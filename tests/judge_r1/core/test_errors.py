@@ -8,7 +8,10 @@ import judge_r1.core
 import judge_r1.episode
 from judge_r1.core.errors import JudgeError
 
-PROGRAMMING = {"judge_r1.episode.parsing._RepeatedKey"}  # never leaves its module
+PROGRAMMING = {
+    "judge_r1.episode.parsing._RepeatedKey",
+    "judge_r1.episode.readable_json._Broken",
+}  # never leave their modules
 
 
 def test_all_exceptions_derive_from_judge_error() -> None:

@@ -130,7 +130,7 @@ def test_a_search_past_the_budget_gets_a_notice() -> None:
         (error_response(400, "The response was filtered", "content_filter"), "content_filter"),
         (error_response(400, "unknown field"), "infrastructure_refused"),
         (error_response(500, "it broke"), "infrastructure_no_answer"),
-        ((200, {"choices": []}), "infrastructure_no_answer"),
+        ((200, {"choices": []}), "infrastructure_malformed_reply"),
     ],
 )
 def test_each_failure_has_a_name(reply: tuple[int, Any], ended: str) -> None:

@@ -115,7 +115,9 @@ def eval_(
         for spec in specs:
             evaluation.run(partial(make, spec))
         compared = (
-            [(name, names[0]) for name in names[1:]] if table else [(b, a) for a, b in pairwise(evaluation.panels)]
+            [(panel.name, panels[0].name) for panel in panels[1:]]
+            if table
+            else [(b, a) for a, b in pairwise(evaluation.panels)]
         )
         evaluation.finish(compared)
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:

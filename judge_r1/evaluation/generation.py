@@ -20,6 +20,7 @@ from judge_r1.core.strict_json import read_json
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.selection import spread
 from judge_r1.evaluation.traces import drop_torn_line
+from judge_r1.evaluation.vote_failures import final_vote
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
@@ -110,14 +111,22 @@ async def _run(
         return
     by_key = {request.key: task for request, task in zip(requests, tasks, strict=True)}
     model.check(requests)
+    unanswered: list[JudgeOutput] = []
     with _appending(log) as append:
-        async for output in model.judge(requests):
-            if output.trajectory.infrastructure_failed:
-                continue
+
+        def add(output: JudgeOutput) -> None:
             found = _generated(by_key[output.request.key], output)
             append(found)
             done[found.key] = found
             show(f"{len(done)}/{total} responses")
+
+        async for output in model.judge(requests):
+            if not output.trajectory.infrastructure_failed:
+                add(output)
+            elif output.trajectory.unanswered:
+                unanswered.append(output)
+        for output in unanswered if done else ():  # the server answers others: these are final
+            add(final_vote(output))
 
 
 def _request(task: GenerationTask) -> JudgeRequest:

@@ -28,7 +28,9 @@ _NAMES: dict[Meaning, tuple[str, ...]] = {
     "no_credit": ("insufficientquota", "arrearage", "billingerror", "paymentrequired"),
 }  # fmt: skip
 """Names of errors, in lower case without `_` and the like."""
-_NAMED = ("code", "type", "status", "reason", "error_type", "block_reason", "blockReason")
+_NAMED = ("code", "type", "status", "reason", "error_type", "blockReason")
+_BLOCKED = "promptFeedback"
+"""Gemini's reply to a prompt that its filter blocks has this key, and no choices."""
 _MARKS = ("flagged_input",)
 """Keys that name an error by being there."""
 _INSIDE = ("message", "raw")
@@ -74,8 +76,11 @@ def read_error(status: int, text: str) -> ErrorReply:
 
 
 def error_in(data: Any) -> ErrorReply | None:
-    """The error in a response of status 200; None if it has none. A code from 400 on is its status, else 400."""
+    """The error in a response of status 200; None if it has none. A code from 400 on is its status, else 400. A blocked
+    prompt is one, too."""
     found = data[0] if isinstance(data, list) and data else data
+    if isinstance(found, dict) and not found.get("choices") and named_meaning(found.get(_BLOCKED)) == "content_filter":
+        return ErrorReply(400, json.dumps({_BLOCKED: found[_BLOCKED]}), "content_filter")
     if isinstance(found, dict) and not found.get("error") and isinstance(found.get("choices"), list):
         found = next(iter(found["choices"]), None)  # OpenRouter: the provider failed while it wrote
     error = found.get("error") if isinstance(found, dict) else None

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from judge_r1.core.text_check import valid_utf8
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint_model import EndpointModel, logprob
-from judge_r1.models.error_reply import named_meaning
 
 _FILTERED = ("content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation")
 """Finish reasons of an answer that a filter withholds: OpenAI's, and those that Gemini passes on."""
@@ -35,8 +34,6 @@ class ChatModel(EndpointModel):
         )
 
     def read(self, data: Any, request: GenerateRequest) -> Generation:
-        if not data["choices"] and named_meaning(data) == "content_filter":  # Gemini: the prompt is blocked
-            return Generation(finish_reason="content_filter")
         choice = data["choices"][0]
         reply, finish = read_message(choice["message"]), (choice.get("finish_reason") or "stop").casefold()
         text = reply.text

@@ -3,10 +3,12 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from command_server import run
+from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import WEIGHTS, make_checkout, scripted_answer, write_lines
 
@@ -155,6 +157,23 @@ def test_annotators_whose_names_differ_in_white_space_alone_are_refused(tmp_path
     row = {"category": "travel", "scores": [1, 1], "overall": 9, "id": "1", "annotator": "ana"}
     with pytest.raises(JudgeError, match="the annotators 'ana' and 'ana ' differ in white space alone"):
         fit_file([write_lines(tmp_path / "human.jsonl", [row, {**row, "annotator": "ana "}])], tmp_path / "w.json")
+
+
+def test_an_instruction_that_the_server_refuses_each_time_ends_the_generation(tmp_path: Path) -> None:
+    root, out = make_checkout(tmp_path / "HelloBench"), tmp_path / "out"
+    tasks = generation_tasks(root, None)
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        refused = body["messages"][-1]["content"] == tasks[1].instruction or everything
+        return error_response(422, "unlucky") if refused else chat_completion("A text.")
+
+    everything = False
+    with JudgeServer(answer) as server:
+        build = JudgeBuild(f"{server.url}#m", batch_size=1)
+        assert generate(tasks, lambda: make_generator(build), out, resume=False) == {"answer": 3, "refused": 1}
+        everything = True
+        with pytest.raises(JudgeError, match=r"4 of 4 responses are missing"):
+            generate(tasks, lambda: make_generator(build), tmp_path / "none", resume=False)
 
 
 def test_required_lengths_are_derived_where_the_checkout_lacks_them(tmp_path: Path) -> None:

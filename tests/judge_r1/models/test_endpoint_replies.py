@@ -122,6 +122,7 @@ def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() 
         ({"error": {"code": 500, "type": "exceed_context_size_error", "message": "m"}}, None, "context_overflow", 1),
         ({"error": {"code": 502, "message": "Provider returned error"}}, "no_answer", "stop", 8),
         ({"choices": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, None, "content_filter", 1),
+        ({"promptFeedback": {"blockReason": "SAFETY"}}, None, "content_filter", 1),
         ({"choices": [{"message": {}, "finish_reason": "content_filter: SPII"}]}, None, "content_filter", 1),
         ({"choices": [{"message": {"content": None}, "finish_reason": "SAFETY"}]}, None, "content_filter", 1),
         ({"choices": [{"message": {"role": "assistant"}, "finish_reason": "length"}]}, None, "length", 1),

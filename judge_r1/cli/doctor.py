@@ -26,6 +26,7 @@ PURPOSE = {
     "ray-serve": "replicas of a served judge",
     "ray-data": "builds, indexes and evaluations on many nodes",
     "text": "word counts and reference metrics of HelloBench",
+    "tagger": "names and verbs for degraded copies (build cofluence)",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",
     "wandb": "trackers: [wandb]",

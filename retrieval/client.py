@@ -39,7 +39,8 @@ class RemoteRetriever:
         self._settings = {} if passage_words is None else {"passage_words": passage_words}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.url, self.timeout_s, self.retries = url.rstrip("/"), timeout_s, 0
-        self._client = httpx.Client(headers=headers, trust_env=False)
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)  # as many as there are threads
+        self._client = httpx.Client(headers=headers, limits=limits, trust_env=False)
 
     def close(self) -> None:
         """Closes the connections."""

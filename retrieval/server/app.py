@@ -5,27 +5,33 @@
                    `passage_words` is optional: another number than the server's is refused
     GET  /healthz  {"ready": true, "waiting": 0, "answered": …, …}; needs no token
 
-Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid, 401 without the token,
-413 for a body over the limit, 503 with `Retry-After` if too many searches wait or the server is closing, and 504 for a
-search that takes too long.
+Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid (no key may be repeated),
+401 without the token, 413 for a body over the limit, 503 with `Retry-After` if too many searches wait or the server is
+closing, and 504 for a search that takes too long.
 """
 
+import asyncio
 import hmac
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from retrieval.errors import QueueFull, RetrievalError, SearchTimeout, ServerClosing
 from retrieval.server.queue import SearchQueue
 
 MAX_BODY, MAX_REQUESTS, MAX_K = 4 * 2**20, 4096, 1000
 MAX_SECONDS = 300.0
+MAX_DISCARDED, DISCARD_S = 16 * 2**20, 2.0
+"""Bytes and seconds of a body that is read only so that the client gets the answer."""
 RETRY_S = 1
 _log = logging.getLogger(__name__)
 
@@ -36,6 +42,39 @@ class BadRequest(Exception):
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
+
+
+class _Unread:
+    """Reads the rest of a request before its answer, up to a limit. The kernel resets a connection that is closed with
+    unread data, and the client may lose the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        more = all(name != b"expect" for name, _ in scope["headers"])  # it sends the body only if it is asked to
+
+        async def receive_one() -> Message:
+            nonlocal more
+            message = await receive()
+            more = bool(message.get("more_body"))
+            return message
+
+        async def read_rest() -> None:
+            size = 0
+            while more and size <= MAX_DISCARDED:
+                size += len((await receive_one()).get("body", b""))
+
+        async def send_one(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(read_rest(), DISCARD_S)
+            await send(message)
+
+        await self._app(scope, receive_one, send_one)
 
 
 def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
@@ -74,7 +113,8 @@ def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
         ready = not queue.closing
         return JSONResponse({"ready": ready, "waiting": queue.waiting, **queue.counts}, 200 if ready else 503)
 
-    return Starlette(routes=[Route("/search", search, methods=["POST"]), Route("/healthz", health)])
+    routes = [Route("/search", search, methods=["POST"]), Route("/healthz", health)]
+    return Starlette(routes=routes, middleware=[Middleware(_Unread)])
 
 
 def _authorized(request: Request, token: str) -> bool:
@@ -98,9 +138,9 @@ async def _body(request: Request) -> bytes:
 def _read(body: bytes, passage_words: int | None = None) -> tuple[int, list[tuple[str, str]], float]:
     """k, the requests and the seconds of a body. `passage_words` are the server's. Raises BadRequest."""
     try:
-        content = json.loads(body)
+        content = json.loads(body, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is not JSON: {error}") from None
+        raise BadRequest(f"the body is not valid JSON: {error}") from None
     if not isinstance(content, Mapping):
         raise BadRequest("the body must be a JSON object with `requests` and `k`")
     if unknown := sorted(set(content) - {"k", "requests", "timeout_s", "passage_words"}):
@@ -123,6 +163,15 @@ def _read(body: bytes, passage_words: int | None = None) -> tuple[int, list[tupl
         if not _is_pair(pair):
             raise BadRequest(f"requests[{number}] must be a pair of texts [case id, query]", 422)
     return k, [(case_id, query) for case_id, query in requests], float(seconds)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in content:
+            raise ValueError(f"it repeats the key {name!r}")
+        content[name] = value
+    return content
 
 
 def _is_pair(pair: Any) -> bool:

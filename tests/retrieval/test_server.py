@@ -4,11 +4,15 @@ import asyncio
 import socket
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
 import pytest
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from retrieval.case_index import Hit
 from retrieval.client import RemoteRetriever
@@ -96,6 +100,8 @@ def test_a_search_needs_the_token() -> None:
         (b'{"k": 3, "requests": []}', 422), (b'{"k": 3, "requests": [["c"]]}', 422),
         (b'{"k": 3, "requests": [["c", 1]]}', 422), (b'{"k": 3, "requests": [["c", "q"]], "timeout_s": 0}', 422),
         (b'{"k": 3, "requests": [["c", "q"]], "timeout_s": NaN}', 422), (b"x" * (5 * 2**20), 413),
+        (b'{"k": 3, "k": 1, "requests": [["case 0", "kara"]]}', 400),
+        (b'{"k": 3, "requests": [["case 0", {"q": 1, "q": 2}]]}', 400),
     ],
 )  # fmt: skip
 def test_an_invalid_body_is_refused_with_a_sentence(body: bytes, status: int) -> None:
@@ -103,6 +109,54 @@ def test_an_invalid_body_is_refused_with_a_sentence(body: bytes, status: int) ->
         answer = httpx.post(f"{url}/search", content=body)
         assert answer.status_code == status
         assert len(answer.json()["message"]) > 10
+
+
+def test_every_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, connection_made = list[object](), HttpToolsProtocol.connection_made
+
+    def count(self: HttpToolsProtocol, transport: asyncio.Transport) -> None:
+        made.append(transport)
+        connection_made(self, transport)
+
+    monkeypatch.setattr(HttpToolsProtocol, "connection_made", count)
+    with running(bm25()) as (url, _):
+        remote, together = RemoteRetriever(url), threading.Barrier(32)
+
+        def search(number: int) -> None:
+            for _ in range(3):
+                together.wait(20)
+                assert remote.search([REQUESTS[number % 30]], 3)
+
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(search, range(32)))
+        remote.close()
+    assert len(made) <= 32
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "status"), [("search", None, 413), ("search", "secret", 401), ("x", None, 404)]
+)
+def test_a_large_body_that_is_not_used_gets_its_answer(path: str, token: str | None, status: int) -> None:
+    """The client of urllib sends the whole body and closes its connection. A connection that the server closes with
+    unread data would be reset."""
+    with running(bm25(), token=token) as (url, _):
+        request = urllib.request.Request(f"{url}/{path}", data=b"x" * 5_000_000)
+        for _ in range(5):
+            with pytest.raises(urllib.error.HTTPError) as answer:
+                urllib.request.urlopen(request, timeout=20)
+            assert answer.value.code == status
+
+
+def test_a_body_that_never_ends_is_not_waited_for() -> None:
+    with running(bm25()) as (url, _):
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), 20) as connection:
+            connection.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\nx")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 404 ")
+        with socket.create_connection((host, int(port)), 20) as connection:
+            head = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\nExpect: 100-continue\r\n\r\n"
+            connection.sendall(head)
+            assert connection.recv(4096).startswith(b"HTTP/1.1 404 ")
 
 
 def test_searches_that_wait_are_one_call_and_each_gets_its_own_answer() -> None:

@@ -15,6 +15,8 @@ from judge_r1.core.pair_set import PairSet
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 64 * 1024
 """The largest request body. Larger requests get status 413."""
+MAX_DISCARDED = 16 * 2**20
+"""What is read of a body that is too large: the browser of a connection that is closed before shows no response."""
 TIMEOUT_S = 30.0
 """Socket timeout of a connection, in seconds."""
 
@@ -60,12 +62,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            self.rfile.read(min(int(length), MAX_DISCARDED) if length.isascii() and length.isdigit() else 0)
             self._send(Response(413, b"The request is too large or has no Content-Length.", "text/plain"))
             return
         self._send(self.server.site.respond(self._request(self.rfile.read(int(length)))))
 
     def _request(self, body: bytes) -> Request:
-        return Request(self.command, self.path, self.headers.get("Host", ""), self.headers.get("Origin"), body)
+        hosts = self.headers.get_all("Host", [])
+        return Request(self.command, self.path, hosts[0] if len(hosts) == 1 else "", self.headers.get("Origin"), body)
 
     def _send(self, response: Response) -> None:
         self.send_response(response.status)

@@ -83,11 +83,21 @@ def test_every_reply_has_the_headers(audit: AuditServer) -> None:
 
 
 def test_large_bodies_and_idle_clients_are_rejected(audit: AuditServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fetch(f"{audit.url}answer", {"note": "x" * MAX_BODY_BYTES}).status == 413
+    for size in (MAX_BODY_BYTES, 5_000_000):  # the client sends all of it before it reads the response
+        assert fetch(f"{audit.url}answer", {"note": "x" * size}).status == 413
     monkeypatch.setattr(server._Handler, "timeout", 0.3)
     with socket.create_connection(audit.server_address[:2], timeout=20) as idle:  # type: ignore[arg-type]
         idle.sendall(b"POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
         assert idle.recv(1) == b""
+
+
+def test_two_hosts_are_refused(audit: AuditServer) -> None:
+    host, path = f"127.0.0.1:{audit.server_address[1]}", f"/{audit.site.token}/"
+    for hosts, status in {(host,): b"200", (host, "evil.example"): b"403", (host, host): b"403"}.items():
+        head = "".join(f"Host: {name}\r\n" for name in hosts)
+        with socket.create_connection(audit.server_address[:2], timeout=20) as connection:  # type: ignore[arg-type]
+            connection.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n".encode())
+            assert connection.recv(64).split()[1] == status
 
 
 def test_concurrent_annotators_lose_no_answers(audit: AuditServer) -> None:

@@ -23,9 +23,9 @@ from retrieval.errors import RetrievalError
 
 MAX_INTEGER = 2**63
 EXTRAS = {
+    "aiohttp": "endpoints",
     "anyio": "endpoints",
     "httpx": "endpoints",
-    "tenacity": "endpoints",
     "torch": "train",
     "transformers": "train",
 }

@@ -20,6 +20,8 @@ from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Mes
 
 _PIECE = 4
 """Characters per token: the server's tokenizer is unknown."""
+_REPLY_PIECE = 1024
+"""Characters per id of a reply, which the server has counted. An id costs some microseconds."""
 _PIECES_PER_TOKEN = 64
 """Factor of the turn's budget, so that the server's limit applies and not the count of pieces."""
 _CLOSING_TAGS = {"search": "</search>", "answer": "</answer>"}
@@ -27,7 +29,8 @@ EOS = 0
 
 
 class TextTokenizer:
-    """Encodes text without a vocabulary: a tag is one id, other text one id for four characters. Id 0 ends a turn."""
+    """Encodes text without a vocabulary: a tag is one id, other text one id for four characters, in a reply for more.
+    Id 0 ends a turn."""
 
     bytewise = True
 
@@ -38,17 +41,23 @@ class TextTokenizer:
         return "".join(self._texts[number] for number in ids)
 
     def encode_trusted(self, text: str) -> list[int]:
+        return self._encode(text, _PIECE)
+
+    encode_untrusted = encode_trusted
+
+    def encode_reply(self, text: str) -> list[int]:
+        return self._encode(text, _REPLY_PIECE)
+
+    def _encode(self, text: str, size: int) -> list[int]:
         ids = []
         for part in TAG.split(text):
-            pieces = [part] if TAG.fullmatch(part) else [part[n : n + _PIECE] for n in range(0, len(part), _PIECE)]
+            pieces = [part] if TAG.fullmatch(part) else [part[n : n + size] for n in range(0, len(part), size)]
             for piece in pieces:
                 if piece not in self._ids:
                     self._ids[piece] = len(self._texts)
                     self._texts.append(piece)
                 ids.append(self._ids[piece])
         return ids
-
-    encode_untrusted = encode_trusted
 
 
 def chat_budget(budget: Budget) -> Budget:
@@ -126,15 +135,16 @@ class ChatDriver:
 
 
 def feed_reply(episode: Episode, reply: Generation) -> None:
-    """Put a reply into the episode as one turn."""
+    """Put a reply into the episode, which has a `TextTokenizer`, as one turn."""
+    assert isinstance(episode.tokenizer, TextTokenizer)
+    encode, turns = episode.tokenizer.encode_reply, len(episode.turns)
 
     def feed(text: str, *end: int) -> None:
-        ids = [*tokenizer.encode_trusted(text), *end]
+        ids = [*encode(text), *end]
         episode.feed(ids, [0.0] * len(ids))
 
     if ended_by_model(episode, reply):
         return
-    tokenizer, turns = episode.tokenizer, len(episode.turns)
     if reply.declined:
         feed(escape_tags(reply.text))
         episode.end(reply.finish_reason)

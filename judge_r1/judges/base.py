@@ -114,7 +114,7 @@ class JudgeBuild:
 @dataclass(frozen=True)
 class JudgeKind:
     """A registered judge. `make` builds it for evaluation; `served` builds it for a server, where requests come
-    concurrently and must not block the event loop. Without `served` the judge runs in a thread."""
+    concurrently and must not block the event loop. Without `served`, a judge that computes locally runs in a thread."""
 
     about: str
     make: Callable[[JudgeBuild], Judge]

@@ -51,7 +51,7 @@ class SearchedChecklist:
             _Cell(request, number) for request in requests for number in range(len(_task(request).checklist.criteria))
         ]
         texts = {content_hash(_task(request).response): _task(request).response for request in requests}
-        searcher = CaseSearcher(texts, self._config)
+        searcher = await asyncio.to_thread(CaseSearcher, texts, self._config)
         await asyncio.to_thread(searcher.prepare, list(texts))
         await self._round(judge, cells, [cell.query_request(self._queries) for cell in cells], _Cell.add_query)
         asked = [cell for cell in cells if cell.failed is None]

@@ -88,7 +88,10 @@ def served_judge(text: str, build: JudgeBuild) -> Judge:
     """A judge for concurrent callers in one event loop. A local model batches all requests; other local judges run in a
     thread. Raises: as for `make_judge`."""
     entry, build = _chosen(text, build)
-    return entry.served(build) if entry.served else ThreadJudge(entry.make(build))
+    if entry.served:
+        return entry.served(build)
+    judge = entry.make(build)
+    return ThreadJudge(judge) if is_local(build.backend) else judge
 
 
 def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:

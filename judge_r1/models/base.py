@@ -6,7 +6,7 @@ log-probabilities.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Messages = Sequence[Mapping[str, str]]
@@ -73,7 +73,7 @@ class Usage:
         self.seconds += other.seconds
 
     def as_dict(self) -> dict[str, float]:
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
+        return {**vars(self), "seconds": round(self.seconds, 3)}
 
 
 @dataclass

@@ -44,6 +44,8 @@ class EndpointModel(ABC):
         Raises:
             EndpointError: every further request would fail in the same way.
         """
+        if len(requests) == 1:
+            return [await self._one(requests[0])]
         tasks = [asyncio.ensure_future(self._one(request)) for request in requests]
         try:
             return list(await asyncio.gather(*tasks))

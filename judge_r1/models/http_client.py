@@ -7,15 +7,18 @@ one address only.
 """
 
 import asyncio
+import json
 import logging
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, Protocol, TypeVar
 
+import aiohttp
 import anyio
 import httpx
 from pydantic import SecretStr
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from judge_r1.core.endpoint import (
     DEFAULT_POLICY,
@@ -27,6 +30,7 @@ from judge_r1.core.endpoint import (
     RetryPolicy,
     retry_after,
 )
+from judge_r1.models.connections import Connections, clean_error
 from judge_r1.models.error_reply import ErrorReply, error_in, read_error
 
 T = TypeVar("T")
@@ -36,13 +40,26 @@ _MALFORMED_ATTEMPTS = 4
 """Attempts at a request whose reply has another form."""
 _WARN_AFTER = 3
 """Attempts at a request after which a warning names the error, so that a long wait is not silent."""
-_CONNECT_S = 10.0
 _LONGEST_WAIT_S = 60.0
 _ERROR_BYTES = 2**16
-_FRAMING = ("content-encoding", "content-length", "transfer-encoding")
-"""Headers that do not describe the decoded content."""
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 """Errors of reading JSON that has another form, is too deep, or holds huge numbers."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A response that was read. Names of `headers` are case-insensitive; `content` may repeat the key."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    content: bytes = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        return self.content.decode(errors="replace")
+
+    def json(self) -> Any:
+        return json.loads(self.content)
 
 
 class Address(Protocol):
@@ -74,23 +91,18 @@ class _Malformed(_Transient):
 
 
 class Client:
-    """A client of one address. The key is sent in a request header and appears nowhere else."""
+    """A client of one address. At most `limits.concurrency` calls run at a time, over connections that stay open. The
+    key is sent in a request header and appears nowhere else."""
 
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = httpx.URL(address.url).host
         self._reached = self._warned = False
-        self._slots = asyncio.Semaphore(limits.concurrency)
-        self._http = httpx.AsyncClient(
-            # the other timeouts of httpx do not apply to a response that arrives byte by byte
-            timeout=httpx.Timeout(None, connect=_CONNECT_S),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
-            follow_redirects=False,
-        )
+        self._connections = Connections(address.url, limits.concurrency)
 
     async def aclose(self) -> None:
-        with anyio.move_on_after(self._limits.request_s):
-            await self._http.aclose()
+        """Closes the connections of the running event loop, which also closes them when it ends."""
+        await self._connections.aclose()
 
     async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """POSTs `body` and returns `read` of the JSON response. A response for which `read` raises one of `_MALFORMED`
@@ -102,19 +114,11 @@ class Client:
                 passed.
             EndpointError: The server would reject every body, or cannot be reached.
         """
-        failed: list[BaseException | None] = []
-        retrying = AsyncRetrying(
-            stop=self._is_last,
-            wait=self._wait,
-            retry=retry_if_exception_type(_Transient),
-            before_sleep=lambda state: failed.append(self._note(state)),
-            reraise=True,
-        )
+        failed: list[_Transient] = []
         try:
-            async with self._slots:  # the wait for a slot does not count towards the deadline
+            async with self._connections.slot() as session:  # the wait for one does not count towards the deadline
                 with anyio.fail_after(self._limits.total_s):
-                    answer: T = await retrying(self._once, body, read)
-                    return answer
+                    return await self._attempts(session, body, read, failed)
         except _Transient as error:
             kind = MalformedReply if isinstance(error, _Malformed) and error.is_json else RetriesExhausted
             raise kind(f"{self._host}: all {len(failed) + 1} attempts failed; the last error: {error}") from None
@@ -123,31 +127,42 @@ class Client:
             message = f"{self._host}: no valid response within {self._limits.total_s:g} s{last}"
             raise RetriesExhausted(message) from None
 
-    def _is_last(self, state: RetryCallState) -> bool:
-        """Whether no further attempt follows a failed one."""
-        malformed = isinstance(state.outcome.exception() if state.outcome else None, _Malformed)
-        attempts = min(self._limits.attempts, _MALFORMED_ATTEMPTS) if malformed else self._limits.attempts
-        return state.attempt_number >= attempts
+    async def _attempts(
+        self,
+        session: aiohttp.ClientSession,
+        body: Mapping[str, Any],
+        read: Callable[[Any], T],
+        failed: list[_Transient],
+    ) -> T:
+        """The result of the first attempt that succeeds. The errors before it are added to `failed`. Raises the error
+        of the last one."""
+        while True:
+            try:
+                return await self._once(session, body, read)
+            except _Transient as error:
+                most = min(self._limits.attempts, _MALFORMED_ATTEMPTS if isinstance(error, _Malformed) else 2**31)
+                if len(failed) + 1 >= most:
+                    raise
+                failed.append(error)
+            self._warn(failed)
+            await asyncio.sleep(self._wait(len(failed), failed[-1]))
 
-    def _note(self, state: RetryCallState) -> BaseException | None:
-        """The error of a failed attempt that is repeated. A client warns once."""
-        error = state.outcome.exception() if state.outcome else None
-        if state.attempt_number >= _WARN_AFTER and not self._warned:
+    def _warn(self, failed: Sequence[_Transient]) -> None:
+        """Names the error of a request that fails repeatedly. A client warns once."""
+        if len(failed) >= _WARN_AFTER and not self._warned:
             self._warned = True
-            _log.warning("%s: a request failed %d times and is repeated: %s", self._host, state.attempt_number, error)
-        return error
+            _log.warning("%s: a request failed %d times and is repeated: %s", self._host, len(failed), failed[-1])
 
-    def _wait(self, state: RetryCallState) -> float:
+    def _wait(self, attempt: int, error: _Transient) -> float:
         """Seconds before the next attempt: the requested wait plus jitter, or a random time with exponential growth."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, _Transient) and error.wait_s is not None:
+        if error.wait_s is not None:
             return error.wait_s + random.uniform(0, self._limits.backoff_s)
-        return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**state.attempt_number))
+        return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**attempt))
 
-    async def _once(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+    async def _once(self, session: aiohttp.ClientSession, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:
             with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
-                response = await self._reply(body)
+                response = await self._reply(session, body)
         except TimeoutError:
             raise _Transient(f"no response within {self._limits.request_s:g} s") from None
         except httpx.RequestError as error:
@@ -172,24 +187,28 @@ class Client:
             raise _Malformed(self._quoted("a reply in another form", error, response), is_json=True) from None
         raise self._explain(found, response.headers)
 
-    async def _reply(self, body: Mapping[str, Any]) -> httpx.Response:
+    async def _reply(self, session: aiohttp.ClientSession, body: Mapping[str, Any]) -> Reply:
         """The response, read up to the size limit. Of an error response, the first part is enough."""
-        content = bytearray()
-        async with self._http.stream("POST", self._address.url, json=body, auth=self._sign) as response:
-            ok = response.status_code == 200
-            async for chunk in response.aiter_bytes():
-                content += chunk
-                if not ok and len(content) > _ERROR_BYTES:
-                    break
-                if len(content) > self._limits.reply_bytes:
-                    raise ReplyTooLarge(f"{self._host} sends a reply of more than {self._limits.reply_bytes:,} bytes")
-        kept = {name: value for name, value in response.headers.items() if name not in _FRAMING}
-        return httpx.Response(response.status_code, headers=kept, content=bytes(content))
+        content, url = bytearray(), self._address.url
+        sent = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        try:
+            async with session.post(
+                url, data=BytesIO(sent), headers=self._headers(), allow_redirects=False
+            ) as response:
+                async for chunk in response.content.iter_any():
+                    content += chunk
+                    if response.status != 200 and len(content) > _ERROR_BYTES:
+                        break
+                    if len(content) > (most := self._limits.reply_bytes):
+                        raise ReplyTooLarge(f"{self._host} sends a reply of more than {most:,} bytes")
+        except BaseException as error:
+            raise clean_error(error) from None
+        _log.info("HTTP Request: POST %s, status %d", url, response.status)
+        return Reply(response.status, response.headers, bytes(content))
 
-    def _sign(self, request: httpx.Request) -> httpx.Request:
-        """Adds the key to the request, without a local variable that a traceback could show."""
-        request.headers.update(self._address.headers(self._key.get_secret_value() if self._key else None))
-        return request
+    def _headers(self) -> dict[str, str]:
+        key = self._key.get_secret_value() if self._key else None
+        return {"content-type": "application/json", **self._address.headers(key)}
 
     def _explain(self, error: ErrorReply, headers: Mapping[str, str]) -> EndpointError:
         status, reason = error.status, self._clean(error.message)
@@ -217,7 +236,7 @@ class Client:
             return f"{self._host} needs a key (status {status}): set the environment variable {variables}"
         return f"{self._host} rejects the key of the environment variable {variables} (status {status})"
 
-    def _quoted(self, problem: str, error: Exception, response: httpx.Response) -> str:
+    def _quoted(self, problem: str, error: Exception, response: Reply) -> str:
         return f"{problem} ({self._clean(f'{type(error).__name__}: {error}', 100)}): {self._clean(response.text)}"
 
     def _clean(self, text: str, length: int = 300) -> str:

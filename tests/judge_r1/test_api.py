@@ -165,7 +165,7 @@ def test_no_case_of_many_gives_way_to_the_next() -> None:
 
 def test_judges_load_without_the_packages_of_endpoints() -> None:
     code = (
-        "import sys; sys.modules |= {'tenacity': None, 'httpx': None, 'anyio': None}; "
+        "import sys; sys.modules |= {'aiohttp': None, 'httpx': None, 'anyio': None}; "
         "import judge_r1.cli.eval, judge_r1.judges.agentic; from judge_r1 import load_judge; "
         "print(load_judge('longer')(reasoning_a='1. No.', reasoning_b='1. No, not.').winner)"
     )

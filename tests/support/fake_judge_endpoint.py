@@ -4,7 +4,8 @@
         spec = f"direct@{server.url}#toy"
 
 A fault depends on the request body and on how often it was sent before, never on order. No body meets more than two
-faults in a row. `received` counts requests by the hash of their body, `completed` those with a complete answer.
+faults in a row. `accepted` counts connections, `received` requests by the hash of their body, and `completed` those
+with a complete answer.
 """
 
 import json
@@ -29,12 +30,17 @@ class JudgeServer:
         self.headers: list[dict[str, str]] = []
         self.received: Counter[str] = Counter()
         self.completed: Counter[str] = Counter()
-        self.running = self.peak = 0
+        self.running = self.peak = self.accepted = 0
         lock = threading.Lock()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                with lock:
+                    outer.accepted += 1
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))

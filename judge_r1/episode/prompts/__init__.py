@@ -277,6 +277,7 @@ def _own_file(style: str, part: str) -> str:
     return f"compact_{part}" if style.startswith("compact-") and not _exists(own) else own
 
 
+@cache
 def _exists(name: str) -> bool:
     return files(__name__).joinpath(f"{name}.txt").is_file()
 

@@ -8,8 +8,6 @@ with `aggregate=final_judge` by a last call that reads both reports. The judgmen
 """
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
-from functools import partial
 from typing import Any
 
 from judge_r1.core.memory import DocumentMemory
@@ -70,13 +68,12 @@ class MemoJudge:
                     raise BadJudge(f"{self.name}: candidate {index + 1} of item {request.item.item_id} is blank")
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with self.open_model() as model:
-            async for output in as_finished(self.name, requests, partial(self._one, model), self._concurrency):
-                yield output
+        async for output in as_finished(self.name, requests, self._one, self._concurrency):
+            yield output
 
-    def open_model(self) -> AbstractAsyncContextManager[TextModel]:
-        """The model, for calls in this event loop."""
-        return self._source.open()
+    @property
+    def model(self) -> TextModel:
+        return self._source.model
 
     def close(self) -> None:
         self._source.close()
@@ -90,8 +87,8 @@ class MemoJudge:
 
         return [await one(request.item.texts[index]) for index in request.order]
 
-    async def _one(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
-        work, model = Work(), model.of_sample(request.sample)
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+        work, model = Work(), self.model.of_sample(request.sample)
         try:
             memories = await self.memories(model, request, work)
             trajectory, memories = await self._verdict(model, request, memories, work)

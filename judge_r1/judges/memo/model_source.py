@@ -1,7 +1,5 @@
-"""Opens the model of a judge of long documents, and its tokenizer."""
+"""The model of a judge of long documents, and its tokenizer."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.judges.memo.text_model import TextModel
+from judge_r1.models.base import LanguageModel
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.shared_time import SharedTime, TimeSharingModel
 
@@ -44,17 +43,24 @@ def _can_think(tokenizer: SafeTokenizer) -> bool:
     return tokenizer.rendered(prompt, thinking=True) != tokenizer.rendered(prompt, thinking=False)
 
 
+def _served(endpoint: OpenAIEndpoint, seconds: int, concurrency: int, *, tokens: bool) -> LanguageModel:
+    from judge_r1.models.openai_chat import ChatModel
+    from judge_r1.models.openai_completions import CompletionsModel
+
+    policy = RetryPolicy(concurrency=concurrency, request_s=seconds, total_s=5 * seconds)
+    return (CompletionsModel if tokens else ChatModel)(endpoint, find_key(endpoint), policy)
+
+
 class ModelSource:
-    """Opens the model of a judge's SPEC: a local one, `URL#MODEL` or `vllm:URL#MODEL`. A local model is loaded once and
-    runs in a thread until `close`."""
+    """The `model` of a judge's SPEC: a local one, `URL#MODEL` or `vllm:URL#MODEL`. A local model runs in a thread until
+    `close`."""
 
     def __init__(self, build: JudgeBuild, config: MemoConfig) -> None:
         backend, tokens = build.backend, build.backend.startswith(_VLLM)
         self.tokenizer: SafeTokenizer | None = None
-        self._tokens, self._time = tokens, SharedTime()
-        self._config, self._concurrency = config, build.batch_size
+        self._concurrency = build.batch_size
         self._local: BackgroundModel | None = None
-        self._endpoint: OpenAIEndpoint | None = None
+        served: LanguageModel | None = None
         self.name = backend
         if is_local(backend):
             if given := sorted({"tokenizer", "timeout"} & config.model_fields_set):
@@ -64,57 +70,41 @@ class ModelSource:
                 raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {backend} is none")
             url, model = address_and_model(backend.removeprefix(_VLLM), "the SPEC of the judge")
             path = "completions" if tokens else OpenAIEndpoint.path
-            self._endpoint = OpenAIEndpoint(url, model, KEY, path, config.token_field)
-            self._key = find_key(self._endpoint)
-            self.name = (_VLLM if tokens else "") + self._endpoint.name
+            endpoint = OpenAIEndpoint(url, model, KEY, path, config.token_field)
+            self.name = (_VLLM if tokens else "") + endpoint.name
+            served = _served(endpoint, config.timeout, build.batch_size, tokens=tokens)
         sampling = build.sampling
-        self._wrap = partial(
+        wrap = partial(
             TextModel, temperature=sampling.temperature, seed=sampling.seed, retries=config.retries,
             thinking=config.thinking, switch=config.switch,
         )  # fmt: skip
-        name = backend if self._endpoint is None else config.tokenizer or (self._endpoint.model if tokens else None)
+        name = backend if served is None else config.tokenizer or (model if tokens else None)
         if name is not None:
             from judge_r1.models import hub
 
             hf = hub.load_tokenizer(name)
             self.tokenizer = SafeTokenizer(hf)
-            if self._endpoint is None or tokens:
+            if served is None or tokens:
                 if config.thinking is not None and not _can_think(self.tokenizer):
                     raise BadJudge(f"the chat template of {name} has no switch for thinking: leave out thinking")
                 ends, length = hub.eos_ids(name, hf), hub.context_length(name)
-                self._wrap = partial(self._wrap, tokenizer=self.tokenizer, eos_ids=ends, context_length=length)
-            if self._endpoint is None:
-                self._local = self._start(name, hf.pad_token_id, ends)
+                wrap = partial(wrap, tokenizer=self.tokenizer, eos_ids=ends, context_length=length)
+            if served is None:
+                served = self._local = self._start(name, hf.pad_token_id, ends)
+        assert served is not None
+        self.model = wrap(TimeSharingModel(served, SharedTime()))
 
     @property
     def identity(self) -> str:
         """The model, for stored memories: two checkpoints in one folder differ."""
         from judge_r1.models.hub import folder_digest
 
-        is_folder = self._endpoint is None and not self.name.startswith("bundled:") and Path(self.name).is_dir()
+        is_folder = self._local is not None and not self.name.startswith("bundled:") and Path(self.name).is_dir()
         return f"{self.name}@{folder_digest(Path(self.name))}" if is_folder else self.name
 
     @property
     def counter(self) -> WordCounter:
         return WordCounter() if self.tokenizer is None else TokenCounter(self.tokenizer)
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[TextModel]:
-        """The model, for calls in this event loop."""
-        if self._endpoint is None:
-            assert self._local is not None
-            yield self._wrap(TimeSharingModel(self._local, self._time))
-            return
-        from judge_r1.models.openai_chat import ChatModel
-        from judge_r1.models.openai_completions import CompletionsModel
-
-        seconds = self._config.timeout
-        policy = RetryPolicy(concurrency=self._concurrency, request_s=seconds, total_s=5 * seconds)
-        served = (CompletionsModel if self._tokens else ChatModel)(self._endpoint, self._key, policy)
-        try:
-            yield self._wrap(TimeSharingModel(served, self._time))
-        finally:
-            await served.aclose()
 
     def close(self) -> None:
         if self._local is not None:

@@ -79,7 +79,8 @@ class Pipeline:
     async def remember(self, model: TextModel, text: str, task: str, work: Work) -> DocumentMemory:
         """The notes on a document. Sections are rated concurrently, after all summaries. Raises: CallFailed."""
         config = self.config
-        sections = scan(text, self.counter, None if self._whole else config.scan, config.overlap)
+        size = None if self._whole else config.scan
+        sections = await asyncio.to_thread(scan, text, self.counter, size, config.overlap)  # counts tokens
         summaries: list[str | None] = [None] * len(sections)
         whole_summary = None
         before = Usage()

@@ -7,7 +7,6 @@ agentic judge searches it instead of reading the candidates. `index=document` ma
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
@@ -35,7 +34,6 @@ from judge_r1.judges.memo.judge import MemoJudge
 from judge_r1.judges.memo.notes import Index, searchable_text, stand_in
 from judge_r1.judges.memo.pipeline import CallFailed, Work
 from judge_r1.judges.memo.scanner import scan
-from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import MAX_CONSECUTIVE_FAILURES, as_finished
 
@@ -75,14 +73,13 @@ class MemoSearchJudge:
         waiting = iter(requests)
         while batch := list(islice(waiting, max(self._batch, MAX_CONSECUTIVE_FAILURES))):
             noted: dict[Any, JudgeOutput] = {}
-            async with self._memo.open_model() as model:
-                notes = as_finished(self.name, batch, partial(self._notes, model), self._batch)
-                async with aclosing(notes) as outputs:  # type: ignore[type-var]
-                    async for output in outputs:
-                        if output.trajectory.infrastructure_failed:
-                            yield output
-                        else:
-                            noted[output.request.key] = output
+            notes = as_finished(self.name, batch, self._notes, self._batch)
+            async with aclosing(notes) as outputs:  # type: ignore[type-var]
+                async for output in outputs:
+                    if output.trajectory.infrastructure_failed:
+                        yield output
+                    else:
+                        noted[output.request.key] = output
             shown = [self._shown(output) for output in noted.values()]
             try:
                 self._agent.check(shown)
@@ -98,12 +95,12 @@ class MemoSearchJudge:
         if isinstance(self._agent, Closable):
             self._agent.close()
 
-    async def _notes(self, model: TextModel, request: JudgeRequest) -> JudgeOutput:
+    async def _notes(self, request: JudgeRequest) -> JudgeOutput:
         """The memories of the candidates and their cost, as an output without a verdict."""
         work, memories, ended, detail = Work(), list[DocumentMemory](), "notes", None
         try:
             if self._index != "document":
-                memories = await self._memo.memories(model.of_sample(request.sample), request, work)
+                memories = await self._memo.memories(self._memo.model.of_sample(request.sample), request, work)
         except CallFailed as failure:
             ended, detail = f"{INFRASTRUCTURE}{failure}", failure.detail
         trajectory, verdict = Trajectory.without_ids(ended, detail=detail), InvalidVerdict(reason=ended)

@@ -1,5 +1,6 @@
 """Prompts in, text out, for a local model, a chat endpoint or a server of token ids alike."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -53,7 +54,7 @@ class TextModel:
         return done
 
     async def _attempt(self, prompts: Sequence[Prompt], max_tokens: int) -> list[Generation]:
-        requests = [self._request(prompt, max_tokens) for prompt in prompts]
+        requests = await asyncio.to_thread(lambda: [self._request(prompt, max_tokens) for prompt in prompts])
         sent = [request for request in requests if request is not None]
         answers = iter(await self.model.generate(sent) if sent else [])
         found = [Generation(finish_reason=CONTEXT_OVERFLOW) if one is None else next(answers) for one in requests]

@@ -1,7 +1,6 @@
 """A judge behind a chat endpoint."""
 
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 
 from judge_r1.core.endpoint import RetryPolicy, find_key
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
@@ -24,8 +23,8 @@ _TOP_LOGPROBS = 20
 
 
 class ChatJudge:
-    """Runs `build.batch_size` requests concurrently. The server rejects prompts that exceed the model's context, since
-    this judge has no tokenizer to count tokens."""
+    """Makes up to `build.batch_size` calls concurrently, whatever the number of callers of `judge`. The server rejects
+    prompts that exceed the model's context, since this judge has no tokenizer to count tokens."""
 
     def __init__(
         self,
@@ -40,8 +39,13 @@ class ChatJudge:
     ) -> None:
         self.name, self.settings = f"{kind}@{endpoint.name}", judge_settings(build, config, backend="chat")
         self._config, self._sampling, self._prompted = config, build.sampling, prompted
-        self._limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
-        self._endpoint, self._key, self._logprobs = endpoint, find_key(endpoint), logprobs
+        self._at_a_time = build.batch_size
+        limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+        self._driver = ChatDriver(
+            ChatModel(endpoint, find_key(endpoint), limits),
+            temperature=build.sampling.temperature,
+            top_logprobs=_TOP_LOGPROBS if logprobs else 0,
+        )
         self._searcher = new_searcher(build, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
@@ -52,28 +56,22 @@ class ChatJudge:
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        model = ChatModel(self._endpoint, self._key, self._limits)
-        top_logprobs = _TOP_LOGPROBS if self._logprobs else 0
-        driver = ChatDriver(model, temperature=self._sampling.temperature, top_logprobs=top_logprobs)
-        try:
-            async for output in as_finished(self.name, requests, partial(self._one, driver), self._limits.concurrency):
-                yield output
-        finally:
-            await model.aclose()
+        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
+            yield output
 
-    async def _one(self, driver: ChatDriver, request: JudgeRequest) -> JudgeOutput:
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
         seed = episode_seed(self._sampling.seed, request.item.item_id, request.sample, request.order)
         tokens, usage, confidence = self._config.budget.response_tokens, Usage(), None
         task = request.task
         if isinstance(task, CustomPrompt):
             messages = task.prompt.chat()
-            trajectory = await driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
+            trajectory = await self._driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
             episode = self._episode(task, seed)
             prompt = pairwise_prompt(
                 task, context=self._config.context, searches=episode.budget.max_searches, style=self._config.prompt
             )
-            trajectory, confidence = await driver.run_episode(
+            trajectory, confidence = await self._driver.run_episode(
                 prompt.chat(),
                 episode,
                 self._searcher.of_case(task.case_id or ""),

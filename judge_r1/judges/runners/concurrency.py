@@ -19,6 +19,9 @@ async def as_finished(
 
     Raises: EndpointError, after yielding what has finished.
     """
+    if len(requests) == 1:
+        yield await run(requests[0])
+        return
     waiting = iter(requests)
     running: set[asyncio.Task[JudgeOutput]] = set()
     consecutive, answered, stopped = 0, False, ""

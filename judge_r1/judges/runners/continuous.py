@@ -1,7 +1,5 @@
 """A local model for a server: the episodes of all its callers share one batch."""
 
-from contextlib import nullcontext
-
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.judges.base import JudgeBuild
@@ -23,7 +21,7 @@ class EngineJudge(TokenJudge):
         local = factory.local_model(build.backend, max_rows=build.batch_size, persistent=True)
         self._engine = BackgroundModel(local, deadline_s=GENERATION_S)
         driver = EpisodeDriver(self._engine, temperature=build.sampling.temperature, alternatives=factory.alternatives)
-        super().__init__(build, config, factory, judge_settings(build, config), lambda: nullcontext(driver))
+        super().__init__(build, config, factory, judge_settings(build, config), driver)
 
     def close(self) -> None:
         self._engine.close()

@@ -1,9 +1,7 @@
 """Judges over token ids that run requests concurrently, on an inference server or a local engine."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from judge_r1.core.endpoint import RetryPolicy, find_key
@@ -22,7 +20,7 @@ from judge_r1.models.openai_completions import CompletionsModel
 
 
 class TokenJudge:
-    """Runs the episodes of each call of `judge` on a driver that `open_driver` opens for it."""
+    """Runs the episodes of all calls of `judge` on one driver."""
 
     def __init__(
         self,
@@ -30,10 +28,10 @@ class TokenJudge:
         config: EpisodeConfig,
         factory: EpisodeFactory,
         settings: dict[str, Any],
-        open_driver: Callable[[], AbstractAsyncContextManager[EpisodeDriver]],
+        driver: EpisodeDriver,
     ) -> None:
         self.name, self.settings = factory.name, settings
-        self._factory, self._open, self._at_a_time = factory, open_driver, build.batch_size
+        self._factory, self._driver, self._at_a_time = factory, driver, build.batch_size
         self._searcher = new_searcher(build, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
@@ -43,16 +41,15 @@ class TokenJudge:
         return fit
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with self._open() as driver:
-            async for output in as_finished(self.name, requests, partial(self._one, driver), self._at_a_time):
-                yield output
+        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
+            yield output
 
-    async def _one(self, driver: EpisodeDriver, request: JudgeRequest) -> JudgeOutput:
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
         episode = await asyncio.to_thread(self._factory.make_episode, request)  # a long prompt takes seconds to encode
         if isinstance(episode, PromptTooLong):
             return overflow_output(request, episode)
         usage = Usage()
-        await driver.run_episode(episode, self._searcher.of_case(request.case_id or ""), usage)
+        await self._driver.run_episode(episode, self._searcher.of_case(request.case_id or ""), usage)
         return self._factory.output(request, episode, usage.as_dict())
 
 
@@ -73,15 +70,7 @@ def vllm_judge(
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
     limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
-    key, alternatives = find_key(endpoint), factory.alternatives
-
-    @asynccontextmanager
-    async def open_driver() -> AsyncIterator[EpisodeDriver]:
-        served = CompletionsModel(endpoint, key, limits)
-        try:
-            yield EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=alternatives)
-        finally:
-            await served.aclose()
-
+    served = CompletionsModel(endpoint, find_key(endpoint), limits)
+    driver = EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=factory.alternatives)
     settings = judge_settings(build, config, backend="token ids", tokenizer=tokenizer)
-    return TokenJudge(build, config, factory, settings, open_driver)
+    return TokenJudge(build, config, factory, settings, driver)

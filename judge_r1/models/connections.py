@@ -1,0 +1,107 @@
+"""The connections to one address, kept open between calls: a pool for each event loop, and one TLS context for all.
+
+aiohttp holds them: its calls cost a quarter of the processor time of httpx, whatever the number of connections. Errors
+are those of httpx, which the other clients use.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import anyio
+import httpx
+
+from judge_r1.core.endpoint import EndpointError
+
+_CONNECT_S = 10.0
+_CLOSE_S = 5.0
+"""How long open connections may take to close."""
+_ERRORS: dict[type[Exception], type[httpx.RequestError]] = {
+    aiohttp.ConnectionTimeoutError: httpx.ConnectTimeout,
+    aiohttp.ClientProxyConnectionError: httpx.ProxyError,
+    aiohttp.ClientHttpProxyError: httpx.ProxyError,
+    aiohttp.ClientConnectorError: httpx.ConnectError,
+    aiohttp.ClientOSError: httpx.NetworkError,
+    aiohttp.ClientPayloadError: httpx.ReadError,
+    aiohttp.ClientError: httpx.RemoteProtocolError,
+}
+"""The first kind that an error is an instance of counts."""
+
+
+class _Pool(NamedTuple):
+    session: aiohttp.ClientSession
+    slots: asyncio.Semaphore
+
+
+class Connections:
+    """At most `size` connections to the host of `url` in each event loop that uses them.
+
+    The first call in a loop opens its pool. `aclose` closes it, or the end of the loop: a loop closes its async
+    generators before it ends, and a generator owns the pool.
+    """
+
+    def __init__(self, url: str, size: int) -> None:
+        self._url, self._size = url, size
+        self._pools: dict[asyncio.AbstractEventLoop, tuple[_Pool, AsyncGenerator[_Pool, None]]] = {}
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[aiohttp.ClientSession]:
+        """A session for one call at a time. Waits while `size` calls run."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._pools:
+            owner = self._opened(loop)
+            self._pools[loop] = await anext(owner), owner
+        pool, _ = self._pools[loop]
+        async with pool.slots:
+            yield pool.session
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop. The next call opens others."""
+        if found := self._pools.get(asyncio.get_running_loop()):
+            await found[1].aclose()
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpx.create_ssl_context()
+
+    async def _opened(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[_Pool, None]:
+        session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls),
+            cookie_jar=aiohttp.DummyCookieJar(),  # calls for different tenants share the connections
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+            proxy=_proxy_of(self._url),
+        )
+        try:
+            yield _Pool(session, asyncio.Semaphore(self._size))
+        finally:
+            del self._pools[loop]
+            with anyio.move_on_after(_CLOSE_S):
+                await session.close()
+
+
+def clean_error(error: BaseException) -> BaseException:
+    """The error of a call as one of httpx, without the frames of aiohttp, whose variables hold the key."""
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__
+    kind = next((other for own, other in _ERRORS.items() if isinstance(error, own)), None)
+    return error if kind is None else kind(str(error))
+
+
+def _proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`)."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.netloc):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if (kind := urlsplit(proxy).scheme) not in ("http", "https"):
+        raise EndpointError(f"{parts.hostname}: the environment names a proxy of type {kind}, only http is supported")
+    return proxy

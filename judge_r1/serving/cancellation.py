@@ -18,16 +18,25 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -
     Raises:
         ClientDisconnected
     """
-    task, disconnect = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request.receive))
-    try:
-        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)  # each request has its own deadline
-        if not task.done():
-            raise ClientDisconnected("the client has disconnected")
-        return task.result()
-    finally:
+    task, disconnected = asyncio.current_task(), False
+    assert task is not None
+
+    def cancel(_: object) -> None:
+        nonlocal disconnected
+        disconnected = True
         task.cancel()
-        disconnect.cancel()
-        await asyncio.gather(task, disconnect, return_exceptions=True)
+
+    watcher = asyncio.ensure_future(wait_for_disconnect(request.receive))
+    watcher.add_done_callback(cancel)
+    try:
+        return await work  # in this task: answers of concurrent requests do not wait for each other
+    except asyncio.CancelledError:
+        if not disconnected:
+            raise
+        raise ClientDisconnected("the client has disconnected") from None
+    finally:
+        watcher.remove_done_callback(cancel)
+        watcher.cancel()
 
 
 async def wait_for_disconnect(receive: Receive) -> None:

@@ -8,10 +8,14 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+_ONCE = (b"host", b"authorization")
+"""Headers that a request has once: servers and proxies do not agree which of two counts."""
 LINGER_S = 2.0
 """Seconds that a closed connection still reads, so that a client that sends sees the response and no reset."""
 LINGER_BYTES = 16 * 2**20
 """What a closed connection reads at most."""
+ARRIVED = "arrived"
+"""The key in a request's state of the time when its head was complete, by the clock of the event loop."""
 RETRY_S = 1
 """Retry-After of a connection over the limit."""
 
@@ -85,6 +89,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._send_timer: asyncio.TimerHandle | None = None
         self._head_bytes = self._headers = self._unparsed = self._discarded = 0
+        self._once: set[bytes] = set()
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(LingeringTransport(transport, self.loop, self.limits.send_s))  # type: ignore[arg-type]
@@ -122,6 +127,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._head_bytes = self._headers = self._unparsed = 0
+        self._once.clear()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -131,13 +137,22 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers += 1
         self._count(len(name) + len(value) + len(": \r\n"))
+        if (lower := name.lower()) in _ONCE:
+            if lower in self._once:
+                self._refuse(400, f"the request has two headers `{lower.decode()}`: send one")
+                raise ValueError("a header is repeated")
+            self._once.add(lower)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._expect_head(False)
+        if b"host" not in self._once and self.parser.get_http_version() == "1.1":
+            self._refuse(400, "the request has no header `host`: send one")
+            raise ValueError("there is no Host")
         if len(self.pipeline) >= self.limits.pipelined:
             self._refuse(400, f"more than {self.limits.pipelined} requests wait for the response of an earlier one")
             raise ValueError("the pipeline is too long")
+        self.scope["state"][ARRIVED] = self.loop.time()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

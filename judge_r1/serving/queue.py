@@ -1,6 +1,7 @@
 """The request queue of a judge: bounded concurrency, bounded length, fair turns between tenants, deadlines."""
 
 import asyncio
+import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
@@ -10,6 +11,11 @@ from dataclasses import dataclass, field
 from judge_r1.episode.step_callback import StepCallback, step_callback
 from judge_r1.judges.base import Judge, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
+
+if sys.version_info >= (3, 11):
+    from asyncio import timeout
+else:
+    from async_timeout import timeout
 
 _RETRY_S = 0.25
 """How long a request with `wait_when_full` waits before it tries a full queue again."""
@@ -71,7 +77,8 @@ class RequestQueue:
             QueueFull, ShuttingDown, DeadlineExceeded, BackendFailed
         """
         try:
-            return await asyncio.wait_for(self._submit(request, tenant, listener, wait_when_full), self.timeout)
+            async with timeout(self.timeout):  # `wait_for` would start a task
+                return await self._submit(request, tenant, listener, wait_when_full)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
             raise DeadlineExceeded(f"no judgment within {self.timeout:g} s") from None
 

@@ -19,6 +19,8 @@ from judge_r1.serving.service import Service
 
 REFUSE_S = 0.5
 """Seconds that a stopping server refuses new requests at least, instead of resetting their connections."""
+QUIET_TURNS = 8
+"""Turns of the event loop in which a connection that the kernel holds is accepted, read, and its request started."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -45,20 +47,33 @@ def check_free(host: str, port: int) -> None:
 
 
 class JudgeServer(uvicorn.Server):
-    """A server that stops in order: it refuses new requests with 503 while the running ones finish."""
+    """A server that stops in order: it answers every request that has arrived, and refuses new ones with 503."""
 
     def __init__(self, config: uvicorn.Config, limits: ConnectionLimits, shutdown: Shutdown) -> None:
         super().__init__(config)
         self._drain_s, self._shutdown = limits.drain_s, shutdown
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._drain_s
+        await self._accept_arrived(until)
         self._shutdown.start()
-        running = set(self.server_state.tasks)
         await asyncio.sleep(REFUSE_S)
-        until = asyncio.get_running_loop().time() + self._drain_s - REFUSE_S
-        while not (self.force_exit or asyncio.get_running_loop().time() > until or all(t.done() for t in running)):
+        while self._running() and not self.force_exit and loop.time() < until:
             await asyncio.sleep(0.02)
         await super().shutdown(sockets)
+
+    async def _accept_arrived(self, until: float) -> None:
+        """Accepts the connections and requests that the kernel holds, until some turns of the loop bring no other."""
+        state, turns, before = self.server_state, 0, (0, 0)
+        while turns < QUIET_TURNS and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0)
+            now = self._shutdown.accepted, len(state.connections)
+            turns, before = turns + 1 if now == before else 0, now
+
+    def _running(self) -> bool:
+        """Whether an accepted request has no answer. A pipelined one waits for the one before it."""
+        return self._shutdown.running > 0 or any(one.pipeline for one in self.server_state.connections)  # type: ignore[union-attr]
 
 
 def make_server(

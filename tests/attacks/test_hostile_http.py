@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -57,12 +58,12 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path, seconds: float = 0.0) -> Iterator[Server]:
+def running(folder: Path, seconds: float = 0.0, lag: float = 0.0) -> Iterator[Server]:
     key, port, log = add_key(folder / "keys.json", "ana"), free_port(), folder / "log"
     script = [sys.executable, str(SUPPORT / "serve_for_attacks.py")]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*script, str(port), str(folder / "keys.json"), str(seconds)],
+            [*script, str(port), str(folder / "keys.json"), str(seconds), str(lag)],
             stdout=out,
             stderr=out,
             env={**os.environ, "PYTHONPATH": f"{SUPPORT}{os.pathsep}{REPO}"},
@@ -216,10 +217,15 @@ MALFORMED = [
     b"GET / HTTP/1.1\r\nHost: local\0host\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
     b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nX: y\r\nhOsT: evil.example\r\n\r\n",
+    b"GET / HTTP/1.0\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET /v1/cases HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 100,
 ]
-"""Ambiguous lengths, wrong chunks, control characters, other protocols."""
+"""Ambiguous lengths, hosts and keys, wrong chunks, control characters, other protocols."""
 
 
 def test_malformed_requests_are_refused_with_a_sentence(server: Server, attacks: Count) -> None:
@@ -408,6 +414,37 @@ def _stop_under_load(folder: Path, count: int) -> None:
     assert {reply.status for reply in replies} <= {503, 408, 401}
     assert not any(reply.reset for reply in replies)
     assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.02])
+def test_sigterm_loses_no_request_that_was_sent_before(tmp_path: Path, lag: float, attacks: Count) -> None:
+    """All requests are sent before the signal: on new and on kept connections, two at once, and in two parts, of which
+    the second follows. A server that lags has not read most of them."""
+    sent: dict[str, socket.socket] = {}
+    with running(tmp_path, 0.2, lag) as server, ExitStack() as stack:
+        whole = server.judge_head(f"Content-Length: {len(BODY)}") + BODY
+        first, second = whole[:-20], whole[-20:]
+        ways = {"new": whole, "kept": whole, "pipelined": whole + whole, "in two parts": first}
+        for number in range(48):
+            way = list(ways)[number % len(ways)]
+            connection = sent[f"{number}, {way}"] = stack.enter_context(connect(server.port))
+            if way == "kept":
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        for name, connection in sent.items():
+            connection.sendall(ways[name.partition(", ")[2]])
+        server.process.send_signal(signal.SIGTERM)
+        for name, connection in sent.items():
+            if name.endswith("in two parts"):
+                connection.sendall(second)
+        with ThreadPoolExecutor(len(sent)) as pool:
+            replies = dict(zip(sent, pool.map(lambda one: read_reply(one, 20), sent.values()), strict=True))
+        assert server.process.wait(30) == 0
+        log = server.log.read_text()
+    answered = {name: reply.statuses for name, reply in replies.items()}
+    assert answered == {name: [200, 200] if name.endswith("pipelined") else [200] for name in sent}
+    assert "Traceback" not in log
+    attacks("requests sent before SIGTERM", 60)
 
 
 def test_a_shutdown_ends_at_its_deadline(tmp_path: Path, attacks: Count) -> None:

@@ -1,10 +1,12 @@
-"""The server of `judge-r1 serve` with small limits, and a judge that takes `SECONDS` per request.
+"""The server of `judge-r1 serve` with small limits, and a judge that takes `SECONDS` per request, and blocks the event
+loop for `LAG` seconds before.
 
-python serve_for_attacks.py PORT KEYS SECONDS
+python serve_for_attacks.py PORT KEYS SECONDS LAG
 """
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,18 +30,19 @@ class SlowJudge:
 
     name = "slow"
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, lag: float) -> None:
         self.settings: dict[str, Any] = {}
-        self._judge, self._seconds = make_judge("longer", JudgeBuild("")), seconds
+        self._judge, self._seconds, self._lag = make_judge("longer", JudgeBuild("")), seconds, lag
 
     def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        time.sleep(self._lag)
         await asyncio.sleep(self._seconds)
         async for output in self._judge.judge(requests):
             yield output
 
 
 if __name__ == "__main__":
-    port, keys, seconds = int(sys.argv[1]), KeyFile(Path(sys.argv[2])), float(sys.argv[3])
-    run_app(service(SlowJudge(seconds), keys=keys, limits=LIMITS), "127.0.0.1", port, CONNECTIONS)
+    port, keys, seconds, lag = int(sys.argv[1]), KeyFile(Path(sys.argv[2])), float(sys.argv[3]), float(sys.argv[4])
+    run_app(service(SlowJudge(seconds, lag), keys=keys, limits=LIMITS), "127.0.0.1", port, CONNECTIONS)

@@ -1,6 +1,7 @@
-"""Refuses requests while the server shuts down, and ends the ones that do not finish in time."""
+"""Refuses requests that arrive while the server shuts down, and ends the ones that do not finish in time."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,30 +9,44 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge_r1.serving.errors import error_response
+from judge_r1.serving.protocol import ARRIVED
 
 RETRY_S = 5
 """Retry-After of a server that shuts down."""
+BODY_S = 1.0
+"""Seconds that a server which shuts down waits for the rest of a body."""
 MESSAGE = "the server is shutting down"
 _ANSWERED = {"/healthz", "/readyz", "/metrics"}
 """Paths for monitoring, which are also answered during the shutdown."""
 
 
 class Shutdown:
-    """Whether the server shuts down. It then waits for no more bodies."""
+    """Whether the server shuts down. `accepted` counts the requests that are answered, and `running` those of them that
+    still run."""
 
     def __init__(self) -> None:
-        self.started = False
+        self.accepted = self.running = 0
+        self._started_at = math.inf
         self._bodies: set[anyio.CancelScope] = set()
 
+    @property
+    def started(self) -> bool:
+        return self._started_at < math.inf
+
     def start(self) -> None:
-        self.started = True
+        self._started_at = now = anyio.current_time()
         for scope in self._bodies:
-            scope.cancel()
+            scope.deadline = min(scope.deadline, now + BODY_S)
+
+    def refuses(self, scope: Scope) -> bool:
+        """Whether the request arrived after the start of the shutdown. One that was sent ahead on its connection
+        (pipelining) may have arrived before it."""
+        return self.started and scope.get("state", {}).get(ARRIVED, math.inf) > self._started_at
 
     @contextmanager
     def reading(self, seconds: float) -> Iterator[anyio.CancelScope]:
-        """A block in which a body is read. It is cancelled after `seconds` and by a shutdown."""
-        with anyio.move_on_after(seconds) as scope:
+        """A block in which a body is read. It is cancelled after `seconds`, and soon by a shutdown."""
+        with anyio.move_on_after(min(seconds, BODY_S) if self.started else seconds) as scope:
             self._bodies.add(scope)
             try:
                 yield scope
@@ -54,12 +69,16 @@ class ShutdownMiddleware:
             answered = True
             await send(message)
 
-        try:
-            if not self.shutdown.started:
+        if not self.shutdown.refuses(scope):
+            self.shutdown.accepted += 1
+            self.shutdown.running += 1
+            try:
                 await self.app(scope, receive, sending)
                 return
-        except asyncio.CancelledError:  # the server waits no longer
-            if answered or not self.shutdown.started:
-                raise
+            except asyncio.CancelledError:  # the server waits no longer
+                if answered or not self.shutdown.started:
+                    raise
+            finally:
+                self.shutdown.running -= 1
         headers = {"Retry-After": str(RETRY_S), "Connection": "close"}
         await error_response(scope["path"], 503, MESSAGE, headers)(scope, receive, send)

@@ -20,6 +20,7 @@ from scripts.bench import (
     rating,
     reward,
     search_turn,
+    serve_endpoint,
     throughput,
 )
 
@@ -125,6 +126,21 @@ def test_throughput_judges_alike_in_every_way(run: Run) -> None:
         assert row["times_generate"] > 0
     assert [row["differing"] for row in rows[:3]] == [0, 0, 0]
     assert rows[0]["times_generate"] == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory and processor time are read from /proc")
+@pytest.mark.parametrize("judge", ["direct", "agentic"])
+def test_serve_endpoint_compares_with_a_plain_proxy(run: Run, judge: str) -> None:
+    plain, served, memory = run(
+        serve_endpoint, "--judge", judge, "--clients", 2, "--seconds", 0.5, "--repeats", 2, "--answers", 40
+    )
+    assert [plain["server"], served["server"]] == ["plain proxy", "judge-r1 serve"]
+    for row in (plain, served):
+        in_order(row, "answers_per_s")
+        assert row["cpu_ms"] > 0
+    assert (plain["times_plain"], plain["cpu_times_plain"]) == (1.0, 1.0)
+    assert len(memory["MiB"].split(", ")) == 5
 
 
 def test_rating_agrees_with_evalica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,7 +92,7 @@ def scripted_answer(system: str, user: str, sample: int) -> str:
     It answers each of the prompts: all questions at once, the queries of a question, one question, and the whole."""
     good = "good" in user
     if "search queries" in user:
-        return "1. good\n2. number"
+        return "1. good, new, used, made, found, time\n2. number"
     if "These passages" in user:
         return json.dumps({"reason": "it says so", "passage": 1, "evaluation_score": 1 if good else 0.5})
     if "The checklist:" in user:

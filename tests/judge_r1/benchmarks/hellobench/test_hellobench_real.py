@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import fmean
@@ -243,7 +244,8 @@ def test_a_scripted_judge_on_the_real_responses(folder: Path, tmp_path: Path) ->
     votes = [json.loads(line)["votes"][0]["verdict"] for line in (out / "outcomes.jsonl").read_text().splitlines()]
     texts = {item.item_id: item.texts[0] for item in loaded.items}
     searched = [vote for vote in votes if vote["cited"]]
-    assert len(searched) == 28
+    words = re.compile(r"\b(good|new|used|made|found|time)s?\b", re.IGNORECASE)
+    assert len(searched) == sum(bool(words.search(item.texts[0])) for item in loaded.items)  # BM25 finds no others
     assert all(0 <= start < end for vote in searched for start, end in vote["cited"].values())
     assert max(end for vote in searched for _, end in vote["cited"].values()) <= max(map(len, texts.values()))
 

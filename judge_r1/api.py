@@ -51,8 +51,9 @@ class LoadedJudge:
         pair = {"reasoning_a": reasoning_a, "reasoning_b": reasoning_b, "context": context}
         return self.many([pair | {"decision": decision, "domain": domain}])[0]
 
-    def many(self, pairs: Iterable[Mapping[str, str]]) -> list[JudgeResult]:
-        """Judges several pairs concurrently. Each pair is a mapping with the argument names of a call.
+    def many(self, pairs: Iterable[Mapping[str, str]], *, progress: bool = True) -> list[JudgeResult]:
+        """Judges several pairs concurrently. Each pair is a mapping with the argument names of a call. `progress` shows
+        on standard error how many are done, if it takes more than a few seconds.
 
         Raises:
             BadJudge: A pair has an unknown name or lacks a required one.
@@ -71,7 +72,8 @@ class LoadedJudge:
                 except BadText as error:
                     raise BadText(f"pair {number}: {error}") from None
                 pins.enter_context(self._cases.pin(request.item.case_id))
-            return [result_of(output) for output in run_all(self.judge, requests)] if requests else []
+            outputs = run_all(self.judge, requests, progress=progress) if requests else []
+            return [result_of(output) for output in outputs]
 
 
 _CALL = signature(LoadedJudge.__call__)

@@ -110,6 +110,7 @@ def audit_shortcuts(
     Raises:
         ProbeError: no group has enough cases.
     """
+    check_case_count(pairs)
     differences = differences or {}
     findings: list[Finding] = []
     not_probed: dict[str, str] = {}
@@ -118,11 +119,15 @@ def audit_shortcuts(
             not_probed[name] = f"{len(group)} pairs of {cases} cases, but {MIN_CASES} cases are needed"
             continue
         findings += _findings(name, group, differences, seed)
-    if not findings:
-        raise too_few_cases("audit", pairs)
     return ShortcutAudit(
         len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences)
     )
+
+
+def check_case_count(pairs: Sequence[ReasoningPair]) -> None:
+    """Raises: ProbeError if no group has enough cases."""
+    if all(case_count(group) < MIN_CASES for _, group in _groups(pairs)):
+        raise too_few_cases("audit", pairs)
 
 
 def likelihood_sample(pairs: Sequence[ReasoningPair], count: int, seed: int) -> list[ReasoningPair]:

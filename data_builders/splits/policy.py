@@ -36,7 +36,12 @@ def held_out(
     ranked = sorted(set(groups), key=lambda name: content_hash("split", name, seed))
     parts = 2 if dev_share is None else 3
     if len(ranked) < parts:
-        raise JudgeError(f"{len(ranked)} group(s) of cases cannot be split in {'two' if parts == 2 else 'three'}")
+        raise JudgeError(
+            f"a split into {parts} parts needs {parts} groups of cases, and these pairs have {len(ranked)} (cases of "
+            "one article or paper, and nearly alike ones, are one group): build more cases"
+            f"{'' if dev_share is None else ', or leave out --dev-share'}; `judge-r1 eval` takes a folder that is not "
+            "split"
+        )
     test = min(len(ranked) - parts + 1, max(1, round(test_share * len(ranked))))
     dev = 0 if dev_share is None else min(len(ranked) - test - 1, max(1, round(dev_share * len(ranked))))
     return set(ranked[:test]), set(ranked[test : test + dev])
@@ -128,7 +133,7 @@ def _pools(
         pools[groups[pair.case.case_id]][pair.set, pair.preferred].append(pair)
     if len(pools) <= wanted:
         raise JudgeError(
-            f"domain {domain} has {len(pools)} groups of cases: a {part} would leave none "
-            "to train on; lower --test or --dev"
+            f"domain {domain} has {len(pools)} group(s) of cases: a {part} would leave none "
+            "to train on; lower --test or --dev, or build more cases"
         )
     return {group: pools[group] for group in sorted(pools, key=lambda name: content_hash("split", name, seed))}

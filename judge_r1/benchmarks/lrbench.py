@@ -3,18 +3,19 @@
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import Item
 from judge_r1.core.lazy_sequence import LazySequence
-from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.pair_set import PAIRS_FILE, PairSet, open_pairs
 from judge_r1.episode.task import PairwiseTask
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a domain."""
-    if not (path / "pairs.jsonl").exists():
+    if not (path / PAIRS_FILE).exists():
         raise BadBenchmark(
-            f"{path} holds no pairs.jsonl: give --path a folder that `judge-r1 build` or `split` wrote, or name "
-            "another benchmark by --benchmark"
+            f"{path} holds no {PAIRS_FILE}: give --path a folder that `judge-r1 build` or `split` wrote, or name "
+            f"another benchmark by --benchmark{name_below(path, PAIRS_FILE)}"
         )
     data = open_pairs(path)
     if subset is None:

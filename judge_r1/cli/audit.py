@@ -83,7 +83,13 @@ def shortcuts(
     from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
     from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
-    from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts, likelihood_sample
+    from data_builders.audit.shortcuts import (
+        CASE_DEPENDENT,
+        as_json,
+        audit_shortcuts,
+        check_case_count,
+        likelihood_sample,
+    )
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
@@ -96,6 +102,7 @@ def shortcuts(
     if language_model == "none":
         refuse("is for a language model, and there is none", **read_pairs)
     pairs, name, differences = with_groups_as_cases(load_pairs(folder)), None, {}
+    check_case_count(pairs)  # before a model is loaded
     if language_model != "none":
         name, reader = language_model, LikelihoodReader(language_model)
         sample = likelihood_sample(pairs, language_model_pairs, seed)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -75,7 +75,8 @@ def demo(
     recipes = _recipes(source, out, size, seed)
     trained = _train(out, recipes, console)
     console.rule("4  evaluate on held-out cases", align="left")
-    _evaluate(source, out, recipes, test, resume=not trained)
+    summary = _evaluate(source, out, recipes, test, resume=not trained, brief=small)
+    console.print(what_was_learned(summary, small=small), markup=False, highlight=False)
     if source is Source.HAYSTACK and not small:
         print_published(console)
         console.rule(f"5  judge English cases with {ENGLISH}", align="left")
@@ -128,7 +129,9 @@ def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
     return run_recipe(recipes["grpo"], out / "grpo") or warmed_up
 
 
-def _evaluate(source: Source, out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool) -> None:
+def _evaluate(
+    source: Source, out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool, brief: bool
+) -> dict[str, Any]:
     """Evaluates the base and both stages on the test pairs; writes `out`/eval, report.html and summary.json."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.evaluation.pipeline import Evaluation
@@ -143,9 +146,30 @@ def _evaluate(source: Source, out: Path, recipes: Mapping[str, Recipe], test: "P
     with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
         for judge, (stage, model) in models.items():
             evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), min(len(test.pairs), BATCH))
-        evaluation.finish(DIFFERENCES, {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes})
+        curves = {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes}
+        summary = evaluation.finish(DIFFERENCES, curves, brief=brief)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
+    return summary
+
+
+def what_was_learned(summary: Mapping[str, Any], *, small: bool) -> str:
+    """Says in words what the table shows."""
+    if not any(row["valid_rate"] for row in summary["rows"]):
+        found = ["Nothing could be learned: no answer of any judge is valid."]
+    else:
+        found = [
+            f"{one['a']} {_compared(*one['ci95'])} {one['b']}: {one['delta']:+.2f} accuracy "
+            f"[{one['ci95'][0]:+.2f}, {one['ci95'][1]:+.2f}]."
+            for one in summary["differences"]
+        ]
+    if small:
+        found.append("--small runs every step, but trains too little: `judge-r1 demo` runs the whole training.")
+    return "\n".join(found)
+
+
+def _compared(low: float, high: float) -> str:
+    return "is better than" if low > 0 else "is worse than" if high < 0 else "does not differ significantly from"
 
 
 def print_published(console: Console) -> None:

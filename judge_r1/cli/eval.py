@@ -83,7 +83,7 @@ def eval_(
     from judge_r1.evaluation.ray_judge import RayEvaluation
     from judge_r1.evaluation.selection import ItemSelection
     from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import make_panel, parse_panel, parse_spec
+    from judge_r1.judges.panel import check_models, make_panel, parse_panel, parse_spec
     from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
@@ -96,6 +96,8 @@ def eval_(
         return
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
+    for spec in judge or () if engine == "local" else ():
+        check_models(spec)
     selection = ItemSelection(benchmark, path, subset, tuple(item or ()), limit)
     loaded, on_ray = selection.load(), ray_workers(engine, workers)
     if not judge and not baselines and not loaded.baselines(loaded.items):

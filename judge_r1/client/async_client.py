@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from judge_r1.client.responses import Answer, Event, TransientError, error_of, event_of, parse_response
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
 from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.progress import show_progress
 from judge_r1.core.wire import (
     CaseRequest,
     CaseResponse,
@@ -84,9 +85,12 @@ class AsyncClient:
         """Judges a pair: reasoning_a, reasoning_b, and optionally context or case_id, decision, domain, trace."""
         return await self._send("POST", "/v1/judge", _validated(JudgeRequestBody, pair), JudgeResponse)
 
-    async def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | ErrorMessage]:
+    async def many(
+        self, pairs: Iterable[Mapping[str, Any]], *, progress: bool = True
+    ) -> list[JudgeResponse | ErrorMessage]:
         """Judges several pairs. Returns the results in order, with an ErrorMessage for each pair that failed.
 
+        `progress` shows on standard error how many are done, if it takes more than a few seconds.
         Raises an error that every request would meet.
         """
         requests = [_validated(JudgeRequestBody, pair, f"pair {number}: ") for number, pair in enumerate(pairs)]
@@ -103,10 +107,12 @@ class AsyncClient:
                 except EndpointError as error:
                     failed.append(error)
                     group.cancel_scope.cancel()
+            one_done()
 
-        async with anyio.create_task_group() as group:
-            for number in range(len(requests)):
-                group.start_soon(one, number)
+        with show_progress("judging", len(requests), shown=progress) as one_done:
+            async with anyio.create_task_group() as group:
+                for number in range(len(requests)):
+                    group.start_soon(one, number)
         if failed:
             raise failed[0]
         return [answer for answer in results if answer is not None]

@@ -31,8 +31,8 @@ class Client:
     def judge(self, **pair: Any) -> JudgeResponse:
         return self._call(partial(self._client.judge, **pair))
 
-    def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | ErrorMessage]:
-        return self._call(partial(self._client.many, pairs))
+    def many(self, pairs: Iterable[Mapping[str, Any]], *, progress: bool = True) -> list[JudgeResponse | ErrorMessage]:
+        return self._call(partial(self._client.many, pairs, progress=progress))
 
     def score(self, prompt: str, candidates: Iterable[str], **more: Any) -> ScoreResponse:
         return self._call(partial(self._client.score, prompt, candidates, **more))

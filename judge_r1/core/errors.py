@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from judge_r1.core.folders_below import name_below
+
 
 class ExitStatus(IntEnum):
     """Exit statuses of every command; 70, 74 and 75 are those of sysexits.h."""
@@ -55,8 +57,9 @@ class StorageFull(JudgeError):
 
 
 def read_error(path: Path, error: OSError) -> JudgeError:
-    """The error to raise when a file cannot be read."""
-    return JudgeError(f"{path} cannot be read: {_reason(error)}")
+    """The error to raise when a file cannot be read. For a missing one it names the folders below that hold it."""
+    elsewhere = name_below(path.parent, path.name) if isinstance(error, FileNotFoundError) else ""
+    return JudgeError(f"{path} cannot be read: {_reason(error)}{elsewhere}")
 
 
 def write_error(path: Path, error: OSError, outcome: str = "") -> JudgeError:

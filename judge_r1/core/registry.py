@@ -15,11 +15,17 @@ class UnknownName(JudgeError):
     """No entry has this name. The message suggests the nearest one."""
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or the list of known names."""
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that resembles `name` most, if one does."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return near[0] if near else None
+
+
+def suggest(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """`; did you mean 'x'?`, with `prefix` before x, or the list of known names."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; available: {', '.join(names) or 'nothing'}"
+    near = nearest(name, names)
+    return f"; did you mean {prefix + near!r}?" if near else f"; available: {', '.join(names) or 'nothing'}"
 
 
 class Registry(Generic[T]):

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.registry import nearest
 
 MAX_BYTES = 2**20
 MAX_DEPTH = 50
@@ -52,6 +53,10 @@ def read_yaml(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        near = nearest(path.name, (other.name for other in path.parent.glob("*.y*ml")))
+        hint = f"; did you mean {path.parent / near}?" if near else ""
+        raise JudgeError(f"{read_error(path, error)}{hint}") from None
     except OSError as error:
         raise read_error(path, error) from None
     if len(data) > MAX_BYTES:

@@ -1,6 +1,7 @@
 """Reads YAML files as validated models, with inheritance (`extends`) and `a.b=value` overrides."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -137,10 +138,24 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         is_word = one["type"] == "string_type" and isinstance(one["input"], bool)
         return explain(error) + ("; put quotes round names such as no, yes and on" if is_word else "")
     *sections, unknown = [str(part) for part in first["loc"]]
+    section = model
     for name in sections:
-        if name in model.model_fields:  # not a position in a list
-            model = _section(model.model_fields[name].annotation)
-    return f"unknown key {'.'.join([*sections, unknown])}{suggest(unknown, model.model_fields)}"
+        if name in section.model_fields:  # not a position in a list
+            section = _section(section.model_fields[name].annotation)
+    path = "".join(f"{name}." for name in sections)
+    elsewhere = sorted(key for key in _keys(model, ()) if key.rpartition(".")[2] == unknown)
+    if elsewhere:
+        return f"unknown key {path}{unknown}; did you mean {' or '.join(map(repr, elsewhere))}?"
+    return f"unknown key {path}{unknown}{suggest(unknown, section.model_fields, path)}"
+
+
+def _keys(model: type[BaseModel], above: tuple[type[BaseModel], ...]) -> Iterator[str]:
+    """The paths of all keys of a model and of its sections. A model inside itself is left out."""
+    for name, field in model.model_fields.items():
+        yield name
+        with suppress(TypeError):  # a plain value
+            if (section := _section(field.annotation)) not in (*above, model):
+                yield from (f"{name}.{key}" for key in _keys(section, (*above, model)))
 
 
 def _section(annotation: Any) -> type[BaseModel]:

@@ -96,12 +96,12 @@ class Evaluation:
         self.seconds[panel.name] = round(time.monotonic() - started, 1)
 
     def finish(
-        self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None
+        self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None, *, brief: bool = False
     ) -> dict[str, Any]:
         """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
-        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. Panels
-        without a result have no row.
+        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. `brief`
+        prints a narrow table instead of all. Panels without a result have no row.
 
         Raises:
             JudgeError: A panel stopped or lacks votes. The files hold the results of the others.
@@ -135,7 +135,7 @@ class Evaluation:
         for name, found in judged.items():
             for file, rows in self.benchmark.published(found).items():
                 write_jsonl(self.out / JUDGEMENTS / file_name(name) / file, map(dict, rows))
-        _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes)
+        _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes, brief=brief)
         if self.errors:
             raise _together(self.errors)
         return summary
@@ -172,6 +172,8 @@ def _publish(
     metrics: Mapping[str, Any] | None = None,
     results: Sequence[PanelResults] = (),
     more: Mapping[str, Iterable[str]] | None = None,
+    *,
+    brief: bool = False,
 ) -> None:
     """Writes all files or none, summary.json last: a folder with a summary is a finished evaluation."""
     from judge_r1.evaluation.report.page import report_page  # imported late: the page needs jinja2
@@ -186,5 +188,5 @@ def _publish(
     console = Console()
     for warning in filter(None, map(invalid_warning, results)):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
-    print_tables(summary, console)
+    print_tables(summary, console, brief=brief)
     console.print(f"report: {out / REPORT}")

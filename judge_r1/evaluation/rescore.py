@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict
@@ -85,7 +86,9 @@ def rescore_evaluation(
     if (out / SUMMARY).exists():
         raise EvaluationError(f"{out} already holds a summary: choose another --out")
     if not (folder / SUMMARY).exists():
-        raise EvaluationError(f"{folder} holds no {SUMMARY}: replay takes a folder that `eval` has finished")
+        raise EvaluationError(
+            f"{folder} holds no {SUMMARY}: replay takes a folder that `eval` has finished{name_below(folder, SUMMARY)}"
+        )
     before, started = read_summary(folder), read_started(folder)
     name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
     subset = before.get("subset") if subset is None else subset

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.evaluation.label_results import label_result, searches_own_case
@@ -74,7 +75,9 @@ def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
         EvaluationError: The folder holds no such file.
     """
     if not (out / OUTCOMES).exists():
-        raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder of a finished `judge-r1 eval`")
+        raise EvaluationError(
+            f"{out} holds no {OUTCOMES}: give a folder of a finished `judge-r1 eval`{name_below(out, OUTCOMES)}"
+        )
     panels: dict[str, list[ItemResult]] = {}
     for result in read_jsonl(out / OUTCOMES, ItemResult):
         panels.setdefault(result.judge, []).append(result)

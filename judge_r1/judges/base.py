@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.memory import DocumentMemory
+from judge_r1.core.progress import show_progress
 from judge_r1.core.records import Trajectory
 from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import Verdict
@@ -141,14 +142,18 @@ def pairs_only_message(name: str, request: JudgeRequest) -> str:
     )
 
 
-def run_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[JudgeOutput]:
+def run_all(judge: Judge, requests: Sequence[JudgeRequest], *, progress: bool = False) -> list[JudgeOutput]:
     """All outputs, in the order of the requests. Raises: BadJudge if the judge leaves one out."""
+    found: dict[tuple[str, tuple[int, ...], int], JudgeOutput] = {}
 
-    async def gather() -> dict[tuple[str, tuple[int, ...], int], JudgeOutput]:
-        return {output.request.key: output async for output in judge.judge(requests)}
+    async def gather() -> None:
+        with show_progress("judging", len(requests), shown=progress) as one_done:
+            async for output in judge.judge(requests):
+                found[output.request.key] = output
+                one_done()
 
     judge.check(requests)
-    found = run_sync(gather())
+    run_sync(gather())
     if missing := [request for request in requests if request.key not in found]:
         raise BadJudge(f"judge {judge.name!r} left item {missing[0].item.item_id} without an answer")
     return [found[request.key] for request in requests]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.runners.thread import ThreadJudge
+from judge_r1.models.hub import check_name
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
@@ -72,6 +73,12 @@ def make_member(planned: PanelSpec, index: int, build: JudgeBuild) -> Judge:
     return make_judge(planned.members[index], build)
 
 
+def check_models(text: str) -> None:
+    """Checks that the models of a SPEC that this process would load exist. Raises: as for `make_panel`."""
+    for member in parse_panel(text).members:
+        _chosen(member, JudgeBuild(""))
+
+
 def loads_model(member: str) -> bool:
     """Whether the judge of a SPEC loads a model in its process."""
     _, _, _, backend = parse_spec(member)
@@ -98,7 +105,10 @@ def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     _, kind, options, backend = parse_spec(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
-    return _entry(text), replace(build, backend=backend, options=options)
+    entry = _entry(text)
+    if backend and is_local(backend):
+        check_name(backend)  # the judge imports torch first
+    return entry, replace(build, backend=backend, options=options)
 
 
 def _entry(text: str) -> JudgeKind:

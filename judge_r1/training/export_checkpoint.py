@@ -13,7 +13,8 @@ from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.model_card import write_card
-from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import recipe_of_run
 from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.weight_verification import verify_weights
 
@@ -35,9 +36,7 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
         NoCheckpoint: The run has no such checkpoint.
         WeightMismatch: The verification failed. Nothing is written.
     """
-    if not (run / "recipe.yaml").exists():
-        raise JudgeError(f"{run} holds no run (no recipe.yaml): give the folder that `judge-r1 train` writes to")
-    recipe = load_recipe(run / "recipe.yaml")
+    recipe = recipe_of_run(run)
     updates = recipe.grpo.updates_per_step if recipe.stage == "grpo" else 1
     checkpoint = checkpoint_at(run / "checkpoints", step, updates)
     target = out or run / f"model-step-{checkpoint.step}"

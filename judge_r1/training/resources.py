@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.transcripts import is_conversations
+from judge_r1.models.hub import check_name
 from judge_r1.training.data.training_pairs import check_conversations
 from judge_r1.training.node_group import Node
 from judge_r1.training.recipe import Recipe
@@ -88,8 +90,8 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
     for recipe, folder in stages:
         if finished(folder):
             continue
-        check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
-        check_verl_keys(recipe, resources)
+        if recipe.start is None:  # else an earlier stage writes the model
+            check_name(recipe.model)
         for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
             talks = data is not None and is_conversations(data)
             for name in (DOCUMENTS_FILE, CONVERSATIONS_FILE) if talks else (CASES_FILE, PAIRS_FILE):
@@ -97,9 +99,11 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
                     without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
                     raise JudgeError(
                         f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
-                        f"or give another folder as data.{part}=FOLDER{without}"
+                        f"or give another folder as data.{part}=FOLDER{without}{name_below(data, name)}"
                     )
         check_conversations(recipe)
+        check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
+        check_verl_keys(recipe, resources)
     if resources.nodes > 1 and not resources.node and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(
             f"{resources.nodes} nodes need a running Ray cluster, and RAY_ADDRESS is not set: "
@@ -115,14 +119,14 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
     from judge_r1.training.distributed import processes_for
     from judge_r1.training.verl.config import check_batches, training_gpus
 
+    if resources.nodes > 1 and recipe.stage == "grpo" and not recipe.on_verl:
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.engine trl trains on one GPU; grpo.engine=verl uses several nodes"
+        )
     processes_for(recipe, resources.per_node if resources.nodes > 1 and not recipe.on_verl else resources.processes)
     if recipe.on_verl:
         gpus = resources.gpus_per_node or max(1, torch.cuda.device_count())
         check_batches(recipe, resources.nodes * training_gpus(recipe, gpus))
-    elif resources.nodes > 1 and recipe.stage == "grpo":
-        raise JudgeError(
-            f"recipe {recipe.name}: grpo.engine trl trains on one GPU; grpo.engine=verl uses several nodes"
-        )
     elif resources.nodes > 1:
         if why := why_one_node(recipe, resources.nodes, resources.per_node):
             raise JudgeError(f"recipe {recipe.name}: {why}")

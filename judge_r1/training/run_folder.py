@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.run_log import read_metrics, read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
@@ -20,7 +21,7 @@ PACKAGES = (
     "judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "deepspeed", "peft",
     "vllm", "flash-attn", "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
 )  # fmt: skip
-VERSIONS = "versions.json"
+RECIPE, VERSIONS = "recipe.yaml", "versions.json"
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
 """Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 
@@ -48,7 +49,7 @@ class RunFolder:
         self.folder = folder
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
         """Called with each row of metrics.jsonl after it is written."""
-        resolved = folder / "recipe.yaml"
+        resolved = folder / RECIPE
         if resolved.exists() and load_recipe(resolved) != recipe:
             if has_progress(folder) or not (folder / VERSIONS).exists():
                 raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
@@ -106,6 +107,16 @@ class RunFolder:
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
 
 
+def recipe_of_run(folder: Path) -> Recipe:
+    """The recipe of a run folder. Raises: JudgeError if it is none."""
+    if not (folder / RECIPE).exists():
+        raise JudgeError(
+            f"{folder} holds no run (no {RECIPE}): give the folder that `judge-r1 train` writes to"
+            f"{name_below(folder, RECIPE, 'runs')}"
+        )
+    return load_recipe(folder / RECIPE)
+
+
 def finished(folder: Path) -> bool:
     """Whether the run of this folder has written its model."""
     return (folder / "model" / "config.json").exists()
@@ -121,7 +132,7 @@ def has_progress(folder: Path) -> bool:
 def _remove_failed_start(folder: Path) -> None:
     """Remove the files of a run that failed before its first step, except its logs."""
     for name in (
-        "recipe.yaml",
+        RECIPE,
         "data.json",
         "traces.json",
         "traces.jsonl",

@@ -1,6 +1,9 @@
 """Finds the recipes that ship with the package: `mini/warmup` or `recipes/mini/warmup.yaml`, from any folder."""
 
+from difflib import get_close_matches
 from pathlib import Path
+
+from judge_r1.core.registry import UnknownName
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -20,9 +23,21 @@ def find_recipe(recipe: Path) -> Path:
     """The file of a recipe.
 
     A file that exists wins. Otherwise `recipe` is the name of a shipped recipe, with or without `recipes/` and `.yaml`.
-    Returns `recipe` unchanged if there is neither.
+    Returns an absolute path unchanged.
+
+    Raises:
+        UnknownName: There is neither. The message names the nearest files.
     """
     if recipe.exists() or recipe.is_absolute():
         return recipe
-    name = recipe.as_posix().removeprefix("recipes/").removesuffix(".yaml")
-    return recipes_folder() / f"{name}.yaml" if name in recipe_names() else recipe
+    name, names = recipe.as_posix().removeprefix("recipes/").removesuffix(".yaml"), recipe_names()
+    if name in names:
+        return recipes_folder() / f"{name}.yaml"
+    known = {shipped: f"recipes/{shipped}.yaml" for shipped in names}
+    known |= {path.with_suffix("").as_posix(): str(path) for path in recipe.parent.glob("*.y*ml")}
+    wanted = Path(name).with_suffix("")
+    near = [one for one in known if Path(one).name == wanted.as_posix()]  # without its folder
+    near = [known[one] for one in near or get_close_matches(wanted.as_posix(), known, n=1)]
+    folders = sorted({str(Path(path).parent) for path in known.values()})
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are recipes in {', '.join(folders)}"
+    raise UnknownName(f"there is no recipe {recipe}; {hint}")

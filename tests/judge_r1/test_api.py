@@ -4,6 +4,7 @@ import asyncio
 import re
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,6 +13,7 @@ from paths import REPO
 
 import judge_r1
 from judge_r1.api import LoadedJudge, load_judge
+from judge_r1.core import progress
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
@@ -20,6 +22,7 @@ from judge_r1.core.verdicts import Evidence, InvalidVerdict, Judgment
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, request_of, result_of
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
@@ -35,6 +38,25 @@ def test_one_pair_and_many() -> None:
     assert (judge.name, found.winner, found.valid, found.confidence) == ("longer", "A", True, None)
     assert [one.winner for one in judge.many([PAIR, TURNED, PAIR])] == ["A", "B", "A"]
     assert judge.many([]) == []
+
+
+def test_many_shows_its_progress(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    class SlowJudge:
+        name, settings = "slow", {}
+
+        def check(self, requests: Sequence[JudgeRequest]) -> None: ...
+
+        async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+            await asyncio.sleep(0.5)
+            async for output in make_judge("longer", JudgeBuild("")).judge(requests):
+                yield output
+
+    monkeypatch.setattr(progress, "AFTER_S", 0.1)
+    judge = LoadedJudge(SlowJudge(), CaseStore())
+    assert len(judge.many([PAIR, TURNED])) == 2
+    assert capfd.readouterr().err == "judging: 0 of 2 after 0:00:00\n"
+    assert len(judge.many([PAIR, TURNED], progress=False)) == 2
+    assert capfd.readouterr().err == ""
 
 
 def test_works_inside_a_running_event_loop() -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from judge_r1.benchmarks.rankjudge.failure_types import named_types
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
@@ -128,7 +129,9 @@ def _sources(path: Path) -> list[Path]:
         return [path]
     if folders := sorted(file.parent for file in path.glob(f"*/{OUTCOMES}")):
         return folders
-    raise JudgeError(f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes")
+    raise JudgeError(
+        f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes{name_below(path, OUTCOMES)}"
+    )
 
 
 def _votes_of(path: Path, compat: bool, criterion: Criterion) -> Iterator[RatedVote]:

@@ -1,5 +1,6 @@
 """Builds the tables of a summary as grids, and prints them to a console or as Markdown."""
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from judge_r1.statistics.intervals import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
 NONE = "–"
 """The cell text for a missing value."""
+PLAIN_WIDTH = 100
+"""The widest line of a table in plain text."""
 
 COLUMNS = {
     "label F1": ("label_f1", " Label F1: mean over items."),
@@ -114,27 +117,55 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
     return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
 
 
-def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
-    """Prints all tables: with rules on a terminal, else as aligned plain text without wrapping."""
+def print_tables(summary: Mapping[str, Any], console: Console | None = None, *, brief: bool = False) -> None:
+    """Prints all tables, or with `brief` the main columns of the first one: with rules on a terminal, else as aligned
+    plain text."""
     console = console or Console()
-    for grid in grids(summary):
+    for grid in [_main_columns(grids(summary)[0])] if brief else grids(summary):
         print_grid(grid, console)
 
 
 def print_grid(grid: Grid, console: Console) -> None:
+    """Prints a table. One that is too wide for the terminal, or in plain text for 100 columns, is cut between columns;
+    the lower part repeats the first column."""
+    cells = [[str(cell) for cell in row] for row in (grid.columns, *grid.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if console.is_terminal:
-        table = Table(title=Text(grid.title), caption=Text(grid.note), title_justify="left", caption_justify="left")
-        for number, column in enumerate(grid.columns):
-            table.add_column(Text(column), justify="right" if number else "left")
-        for row in grid.rows:
-            table.add_row(*(Text(str(cell), style="bold" if is_best(cell) else "") for cell in row))
-        console.print(table)
+        parts = _parts(widths, console.width - 1, 3)
+        for part in parts:
+            note = Text(grid.note if part is parts[-1] else "")
+            table = Table(title=Text(grid.title), caption=note, title_justify="left", caption_justify="left")
+            for index in part:
+                table.add_column(Text(grid.columns[index]), justify="right" if index else "left")
+            for row in grid.rows:
+                table.add_row(*(Text(str(row[index]), style="bold" if is_best(row[index]) else "") for index in part))
+            console.print(table)
         console.print()
         return
-    lines = ["  ".join(row) for row in _aligned([grid.columns, *([str(cell) for cell in row] for row in grid.rows)])]
-    rule = "-" * len(lines[0])
-    for line in (grid.title, rule, lines[0], rule, *lines[1:], rule, grid.note, ""):
+    lines = [grid.title]
+    for part in _parts(widths, PLAIN_WIDTH, 2):
+        head, *rows = ["  ".join(row) for row in _aligned([[row[index] for index in part] for row in cells])]
+        lines += [rule := "-" * len(head), head, rule, *rows]
+    for line in (*lines, rule, *textwrap.wrap(grid.note, PLAIN_WIDTH), ""):
         console.out(line, highlight=False)
+
+
+def _parts(widths: Sequence[int], width: int, gap: int) -> list[list[int]]:
+    """The columns that fit side by side, each with `gap` characters between it and the next one. Each part begins with
+    the first column."""
+    parts = [[0]]
+    for index in range(1, len(widths)):
+        if len(parts[-1]) > 1 and sum(widths[one] + gap for one in (*parts[-1], index)) - gap > width:
+            parts.append([0])
+        parts[-1].append(index)
+    return parts
+
+
+def _main_columns(overall: Grid) -> Grid:
+    """The overall table without the columns that a first look does not need."""
+    kept = [index for index, name in enumerate(overall.columns) if name not in ("strict", "tolerant", "items")]
+    rows = tuple(tuple(row[index] for index in kept) for row in overall.rows)
+    return Grid(overall.title, overall.note, tuple(overall.columns[index] for index in kept), rows)
 
 
 def share(value: float | None) -> str:
@@ -164,6 +195,8 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
 
 def _overall(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Grid:
     columns = {head: COLUMNS[head] for head in COLUMNS if any(row.get(COLUMNS[head][0]) is not None for row in rows)}
+    if not any(row.get("ties") for row in rows):
+        columns.pop("ties", None)
     given = [(name, value) for row in rows for name, value in row.get("extra", {}).items()]
     extra = list(dict.fromkeys(name for name, value in given if not isinstance(value, dict)))
     cells = tuple(

@@ -76,6 +76,12 @@ def report(
         ]
     lines += ["", "command:", f"  {command}"]
     last, folder = stages[-1]
+    if nodes == 1:
+        engine = " grpo.engine=verl" if last.stage == "grpo" and not last.on_verl else ""
+        lines += [
+            "on two nodes (`nodes: 2` in the cluster file; add --nodes 2 --gpus-per-node N here to estimate them):",
+            f"  judge-r1 launch RECIPE --cluster clusters/slurm.yaml{engine}",
+        ]
     if last.on_verl:
         where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray cluster at RAY_ADDRESS"
         lines.append(f"With {gpus} GPU(s) {where}, it writes verl's input files and runs:")

@@ -9,12 +9,11 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.training.distributed import is_main
 from judge_r1.training.monitor.dashboard import age, duration, plain, view
 from judge_r1.training.monitor.history import History, Tail
-from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import RunFolder, finished
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import RunFolder, finished, recipe_of_run
 
 POLL_SECONDS = 1.0
 QUIET_STEPS, QUIET_SECONDS = 5, 120.0
@@ -84,9 +83,7 @@ def watch_run(folder: Path, console: Console | None = None) -> None:
     Raises:
         JudgeError: `folder` is not a run folder.
     """
-    if not (folder / "recipe.yaml").exists():
-        raise JudgeError(f"{folder} holds no run (no recipe.yaml): give the folder that `judge-r1 train` writes to")
-    display = _Display(folder, load_recipe(folder / "recipe.yaml"), console)
+    display = _Display(folder, recipe_of_run(folder), console)
     try:
         while True:
             done = finished(folder)  # before reading the log, so that no row is missed

@@ -144,7 +144,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
         (
             ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
-            "unknown key grpo.stepz; did you mean 'steps'?",
+            "unknown key grpo.stepz; did you mean 'grpo.steps'?",
         ),
         (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "nowhere"),
     ],

@@ -11,6 +11,7 @@ import pytest
 from serving_fixture import PAIR, BlockedJudge, InvalidJudge, LiveServer, service, wait_for
 
 from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchStarted, ServerError, ServerRefuses
+from judge_r1.core import progress
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.wire import ErrorMessage, JudgeResponse, TurnResponse
 from judge_r1.judges.base import JudgeBuild
@@ -60,6 +61,18 @@ def test_many_is_ordered_and_bounded_in_concurrency() -> None:
         thread.join(30)
     assert [getattr(answer, "winner", None) for answer in found] == ["A", "B", None] * 10
     assert all(isinstance(answer, ErrorMessage) and "no case nowhere" in answer.error for answer in found[2::3])
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_many_shows_its_progress(
+    shown: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "AFTER_S", 0.1)
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked)) as server, Client(server.url) as judge:
+        threading.Timer(0.5, blocked.release.set).start()
+        assert len(judge.many([PAIR] * 3, progress=shown)) == 3
+    assert ("judging: 0 of 3 after 0:00:00\n" in capfd.readouterr().err) == shown
 
 
 def test_the_sync_client_works_inside_a_running_event_loop() -> None:

@@ -47,6 +47,7 @@ def test_weights_with_another_hash_raise(monkeypatch: pytest.MonkeyPatch, tmp_pa
     ("configured", "expected"), [(5, {5, 9}), ([5, 6], {5, 6, 9}), (None, {9}), (9, {9}), ([9], {9})]
 )
 def test_eos_ids(configured: object, expected: set[int], tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
     (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": configured}))
     assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == expected
 
@@ -68,11 +69,17 @@ def test_a_missing_folder_is_not_a_hub_name(name: str, monkeypatch: pytest.Monke
             load(name)
 
 
-def test_a_folder_without_a_model_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    for load in (load_model, load_tokenizer):
-        with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+def test_a_folder_without_a_model_names_the_model_folders_below(tmp_path: Path) -> None:
+    for load in (load_config, load_model, load_tokenizer):
+        with pytest.raises(ModelUnavailable, match=r"holds no model \(no config\.json\)$"):
             load(str(tmp_path))
+    found = [tmp_path / name for name in ("grpo/model", "sft/model", "grpo/checkpoints/checkpoint-2")]
+    for folder in found:
+        folder.mkdir(parents=True)
+        (folder / "config.json").touch()
+    for wrong in (tmp_path, tmp_path / "gpro" / "model"):
+        with pytest.raises(ModelUnavailable, match=f"; model folders below {tmp_path}: {', '.join(map(str, found))}$"):
+            load_model(str(wrong))
 
 
 def test_a_tokenizer_needs_a_chat_template_and_gets_a_pad_token(tmp_path: Path) -> None:

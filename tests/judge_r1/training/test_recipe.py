@@ -43,9 +43,15 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("data.train=''", "field data.train: must not be empty"),
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
         ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
-        ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'steps'?"),
-        ("episode.contxt=full", "unknown key episode.contxt; did you mean 'context'?"),
-        ("episode.budget.max_search=1", "unknown key episode.budget.max_search; did you mean 'max_searches'?"),
+        ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'grpo.steps'?"),
+        ("episode.contxt=full", "unknown key episode.contxt; did you mean 'episode.context'?"),
+        (
+            "episode.budget.max_search=1",
+            "unknown key episode.budget.max_search; did you mean 'episode.budget.max_searches'?",
+        ),
+        ("max_searches=1", "unknown key max_searches; did you mean 'episode.budget.max_searches'?"),
+        ("steps=1", "unknown key steps; did you mean 'grpo.steps'?"),
+        ("epochs=1", "unknown key epochs; did you mean 'dpo.epochs' or 'sft.epochs'?"),
         ("data.test=x", "unknown key data.test"),
         ("sft.zzz=1", "unknown key sft.zzz; available: "),
         ("grpo.steps=0", "field grpo.steps: "),
@@ -182,9 +188,9 @@ def test_a_recipe_cannot_start_from_itself(tmp_path: Path) -> None:
 
 
 def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"unknown key lora\.rnk; did you mean 'rank'\?"):
+    with pytest.raises(ConfigError, match=r"unknown key lora\.rnk; did you mean 'lora\.rank'\?"):
         load_recipe(write_recipe(tmp_path), ["lora.rnk=8"])
-    with pytest.raises(ConfigError, match=r"unknown key start\.nmae; did you mean 'name'\?"):
+    with pytest.raises(ConfigError, match=r"unknown key start\.nmae; did you mean 'start\.name'\?"):
         load_recipe(write_recipe(tmp_path), ["start.nmae=8"])
 
 

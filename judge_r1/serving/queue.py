@@ -58,7 +58,7 @@ class RequestQueue:
     running: int = field(default=0, init=False)
     closing: bool = field(default=False, init=False)
     _waiting: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
-    _mean_seconds: float = field(default=1.0, init=False)
+    _mean_seconds: float | None = field(default=None, init=False)
 
     async def submit(
         self,
@@ -86,6 +86,11 @@ class RequestQueue:
     def waiting(self) -> int:
         return sum(map(len, self._waiting.values()))
 
+    @property
+    def expected_seconds(self) -> float | None:
+        """About how long a request takes that arrives now, by the mean of the recent ones; None before the first."""
+        return self._mean_seconds and self._mean_seconds * (1 + self.waiting / self.max_concurrency)
+
     async def drain(self, seconds: float) -> bool:
         """Accepts no more requests and waits for the accepted ones. Returns False if some still run after `seconds`."""
         self.closing = True
@@ -104,7 +109,8 @@ class RequestQueue:
             with step_callback(listener):
                 async with aclosing(self.judge.judge([request])) as outputs:  # type: ignore[type-var]
                     done = [output async for output in outputs]
-            self._mean_seconds += 0.1 * (time.monotonic() - started - self._mean_seconds)
+            seconds, mean = time.monotonic() - started, self._mean_seconds
+            self._mean_seconds = seconds if mean is None else mean + 0.1 * (seconds - mean)
         if not done or done[0].trajectory.infrastructure_failed:
             raise BackendFailed(done[0].trajectory.ended if done else "no_answer")
         return done[0]
@@ -151,7 +157,7 @@ class RequestQueue:
         Raises:
             QueueFull: `tenant` would then have more requests in the queue than that tenant.
         """
-        full = QueueFull(max(1, round(self._mean_seconds * self.waiting / self.max_concurrency)))
+        full = QueueFull(max(1, round((self._mean_seconds or 1.0) * self.waiting / self.max_concurrency)))
         largest = max(self._waiting, key=lambda other: len(self._waiting[other]), default=tenant)
         if len(self._waiting.get(largest, ())) < len(self._waiting.get(tenant, ())) + 2:
             raise full

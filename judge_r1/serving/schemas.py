@@ -63,6 +63,16 @@ class BatchResponse(ResponseModel):
     results: list[JudgeResponse | BatchError]
 
 
+class QueueResponse(ResponseModel):
+    """The requests of the server now. `seconds` is about how long one takes that arrives now, by the mean of the recent
+    ones; null before the first. `timeout` is how long it takes at most."""
+
+    running: int
+    waiting: int
+    seconds: float | None
+    timeout: float
+
+
 class CaseList(ResponseModel):
     cases: list[CaseResponse]
 

@@ -25,13 +25,15 @@ from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseStore
 from judge_r1.serving.schemas import judge_response
 from judge_r1.serving.trace_log import TraceLog
+from judge_r1.serving.ui.toy import toy_note
 
 
 @dataclass
 class Service:
     """A judge and what its server needs.
 
-    Without `keys`, requests need no API key. Without `trace_log`, no request is recorded. `local_cases` holds the
+    Without `keys`, requests need no API key. Without `trace_log`, no request is recorded. The page shows `note`.
+    `local_cases` holds the
     cases that this server searches; `case_store` holds the uploaded ones. They are the same store unless several
     servers share the uploads.
     """
@@ -42,6 +44,7 @@ class Service:
     limits: Limits = field(default_factory=Limits)
     keys: KeyFile | None = None
     trace_log: TraceLog | None = None
+    note: str | None = None
     drain_seconds: float = 30.0
     ready: bool = field(default=False, init=False)
     shutdown: Shutdown = field(default_factory=Shutdown, init=False)
@@ -156,4 +159,4 @@ def open_service(
     build = JudgeBuild("", texts=cases, sampling=sampling or Sampling(), batch_size=max_concurrency, recipe=recipe)
     judge = served_judge(spec, build)
     queue = RequestQueue(judge, max_concurrency, queue_size, timeout)
-    return Service(judge, cases, queue, limits or Limits(), key_file, trace_log)
+    return Service(judge, cases, queue, limits or Limits(), key_file, trace_log, toy_note(spec))

@@ -77,10 +77,12 @@ def service(
     keys: KeyFile | None = None,
     trace_log: TraceLog | None = None,
     cases: CaseStore | None = None,
+    note: str | None = None,
     **queue: Any,
 ) -> Service:
     judge = make_judge(judge, JudgeBuild("")) if isinstance(judge, str) else judge
-    return Service(judge, cases or CaseStore(), RequestQueue(judge, **queue), limits or Limits(), keys, trace_log)
+    requests = RequestQueue(judge, **queue)
+    return Service(judge, cases or CaseStore(), requests, limits or Limits(), keys, trace_log, note)
 
 
 class LiveServer:

@@ -8,7 +8,7 @@ from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS, batch_error, client_message
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.schemas import BatchError, BatchRequest, BatchResponse, turn_response
+from judge_r1.serving.schemas import BatchError, BatchRequest, BatchResponse, QueueResponse, turn_response
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 
@@ -63,6 +63,14 @@ def router(service: Service) -> APIRouter:
             emit(event("verdict", answer.model_dump(mode="json")))
 
         return EventStream(produce, lambda error: event("error", {"error": client_message(error)}))
+
+    @routes.get("/v1/queue")
+    async def queue() -> QueueResponse:
+        """How long does a judgment take now?"""
+        now = service.queue
+        return QueueResponse(
+            running=now.running, waiting=now.waiting, seconds=now.expected_seconds, timeout=now.timeout
+        )
 
     return routes
 

@@ -59,6 +59,7 @@ def render_page(service: Service) -> Page:
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS)
     data = {
         "judge": service.judge.name if service.keys is None else None,
+        "note": service.note if service.keys is None else None,
         "limits": {"body": service.limits.body, "case": service.limits.case},
         "principles": [asdict(principle) for principle in PRINCIPLES],
         "examples": json.loads(_file(OWN + "examples.json")),

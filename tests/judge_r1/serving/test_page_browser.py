@@ -1,6 +1,7 @@
 """The page in a real browser against a real server: judging, swapping, traces, cancelling and errors."""
 
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
@@ -111,6 +112,50 @@ def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
         page.get_by_role("button", name="Next evidence").click()
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == FIRST
         assert not page_errors
+
+
+def test_the_page_estimates_the_time_while_it_judges(browser: Any) -> None:
+    steps = StepControl()
+    with searching_server(wait=steps, timeout=70) as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
+        press_judge(page)
+        page.get_by_text("the first judgment of this server, which takes at most 70 s").wait_for()
+        for _ in range(3):
+            steps.step()
+        page.get_by_role("button", name=SWAP).click()
+        page.get_by_text(re.compile(r"^\d+ s of about \d+ s$")).wait_for()
+        server.service.queue._mean_seconds = 0.5
+        steps.release_all()
+        page.locator("#agreement").wait_for()
+        assert page.locator(".elapsed").count() == 0
+        assert not page_errors
+
+
+def test_a_long_reasoning_keeps_step_numbers_and_marks_whole_numbers(browser: Any) -> None:
+    step = (
+        "The dose of the drug was 1.2 mg/kg on 5 May 2024, as Dr. Miller wrote on the chart of the ward (cf. Fig. 2)."
+    )
+    good = " ".join(f"{number}. {step}" for number in (1, 2, 3))
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
+        bad = good.replace("1.2 mg/kg", "2.1 mg/kg", 1).replace("5 May", "15 May", 1)
+        write_pair(page, PAIR_TEXTS | {"reasoning_a": good, "reasoning_b": bad})
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        rows = page.locator("#sides .row > div:first-child").all_inner_texts()
+        assert [row.strip() for row in rows] == [f"{number}. {step}" for number in (1, 2, 3)]
+        assert page.locator("mark.diff").all_inner_texts() == ["1.2", "5 May 2024", "2.1", "15 May 2024"]
+        assert not page_errors
+
+
+def test_the_page_says_that_a_bundled_judge_is_a_toy(browser: Any) -> None:
+    from judge_r1.serving.ui.toy import toy_note
+
+    note = toy_note("agentic@bundled:judge-en")
+    with LiveServer(service("longer", note=note)) as server, visited(browser, server.url) as (page, _):
+        assert page.locator("#note").inner_text() == note
+        assert page.evaluate(CONTRAST) == []
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, _):
+        assert page.locator("#note").is_hidden()
 
 
 def test_swapping_the_order_compares_both_verdicts(browser: Any) -> None:
@@ -258,7 +303,7 @@ def test_offsets_count_characters_and_wrong_ones_are_not_marked(browser: Any, tm
         assert page.locator("div.passage").count() == 2
         kinds = page.locator(".block .kind").all_inner_texts()
         assert kinds == ["thinks (never closed)", "writes", "answers (never closed)"]
-        assert page.locator(".notice").inner_text() == "Notice: no more"
+        assert page.locator("#episode .notice").inner_text() == "Notice: no more"
         assert not page_errors
 
 

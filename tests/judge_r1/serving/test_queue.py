@@ -59,6 +59,23 @@ def test_concurrency_is_bounded_and_all_requests_finish() -> None:
     assert (queue.running, queue.waiting) == (0, 0)
 
 
+def test_the_expected_seconds_follow_the_recent_requests_and_the_queue() -> None:
+    queue = RequestQueue(SlowJudge(0.2), max_concurrency=1, queue_size=9)
+
+    async def work() -> None:
+        assert queue.expected_seconds is None
+        await queue.submit(make_request("first"))
+        assert queue.expected_seconds == pytest.approx(0.2, rel=0.9)
+        alone = queue.expected_seconds
+        others = [asyncio.create_task(queue.submit(make_request(str(number)))) for number in range(3)]
+        await asyncio.sleep(0.05)
+        assert queue.waiting == 2
+        assert queue.expected_seconds == pytest.approx(3 * alone)
+        await asyncio.gather(*others)
+
+    run(work)
+
+
 def test_tenants_take_turns() -> None:
     """Two requests of one tenant do not wait for ten earlier ones of another."""
     judge = SlowJudge(0.005)

@@ -20,6 +20,7 @@ from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service
 from judge_r1.serving.ui.routes import render_page
+from judge_r1.serving.ui.toy import toy_note
 
 EXAMPLES = json.loads((Path(judge_r1.__file__).parent / "serving/ui/static/examples.json").read_text(encoding="utf-8"))
 
@@ -69,8 +70,28 @@ def test_the_page_needs_no_key_and_then_omits_the_judge_name(tmp_path: Path) -> 
     answer = get(closed)
     assert answer.status_code == 200
     assert data_of(answer.text)["judge"] is None
+    closed.note = "a toy"
+    assert data_of(get(closed).text)["note"] is None
     assert get(closed, "/v1/models").status_code == 401
     assert data_of(get(service("longer")).text)["judge"] == "longer"
+
+
+def test_bundled_judges_and_those_of_the_demo_are_toys(tmp_path: Path) -> None:
+    assert "changed numbers and dates" in str(toy_note("agentic@bundled:judge-en"))
+    assert "not trained to judge" in str(toy_note("direct:context=none@bundled:smollm2-135m"))
+    start = "bundled:haystack"
+    for stage in ("warmup", "grpo"):
+        folder = tmp_path / stage
+        folder.mkdir()
+        (folder / "recipe.yaml").write_text(f"model: {start}\n")
+        start = f"{folder}/model"
+        assert "generated language of the demo" in str(toy_note(f"agentic@{start}"))
+    (tmp_path / "grpo" / "recipe.yaml").write_text("model: [broken")
+    for spec in (f"agentic@{start}", "longer", "direct@https://host/v1#model", "agentic@Qwen/Qwen3-8B"):
+        assert toy_note(spec) is None
+    for model in ("bundled:smollm2-135m", "Qwen/Qwen3-8B", start):
+        (tmp_path / "grpo" / "recipe.yaml").write_text(f"model: {model}\n")
+        assert toy_note(f"agentic@{start}") is None
 
 
 def test_markup_in_the_judge_name_stays_data() -> None:

@@ -2,12 +2,42 @@
 // It is lossless: the left sides of all rows give the left text, the right sides the right text.
 const LARGEST = 250_000; // above this number of sentence pairs, rows are aligned by position
 
+// A line's number, such as "1. " or "(2) ", and what ends with a period inside a sentence: it stays with what follows.
+const STEP = /^\s*(?:\p{L}+ )?\(?\d{1,3}[.)][.)]?\s+$/u;
+const ABBREVIATED = /(?:^|[\s(])(?:\p{L}|[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Nn]os?|[Ff]igs?|[Aa]rts?|[Pp]aras?|[Ss]ec|[Ee]q|[Vv]ol|[Cc]a|[Aa]pprox|[Vv]s|[Cc]f|al|e\.g|i\.e)\.\s+$/u;
+
 function sentences(text) {
-  return text.split(/(?<=\n)/).flatMap((line) => (line.length > 240 ? line.split(/(?<=[.!?]["'”’)\]]*\s+)(?=\S)/) : [line]));
+  const found = [];
+  for (const line of text.split(/(?<=\n)/)) {
+    let open = "";
+    for (const piece of line.length > 240 ? line.split(/(?<=[.!?]["'”’)\]]*\s+)(?=[^\s\p{Ll}])/u) : [line]) {
+      open += piece;
+      if (STEP.test(open) || ABBREVIATED.test(open)) continue;
+      found.push(open);
+      open = "";
+    }
+    if (open) found.push(open);
+  }
+  return found;
 }
 
+// Words, whole: dates; numbers with sign, separators, currency and percent sign; what is joined by signs, such as units.
+const MONTH = String.raw`(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![\p{L}\p{M}])\.?`;
+const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?(?![\p{L}\p{N}])`, YEAR = String.raw`\d{4}(?!\p{N})`, SPACE = String.raw`[ \u00a0]`;
+const SIGN = String.raw`(?:(?<![\p{L}\p{M}\p{N}_)\]])[-+−±](?=[$€£¥]?\p{N}))?[$€£¥]?`;
+const PART = String.raw`(?:(?!\p{Script=Han})[\p{L}\p{M}\p{N}_])+`, JOINT = String.raw`(?:[-‐‑–−/·^'’⁻×]|(?<=\p{N})[.,:](?=\p{N}))`;
+const WORDS = new RegExp([
+  `${DAY}${SPACE}(?:of${SPACE})?${MONTH}(?:,?${SPACE}${YEAR})?`,
+  `${MONTH}${SPACE}(?:${DAY}(?:,?${SPACE}${YEAR})?|${YEAR})`,
+  String.raw`\d{4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|\d{1,2}月(?:\d{1,2}日)?`,
+  String.raw`\p{Script=Han}`,
+  String.raw`${SIGN}${PART}(?:${JOINT}${PART})*(?:(?<=\p{N})[%‰°])?`,
+  String.raw`\s+`,
+  String.raw`[^\p{L}\p{M}\p{N}_\s]`,
+].join("|"), "gu");
+
 function words(text) {
-  return text.match(/\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+  return text.match(WORDS) ?? [];
 }
 
 // For each word of both lists, whether it is in their longest common subsequence.
@@ -80,20 +110,24 @@ function aligned(left, right) {
   return [...head, ...rows, ...tail];
 }
 
-// The changed parts of both sides of a row, as spans [start, end].
+// The changed parts of both sides of a row, as spans [start, end]. Space is marked between changed words, and alone only
+// if nothing else differs.
 function changes([left, right]) {
   if (!left || !right || left === right) return [[], []];
   const sides = [words(left), words(right)], kept = common(...sides);
-  return sides.map((side, index) => {
-    const spans = [], joined = (i) => side[i].trim() === "" && i > 0 && kept[index][i - 1] === false && kept[index][i + 1] === false;
-    kept[index] = kept[index].map((same, i) => same && !joined(i));
+  const isSpace = (word) => !word?.trim(); // also beyond the end
+  const spansOf = (marked) => sides.map((side, index) => {
+    const spans = [];
     let offset = 0;
     side.forEach((word, i) => {
       const last = spans.at(-1);
-      if (!kept[index][i] && last && last[1] === offset) last[1] += word.length;
-      else if (!kept[index][i]) spans.push([offset, offset + word.length]);
+      if (marked(index, i) && last && last[1] === offset) last[1] += word.length;
+      else if (marked(index, i)) spans.push([offset, offset + word.length]);
       offset += word.length;
     });
     return spans;
   });
+  const differs = (index, i) => !kept[index][i] && !isSpace(sides[index][i]);
+  const spans = spansOf((index, i) => differs(index, i) || (isSpace(sides[index][i]) && i > 0 && differs(index, i - 1) && differs(index, i + 1)));
+  return spans.flat().length ? spans : spansOf((index, i) => !kept[index][i]);
 }

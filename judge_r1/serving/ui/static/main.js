@@ -73,9 +73,11 @@ async function judgeRun(run) {
   showProblem("");
   drawResult();
   announce("The judge is thinking.");
-  const clock = setInterval(() => {
+  const expected = expectedTime(key);
+  const clock = setInterval(async () => {
+    run.elapsed = elapsedText(Math.round((performance.now() - started) / 1000), await expected);
     const line = byId("cards").querySelector(".elapsed");
-    if (line) line.textContent = `${Math.round((performance.now() - started) / 1000)} s`;
+    if (line) line.textContent = run.elapsed;
   }, 500);
   try {
     const body = { decision: request.decision, domain: request.domain, reasoning_a: request[first], reasoning_b: request[second] };
@@ -91,6 +93,14 @@ async function judgeRun(run) {
   if (!record) return;
   drawResult();
   if (run.verdict) announce([verdictText(run), agreement(record.runs)?.text].filter(Boolean).join(" "));
+}
+
+// How long the judge has worked, and about how long it works; `expected` as from expectedTime.
+function elapsedText(count, expected) {
+  if (!expected) return `${count} s`;
+  if (expected.seconds === null) return `${count} s; the first judgment of this server, which takes at most ${expected.timeout} s`;
+  const usual = Math.max(1, Math.round(expected.seconds));
+  return count <= usual ? `${count} s of about ${usual} s` : `${count} s; it usually takes about ${usual} s`;
 }
 
 function verdictText(run) {
@@ -181,6 +191,8 @@ async function openTrace(file) {
 }
 
 byId("judge-name").textContent = data.judge ? `Judge: ${data.judge}` : "";
+byId("note").textContent = data.note ?? "";
+byId("note").hidden = !data.note;
 byId("pair").addEventListener("submit", (event) => { event.preventDefault(); judge(); });
 byId("swap").addEventListener("click", swap);
 byId("cancel").addEventListener("click", () => { active?.controller.abort(); byId("judge").focus(); });

@@ -18,6 +18,16 @@ async function problemOf(response) {
   return new Problem(`${capital(message)}.`, { status: response.status, wait });
 }
 
+// How long a judgment takes now, as {seconds, timeout}; `seconds` is null before the server's first one. null if unknown.
+async function expectedTime(key) {
+  try {
+    const response = await fetch("v1/queue", { headers: key ? { Authorization: `Bearer ${key}` } : {}, cache: "no-store" });
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
 // Yields the events of a body as {name, data}, without comments and incomplete events.
 async function* eventsOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

@@ -37,7 +37,7 @@ function cardView(run, principles, chosen, choose) {
   const order = make("span", { class: "order" }, orderOf(run));
   const button = choose ? make("button", { type: "button", class: "show", "aria-pressed": String(chosen), onclick: choose }, chosen ? "Its episode is below" : "Show its episode") : null;
   const card = (...content) => make("article", { class: chosen && choose ? "card chosen" : "card", "aria-label": orderOf(run) }, make("div", { class: "line" }, order, button), content);
-  if (!run.verdict) return card(make("p", { class: "verdict" }, make("span", { class: "pulse", "aria-hidden": "true" }), run.now), make("p", { class: "soft elapsed" }));
+  if (!run.verdict) return card(make("p", { class: "verdict" }, make("span", { class: "pulse", "aria-hidden": "true" }), run.now), make("p", { class: "soft elapsed" }, run.elapsed ?? ""));
   const { verdict } = run, winner = winnerOf(run), text = otherVerdict(verdict);
   return card(
     make("p", { class: winner || text ? "verdict" : "verdict invalid" }, text ?? capital(winnerText(winner))),

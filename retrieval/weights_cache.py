@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     with FileLock(f"{partial}.lock"):
         if not folder.exists():
             shutil.rmtree(partial, ignore_errors=True)
+            print(f"preparing {folder}, once", file=sys.stderr, flush=True)
             try:
                 partial.mkdir()
                 build(partial)

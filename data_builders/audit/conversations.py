@@ -30,6 +30,7 @@ from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_sid
 from judge_r1.core.conversation_types import FAILURE_KEYS
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.items import Conversation
+from judge_r1.core.progress import show_progress
 from judge_r1.core.records import ReasoningPair
 from judge_r1.statistics.intervals import clustered_mean_ci
 
@@ -80,14 +81,12 @@ def audit_conversations(
     types = {key: [own for own, pair in zip(spoken, pairs, strict=True) if pair.failure == key] for key in FAILURE_KEYS}
     groups = {ALL: spoken, **types}
     probed = {name: group for name, group in groups.items() if case_count(group) >= MIN_CASES}
-    readers = [
-        result
-        for name, group in probed.items()
-        for result in (
-            *(cross_validate(name, group, probe, seed=seed) for probe in PROBES),
-            *one_line_rules(name, group, seed=seed),
-        )
-    ]
+    readers: list[ProbeResult] = []
+    with show_progress("probing groups of pairs", len(probed)) as one_done:
+        for name, group in probed.items():
+            readers += [cross_validate(name, group, probe, seed=seed) for probe in PROBES]
+            readers += one_line_rules(name, group, seed=seed)
+            one_done()
     return ConversationAudit(tuple(readers), tuple(groups.keys() - probed.keys()), tuple(_form(pairs, texts, seed)))
 
 

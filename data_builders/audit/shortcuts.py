@@ -23,6 +23,7 @@ from data_builders.audit.shortcut_probe import (
     too_few_cases,
     zero_shot_likelihood,
 )
+from judge_r1.core.progress import show_progress
 from judge_r1.core.records import ReasoningPair
 
 BOUND = 0.60
@@ -114,11 +115,14 @@ def audit_shortcuts(
     differences = differences or {}
     findings: list[Finding] = []
     not_probed: dict[str, str] = {}
-    for name, group in _groups(pairs):
-        if (cases := case_count(group)) < MIN_CASES:
-            not_probed[name] = f"{len(group)} pairs of {cases} cases, but {MIN_CASES} cases are needed"
-            continue
-        findings += _findings(name, group, differences, seed)
+    groups = list(_groups(pairs))
+    with show_progress("probing groups of pairs", len(groups)) as one_done:
+        for name, group in groups:
+            if (cases := case_count(group)) < MIN_CASES:
+                not_probed[name] = f"{len(group)} pairs of {cases} cases, but {MIN_CASES} cases are needed"
+            else:
+                findings += _findings(name, group, differences, seed)
+            one_done()
     return ShortcutAudit(
         len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences)
     )

@@ -78,8 +78,6 @@ def shortcuts(
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
-    from rich.progress import track
-
     from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
     from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
@@ -92,6 +90,7 @@ def shortcuts(
     )
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
+    from judge_r1.core.progress import show_progress
 
     read_pairs = {"language_model_pairs": language_model_pairs != READ_PAIRS}
     if is_conversations(folder):
@@ -108,7 +107,10 @@ def shortcuts(
         sample = likelihood_sample(pairs, language_model_pairs, seed)
 
         def progress(cases: Sequence[Sequence[ReasoningPair]]) -> Iterator[Sequence[ReasoningPair]]:
-            yield from track(cases, f"{name} reads", console=Console(stderr=True), transient=True)
+            with show_progress(f"{name} reads cases", len(cases)) as one_done:
+                for own in cases:
+                    yield own
+                    one_done()
 
         differences = pair_likelihoods(sample, reader, progress)
     audit = audit_shortcuts(pairs, seed=seed, language_model=name, differences=differences)

@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
-def test_a_folder_is_built_once(tmp_path: Path) -> None:
+def test_a_folder_is_built_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target, built = tmp_path / "cache" / "model", []
 
     def build(folder: Path) -> None:
@@ -36,6 +36,7 @@ def test_a_folder_is_built_once(tmp_path: Path) -> None:
     assert build_once(target, build) == build_once(target, build) == target
     assert len(built) == 1
     assert names(target.parent) == ["model"]
+    assert capsys.readouterr().err == f"preparing {target}, once\n"
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:

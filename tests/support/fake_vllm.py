@@ -8,13 +8,18 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fake_judge_endpoint import JudgeServer, error_response
+from fake_judge_endpoint import Answer, JudgeServer, error_response
 
 Decode = Callable[[Sequence[int]], str]
 
 
 def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10**6, faults: float = 0.0) -> JudgeServer:
     """`longest` is the context length; `part` limits the ids per response."""
+    return JudgeServer(answering(model, decode, longest=longest, part=part), faults=faults)
+
+
+def answering(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10**6) -> Answer:
+    """The answers of `serving`."""
     lock = threading.Lock()
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -34,7 +39,7 @@ def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10*
         choice = {"index": 0, "text": decode(ids), "logprobs": returned, "finish_reason": finish}
         return 200, {"choices": [choice], "usage": {"prompt_tokens": len(prompt), "completion_tokens": len(ids)}}
 
-    return JudgeServer(answer, faults=faults)
+    return answer
 
 
 def draw(model: Any, decode: Decode, body: dict[str, Any], count: int) -> tuple[list[int], list[float], list[Any], str]:

@@ -1,5 +1,6 @@
 """Shows a run while it trains: within the training process, or from another shell by reading its log."""
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from judge_r1.training.run_folder import RunFolder, finished, recipe_of_run
 POLL_SECONDS = 1.0
 QUIET_STEPS, QUIET_SECONDS = 5, 120.0
 """A run is quiet after this many usual step times and this many seconds without a new row."""
+FIRST_SIGN_S, SIGN_S = 10.0, 30.0
+"""Seconds until a line says that a step takes long, and between such lines."""
 
 
 def can_draw(console: Console) -> bool:
@@ -36,6 +39,7 @@ class _Display:
         self.tail = Tail(folder / "metrics.jsonl", self.history)
         self.console = console or Console()
         self.live = Live(console=self.console, get_renderable=self._draw, refresh_per_second=1)
+        self.changed = time.monotonic()
 
     def _draw(self) -> RenderableType:
         now = state(self.folder, self.history)
@@ -45,10 +49,18 @@ class _Display:
         """Show what the log has gained since the last call."""
         drawing = can_draw(self.console)
         for row in self.tail.update():
+            self.changed = time.monotonic()
             if not drawing and is_step(row):
                 self.console.out(plain(self.history), highlight=False)
         if drawing and not self.live.is_started:
             self.live.start(refresh=True)
+
+    def say_that_it_waits(self) -> None:
+        """Prints how long no step has finished, unless the dashboard shows it."""
+        waited = time.monotonic() - self.changed
+        if waited >= FIRST_SIGN_S and not self.live.is_started:
+            last = f"no step since step {self.history.step}" if self.history.step else "no finished step yet"
+            self.console.out(f"{last}: {duration(waited)}", highlight=False)
 
     def stop(self) -> None:
         if self.live.is_started:
@@ -69,10 +81,20 @@ def shown(run: RunFolder, recipe: Recipe, console: Console | None = None) -> Ite
     def show_new_rows(_: Mapping[str, Any]) -> None:
         display.update()
 
+    def show_waiting() -> None:
+        wait = FIRST_SIGN_S
+        while not ended.wait(wait):
+            display.say_that_it_waits()
+            wait = SIGN_S
+
     run.listeners.append(show_new_rows)
+    ended, waiting = threading.Event(), threading.Thread(target=show_waiting, daemon=True, name="waiting")
+    waiting.start()
     try:
         yield
     finally:
+        ended.set()
+        waiting.join()
         run.listeners.remove(show_new_rows)
         display.stop()
 

@@ -104,6 +104,20 @@ def test_without_a_terminal_training_prints_one_line_a_step(tmp_path: Path) -> N
     assert run.listeners == []
 
 
+def test_a_long_step_shows_that_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_SIGN_S", "SIGN_S"):
+        monkeypatch.setattr(watch, name, 0.2)
+    run, out = RunFolder(tmp_path, grpo()), io.StringIO()
+    with shown(run, grpo(), Console(file=out, width=40)):
+        time.sleep(0.5)
+        run.log(row(1))
+        time.sleep(0.5)
+    lines = [re.sub(r"\d s$", "N s", line) for line in out.getvalue().splitlines()]
+    assert lines[0] == "no finished step yet: N s"
+    assert lines[-1] == "no step since step 1: N s"
+    assert "waiting" not in {thread.name for thread in threading.enumerate()}
+
+
 def test_on_a_terminal_training_shows_the_dashboard(tmp_path: Path) -> None:
     run, out = RunFolder(tmp_path, grpo()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with shown(run, grpo(), Console(file=out, force_terminal=True, width=120)):

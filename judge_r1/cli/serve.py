@@ -1,6 +1,5 @@
 """serve: serve a judge over HTTP."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +50,7 @@ def serve(
 
     Example: `judge-r1 serve --judge agentic@runs/demo/grpo/model`
     """
-    from judge_r1.judges.panel import check_models, parse_spec
+    from judge_r1.judges.panel import parse_spec
 
     try:
         from judge_r1.serving.middleware.body_limit import MIB, Limits
@@ -66,8 +65,6 @@ def serve(
     check_free(host, port)
     if case_mib > cases_mib:
         raise JudgeError(f"--case-mib {case_mib} exceeds --cases-mib {cases_mib}, the limit for all cases")
-    check_models(judge)
-    print(f"loading {judge}", file=sys.stderr, flush=True)  # imports and weights take seconds
     service = open_service(
         judge,
         recipe=recipe,

@@ -76,7 +76,9 @@ def make_member(planned: PanelSpec, index: int, build: JudgeBuild) -> Judge:
 def check_models(text: str) -> None:
     """Checks that the models of a SPEC that this process would load exist. Raises: as for `make_panel`."""
     for member in parse_panel(text).members:
-        _chosen(member, JudgeBuild(""))
+        entry, build = _chosen(member, JudgeBuild(""))
+        if entry.of_judge:
+            check_models(build.backend)
 
 
 def loads_model(member: str) -> bool:
@@ -106,8 +108,8 @@ def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
     entry = _entry(text)
-    if backend and is_local(backend):
-        check_name(backend)  # the judge imports torch first
+    if entry.needs_backend and not entry.of_judge and is_local(backend):
+        check_name(backend)  # before the judge imports torch
     return entry, replace(build, backend=backend, options=options)
 
 

@@ -86,5 +86,6 @@ JUDGES.register("selective")(
         "another judge, silent below the confidence that a calibration has certified: calibration=FILE",
         _make,
         served=partial(_make, maker=served_judge),
+        of_judge=True,
     )
 )

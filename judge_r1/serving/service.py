@@ -1,5 +1,6 @@
 """The state that all routes share (judge, queue, cases, keys, metrics), opened from a SPEC."""
 
+import sys
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -12,7 +13,7 @@ from judge_r1.core.case_store import MAX_BYTES, CaseStore
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.step_callback import StepCallback
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
-from judge_r1.judges.panel import served_judge
+from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.models.base import Sampling
@@ -157,6 +158,8 @@ def open_service(
     trace_log = TraceLog(traces) if traces else None
     cases = CaseStore(case_bytes)
     build = JudgeBuild("", texts=cases, sampling=sampling or Sampling(), batch_size=max_concurrency, recipe=recipe)
+    check_models(spec)
+    print(f"loading {spec}", file=sys.stderr, flush=True)  # imports and weights take seconds
     judge = served_judge(spec, build)
     queue = RequestQueue(judge, max_concurrency, queue_size, timeout)
     return Service(judge, cases, queue, limits or Limits(), key_file, trace_log, toy_note(spec))

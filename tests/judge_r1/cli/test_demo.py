@@ -8,7 +8,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.demo import judge_english, print_published
+from judge_r1.cli.demo import judge_english, print_published, what_was_learned
 from judge_r1.training.shipped_recipes import recipes_folder
 
 
@@ -23,10 +23,31 @@ def test_the_published_table_has_a_row_for_each_judge() -> None:
     assert published["seeds"]["GRPO"] == 5
 
 
+def test_the_demo_says_what_was_learned_or_that_nothing_could_be() -> None:
+    def said(valid: float, *differences: tuple[float, float], small: bool = False) -> list[str]:
+        compared = [
+            {"a": f"stage {n}", "b": "base", "delta": (low + high) / 2, "ci95": [low, high]}
+            for n, (low, high) in enumerate(differences)
+        ]
+        rows = [{"valid_rate": 0.0}, {"valid_rate": valid}]
+        return what_was_learned({"rows": rows, "differences": compared}, small=small).splitlines()
+
+    nothing, hint = said(0.0, (0.0, 0.0), small=True)
+    assert nothing == "Nothing could be learned: no answer of any judge is valid."
+    assert "`judge-r1 demo` runs the whole training" in hint
+    assert said(0.5, (0.1, 0.5), (-0.2, 0.2), (-0.5, -0.1)) == [
+        "stage 0 is better than base: +0.30 accuracy [+0.10, +0.50].",
+        "stage 1 does not differ significantly from base: +0.00 accuracy [-0.20, +0.20].",
+        "stage 2 is worse than base: -0.30 accuracy [-0.50, -0.10].",
+    ]
+
+
 @pytest.mark.slow
 def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--source", "mini", "--small", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
+    assert max(map(len, result.output.partition("4  evaluate")[2].splitlines())) <= 100
+    assert "--small runs every step, but trains too little" in result.output
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     assert [row["name"] for row in rows] == ["base", "warm-up", "warm-up + GRPO"]
 

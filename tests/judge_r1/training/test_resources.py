@@ -58,6 +58,11 @@ def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
     )
     plan = " ".join(lines)
     assert "trainer.nnodes=2" in plan
+    assert "on two nodes" not in plan
+    for recipe, engine in ((PAPER, ""), (SFT, ""), (RECIPES / "mini/grpo.yaml", " grpo.engine=verl")):
+        lines = report([(load_recipe(recipe), tmp_path / "run")], "judge-r1 train", 8)
+        (number,) = [number for number, line in enumerate(lines) if line.startswith("# on two nodes (`nodes: 2` in")]
+        assert lines[number + 1] == f"#   judge-r1 launch RECIPE --cluster clusters/slurm.yaml{engine}"
     assert "trainer.n_gpus_per_node=8" in plan
     assert "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH=" in plan
 

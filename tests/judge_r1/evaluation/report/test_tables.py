@@ -1,7 +1,9 @@
 """Tables of a summary: on a terminal, as plain text and as Markdown."""
 
 import io
+import re
 
+import pytest
 from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 from rich.console import Console
 
@@ -93,6 +95,35 @@ def test_print_grid_aligns_plain_text() -> None:
     rule = "-" * 15
     lines = ["Probe", rule, "principle   auc", rule, "P1         0.71", rule, "No context.", ""]
     assert stream.getvalue().splitlines() == lines
+
+
+@pytest.mark.parametrize(("terminal", "width"), [(False, 100), (True, 60), (True, 90)])
+def test_a_wide_table_is_cut_between_columns(terminal: bool, width: int) -> None:
+    columns = ("judge", *(f"column {number}" for number in range(20)))
+    rows = tuple((name, *(f"{name}{number}" for number in range(20))) for name in ("first", "second"))
+    stream = io.StringIO()
+    grid = Grid("Wide", "A note. " * 20, columns, rows)
+    print_grid(grid, Console(file=stream, force_terminal=terminal, width=width, color_system=None))
+    text = stream.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    words = re.findall(r"(?:first|second)\d+", text)
+    assert sorted(words) == sorted(cell for row in rows for cell in row[1:])
+    parts = text.count("judge")
+    assert parts > 1
+    assert len(re.findall(r"\bfirst\b", text)) == parts
+    assert " ".join(text.split()).count("A note.") == 20
+
+
+def test_all_tables_of_a_summary_fit_and_the_brief_one_keeps_the_main_columns() -> None:
+    assert max(map(len, printed(terminal=False).splitlines())) <= 100
+    stream = io.StringIO()
+    print_tables(SUMMARY, Console(file=stream), brief=True)
+    text = stream.getvalue()
+    assert text.count("----\n") == 3
+    head = text.splitlines()[2]
+    assert "accuracy" in head
+    assert "valid" in head
+    assert not {"strict", "tolerant", "items"} & set(head.split())
 
 
 def test_markdown_is_aligned_and_escaped() -> None:

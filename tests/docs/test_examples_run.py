@@ -114,6 +114,10 @@ SUBSTITUTES = {
     "judge-r1 build builtin --limit 12 --reader none --out runs/builtin": Instead(
         "20 s", line="judge-r1 build builtin --limit 1 --reader none --out runs/builtin"
     ),
+    "python scripts/gpu_check.py --out runs/gpu-check": Instead(
+        "needs a GPU", "--device cpu --small --parts training,retrieval --minutes 20", slow=True
+    ),
+    "python scripts/gpu_check.py --device cpu --small": Instead("minutes", "--parts size --minutes 10", slow=True),
     "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO": Instead(
         "hours", HAYSTACK, slow=True
     ),

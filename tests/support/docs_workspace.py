@@ -48,7 +48,7 @@ def make_docs_workspace(root: Path) -> Path:
         make_checkout(folder / "HelloBench")
     synthetic_checkout(root / "LongJudgeBench")
     write_books(root / "books")
-    documents = builtin_cases(None, 12, 0, Counter())
+    documents = builtin_cases(None, 40, 0, Counter())
     write_rows(root / "documents.jsonl", [{"id": case.case_id, "context": case.context} for case in documents])
     (root / "prices.yaml").write_text("MODEL: {input: 3.0, output: 15.0}\n")
     (root / "bin").mkdir()

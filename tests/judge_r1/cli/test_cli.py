@@ -146,7 +146,8 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
             ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
             "unknown key grpo.stepz; did you mean 'grpo.steps'?",
         ),
-        (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "nowhere"),
+        (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "no judge is named 'nonsense'"),
+        (["eval", "--judge", "longer", "--path", "nowhere", "--out", "x"], "nowhere holds no pairs.jsonl"),
     ],
 )
 def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:

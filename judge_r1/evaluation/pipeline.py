@@ -101,7 +101,7 @@ class Evaluation:
         """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
         `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. `brief`
-        prints a narrow table instead of all. Panels without a result have no row.
+        prints a narrow table, without the warnings of invalid answers. Panels without a result have no row.
 
         Raises:
             JudgeError: A panel stopped or lacks votes. The files hold the results of the others.
@@ -186,7 +186,7 @@ def _publish(
             for part in parts:
                 files.write(out / name, part)
     console = Console()
-    for warning in filter(None, map(invalid_warning, results)):
+    for warning in filter(None, map(invalid_warning, () if brief else results)):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
     print_tables(summary, console, brief=brief)
     console.print(f"report: {out / REPORT}")

@@ -88,7 +88,7 @@ def test_a_text_beyond_the_context_is_counted_and_not_cut(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("checklist:decoding=maybe@x", "decoding is free or constrained, not 'maybe'"),
+        ("checklist:decoding=maybe@bundled:tiny", "decoding is free or constrained, not 'maybe'"),
         ("checklist:decoding=constrained@http://127.0.0.1:9/v1#m", "needs a model that is loaded here, not http"),
         ("checklist:decoding=constrained@vllm:http://127.0.0.1:9/v1#m", "needs a model that is loaded here"),
     ],

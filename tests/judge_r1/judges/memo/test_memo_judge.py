@@ -466,7 +466,7 @@ def test_sections_of_other_lengths_alone_prefer_no_candidate() -> None:
     ("text", "message"),
     [
         ("{name: a, definition: b, note: c}", r"unknown key metrics\.0\.note"),
-        ("{name: a, definition: b, tag: [c]}", "did you mean 'tags'"),
+        ("{name: a, definition: b, tag: [c]}", r"did you mean 'metrics\.0\.tags'"),
         ("{name: a, definition: b, principle: 7}", r"metrics\.0\.principle"),
     ],
 )

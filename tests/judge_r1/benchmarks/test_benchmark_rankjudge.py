@@ -265,7 +265,7 @@ def test_constrained_answers_are_complete(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("direct:decoding=maybe@x", "decoding is free or constrained, not 'maybe'"),
+        ("direct:decoding=maybe@bundled:tiny", "decoding is free or constrained, not 'maybe'"),
         ("direct:decoding=constrained@http://127.0.0.1:9/v1#m", "needs a model that is loaded here, not http"),
     ],
 )

@@ -5,9 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from data_builders.dataset_type import DatasetType, ExampleStats
+from judge_r1.core.yaml_writer import dump_yaml
 
 
 def _creative_commons(terms: str, version: str) -> str:
@@ -85,7 +84,7 @@ def dataset_card(
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
         *_license_lines(whole),
     ]
-    return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(body) + "\n"
+    return f"---\n{dump_yaml(header)}---\n\n" + "\n".join(body) + "\n"
 
 
 def _table(rows: Sequence[Mapping[str, object]]) -> list[str]:

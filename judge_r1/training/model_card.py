@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from judge_r1.core.run_log import read_metrics
+from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import versions
 
@@ -29,7 +28,7 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
         header["base_model"] = base
     rows = [row for row in read_metrics(metrics) if step is None or row["step"] <= step]
     parts = [
-        f"---\n{yaml.safe_dump(header, sort_keys=False)}---",
+        f"---\n{dump_yaml(header)}---",
         f"# {recipe.name}",
         f"An agentic judge of long-context reasoning: {recipe.stage} from `{base}`"
         + (f" after `{recipe.start.name}`" if recipe.start else "")

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, field_validator, model_validator
 
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
+from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
 from judge_r1.training.shipped_recipes import find_recipe
@@ -159,4 +159,4 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
 
 def dump_recipe(recipe: Recipe) -> str:
     """The resolved recipe as YAML, which `load_recipe` reads."""
-    return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+    return dump_yaml(recipe.model_dump(mode="json"))

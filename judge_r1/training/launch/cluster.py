@@ -15,8 +15,8 @@ from judge_r1.core.yaml_config import ConfigError, ConfigModel, read, validated
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
-Line = Annotated[str, StringConstraints(pattern=r"^[^\n\r]+$")]
-"""Text on a single line."""
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x08\x0a-\x1f\x7f]+$")]
+"""Text on a single line, without control characters."""
 
 
 def _absolute(path: str) -> str:
@@ -27,6 +27,17 @@ def _absolute(path: str) -> str:
 
 Folder = Annotated[Line, AfterValidator(_absolute)]
 """A path on the cluster."""
+OWN_VARIABLES = frozenset((
+    "attempt", "other", "ray", "running", "status", "trainer", "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE", "BASH",
+    "BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0", "BASH_CMDS", "BASH_COMMAND",
+    "BASH_EXECUTION_STRING", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO", "BASH_VERSION",
+    "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
+    "LINENO", "OLDPWD", "OPTERR", "OPTIND", "PIPESTATUS", "PPID", "PS1", "PS2", "PS4", "PWD", "RANDOM", "SECONDS",
+    "SHELLOPTS", "SHLVL", "SRANDOM", "UID", "_",
+))  # fmt: skip
+"""Variables that the job script or bash sets itself."""
+OWN_RAY_VARIABLES = frozenset(("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"))
+"""Variables of the Ray cluster that a job of Slurm or SkyPilot starts."""
 
 
 class Cluster(ConfigModel):
@@ -82,7 +93,7 @@ class KubeRayCluster(Cluster):
 
     kind: Literal["kuberay"]
     image: Line = Field(description="image with judge-r1, its verl extra and Ray")
-    namespace: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] = "default"
+    namespace: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] = "default"
     claim: Line = Field(description="ReadWriteMany PersistentVolumeClaim, mounted at `folder`")
     secret: Line | None = Field(None, description="Kubernetes secret with the variables of `env`")
     cpus_per_node: int = Field(64, ge=1)
@@ -132,8 +143,28 @@ def load_cluster(path: Path) -> Cluster:
     if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{path}: no kind of cluster is named {kind!r}{suggest(str(kind), KINDS)}")
     cluster = validated(KINDS[kind], data, (), str(path))
-    if isinstance(cluster, KubeRayCluster) and cluster.env and cluster.secret is None:
-        raise ConfigError(f"{path}: env names {cluster.env[0]}: set secret to the Kubernetes secret that holds it")
-    if both := set(cluster.env) & set(cluster.settings):
-        raise ConfigError(f"{path}: {min(both)} is both in env and in settings: remove one of them")
+    if problem := _problem(cluster):
+        raise ConfigError(f"{path}: {problem}")
     return cluster
+
+
+def _problem(cluster: Cluster) -> str | None:
+    """What the rendered job would not take over as it is."""
+    if isinstance(cluster, KubeRayCluster):
+        if cluster.env and cluster.secret is None:
+            return f"env names {cluster.env[0]}: set secret to the Kubernetes secret that holds it"
+        names = ["cpu", "memory", cluster.gpu_resource, *cluster.rdma_resources]
+        if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+            return f"the pods' resource {repeated[0]} is set twice: check gpu_resource and rdma_resources"
+        if ":" in cluster.folder:
+            return "folder has a colon, which Kubernetes allows in no mount path"
+    if isinstance(cluster, SkyCluster) and cluster.volume and "$" in cluster.folder + cluster.volume:
+        return "folder and volume must not contain $, because SkyPilot replaces variables in them"
+    names = [*cluster.env, *cluster.settings]
+    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+        where = "both in env and in settings" if repeated[0] in cluster.settings else "twice in env"
+        return f"{repeated[0]} is {where}: remove one of them"
+    own = OWN_VARIABLES | (OWN_RAY_VARIABLES if isinstance(cluster, SlurmCluster | SkyCluster) else frozenset())
+    if taken := own & set(names):
+        return f"the job sets {min(taken)} itself: remove it from env or settings"
+    return None

@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import dataclass
+from hashlib import sha256
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
@@ -13,6 +14,8 @@ from judge_r1.training.verl.config import check_batches, training_gpus
 END_OF_RECIPE = "END_OF_RECIPE"
 NAME_LENGTH = 47
 """KubeRay's limit for a RayJob: 63 characters of a Kubernetes name, less those that it appends."""
+DIGITS = 8
+"""Length of the hash in a job's name."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,11 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The job's name, in characters that every launcher accepts."""
+        """The job's name, in characters that every launcher accepts. Its hash tells apart recipes whose names differ
+        only in other characters, in case or behind the limit."""
         words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
-        return f"judge-r1-{words}"[:NAME_LENGTH].rstrip("-")
+        shown = f"judge-r1-{words}"[: NAME_LENGTH - DIGITS - 1].rstrip("-")
+        return f"{shown}-{sha256(self.recipe.name.encode()).hexdigest()[:DIGITS]}"
 
     @property
     def recipe_file(self) -> str:

@@ -7,6 +7,7 @@ another file.
 
 import json
 import os
+import re
 import time
 from http.client import HTTPException
 from pathlib import Path
@@ -37,21 +38,24 @@ def submit(job: Job, cluster: RayCluster) -> str:
     """Submit the job with the values of its `env` variables. Returns its id on the cluster.
 
     Raises:
-        RayRefused: The server rejected the job, or a job of the recipe is still running: both would write into one run
-            folder.
+        RayRefused: The server rejected the job, Ray would change the value of a variable, or a job of the recipe is
+            still running: both would write into one run folder.
     """
-    earlier = [
-        j for j in request_json(cluster, "GET", "/api/jobs/") if str(j.get("submission_id")).startswith(f"{job.name}--")
-    ]
-    for other in earlier:
-        if other["status"] not in FINISHED:
+    for name in cluster.env:
+        if re.search(r"\$[\w{]", os.environ[name]):
+            raise RayRefused(f"the value of {name} holds a $ with a name after it, which Ray would replace: change it")
+    jobs = request_json(cluster, "GET", "/api/jobs/")
+    for other in jobs:
+        of_recipe = (other.get("metadata") or {}).get("judge_r1_recipe") == job.recipe.name
+        if of_recipe and other["status"] not in FINISHED:
             raise RayRefused(
                 f"{other['submission_id']} is running at {cluster.address}; wait for it, or stop it: "
                 f"ray job stop --address {cluster.address} {other['submission_id']}"
             )
+    numbers = [re.fullmatch(rf"{job.name}--([0-9]+)", str(other.get("submission_id"))) for other in jobs]
     request = ray_request(job)
     request["runtime_env"]["env_vars"] |= {name: os.environ[name] for name in cluster.env}
-    request["submission_id"] = f"{job.name}--{len(earlier) + 1}"
+    request["submission_id"] = f"{job.name}--{1 + max((int(number[1]) for number in numbers if number), default=0)}"
     until = time.monotonic() + START_SECONDS
     while True:
         try:

@@ -1,26 +1,35 @@
-"""Renders jobs as files for Ray, Slurm, KubeRay and SkyPilot, with one template per launcher."""
+"""Renders jobs as files for Ray, Slurm, KubeRay and SkyPilot. Scripts are templates; JSON and YAML have writers."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from judge_r1.core.errors import TRY_AGAIN
-from judge_r1.training.launch.cluster import RayCluster
+from judge_r1.core.yaml_writer import dump_yaml
+from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster, SkyCluster
 from judge_r1.training.launch.job import END_OF_RECIPE, Job
+from judge_r1.training.launch.kuberay import rayjob
+from judge_r1.training.launch.skypilot import task
 
-TEMPLATES = {"slurm": "slurm.j2", "kuberay": "kuberay.j2", "skypilot": "skypilot.j2"}
-SCRIPTS = {"kuberay": "job.j2", "skypilot": "skypilot_run.j2"}
-"""Templates of the shell scripts inside YAML files."""
 SUFFIX = {"ray": ".json", "slurm": ".sbatch", "kuberay": ".yaml", "skypilot": ".yaml"}
 
 
 def render(job: Job) -> str:
     """The text of the job's file. Equal jobs give equal texts, which never contain secrets."""
-    if isinstance(job.cluster, RayCluster):
+    cluster = job.cluster
+    head = f"# {job.name}: written by `judge-r1 launch`. To resume from the last checkpoint, "
+    if isinstance(cluster, RayCluster):
         return json.dumps(ray_request(job), indent=2) + "\n"
-    return _template(TEMPLATES[job.cluster.kind], job)
+    if isinstance(cluster, KubeRayCluster):
+        how = "delete the finished RayJob and create it again."
+        return f"{head}{how}\n{dump_yaml(rayjob(job, cluster, _template('job.j2', job)))}"
+    if isinstance(cluster, SkyCluster):
+        how = "submit it again with `sky jobs launch`."
+        return f"{head}{how}\n{dump_yaml(task(job, cluster, _template('skypilot_run.j2', job)))}"
+    return _template("slurm.j2", job)
 
 
 def file_of(job: Job, folder: Path) -> Path:
@@ -50,16 +59,24 @@ def _template(name: str, job: Job) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # shell and YAML, not HTML; inserted values are validated or quoted
+        autoescape=False,  # shell, not HTML; inserted values are validated or quoted
     )
-    environment.filters["yaml"] = json.dumps  # a JSON string is a YAML string
-    environment.filters["shell"] = _quoted
+    environment.filters |= {"shell": _quoted, "sbatch": _sbatch_word}
     values = {"job": job, "cluster": job.cluster, "try_again": TRY_AGAIN, "end_of_recipe": END_OF_RECIPE}
-    if name == TEMPLATES.get(job.cluster.kind) and (inner := SCRIPTS.get(job.cluster.kind)):
-        values["script"] = _template(inner, job).rstrip("\n")
     return environment.get_template(name).render(values)
 
 
 def _quoted(text: str) -> str:
     """Text as one quoted shell word. (shlex.quote leaves safe words unquoted, which is less readable.)"""
     return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _sbatch_word(text: str) -> str:
+    """Text as one word of an #SBATCH line, where a backslash quotes any character. A line with `packjob` or `hetjob`
+    would begin another job."""
+    if re.fullmatch(r"[\w./:=,@%+-]+", text) and not _ANOTHER_JOB.search(text):
+        return text
+    return '"' + _ANOTHER_JOB.sub(r"\1\\\2", re.sub(r'(["\\])', r"\\\1", text)) + '"'
+
+
+_ANOTHER_JOB = re.compile("(pack|het)(job)", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """Submits a rendered job."""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -51,12 +52,13 @@ def _follow(job: Job, reply: str) -> str:
     if isinstance(job.cluster, KubeRayCluster):
         return f"kubectl -n {job.cluster.namespace} get rayjob {job.name} --watch"
     if job.cluster.kind == "slurm":
-        return f"tail -F {job.cluster.folder}/judge-r1-{reply.split(';')[0]}.log"
+        job_id = reply.partition(";")[0]
+        return shlex.join(["tail", "-F", f"{job.cluster.folder}/judge-r1-{job_id}.log"])
     return f"sky jobs logs --name {job.name}"
 
 
 def _run(words: list[str], job: Job) -> str:
-    shown = " ".join(words)
+    shown = shlex.join(words)
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=SEND_SECONDS, stdin=subprocess.DEVNULL)
     except FileNotFoundError:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-import yaml
-
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
@@ -137,7 +136,7 @@ def prepare(
         "data": str(data_folder.absolute()),
         "rollouts": str(home / "rollouts"),
     }
-    write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([agent_loop], sort_keys=False)])
+    write_atomic(home / "agent_loops.yaml", [dump_yaml([agent_loop])])
     keys = overrides(
         recipe,
         train_parquet=home / "train.parquet",

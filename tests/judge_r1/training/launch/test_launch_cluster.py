@@ -47,10 +47,10 @@ def test_an_unknown_kind_suggests_the_nearest(tmp_path: Path) -> None:
 def test_resources_of_each_stage(tmp_path: Path) -> None:
     grpo = job("slurm", tmp_path)
     assert (grpo.nodes, grpo.gpus, grpo.ray, grpo.note) == (2, 4, True, None)
-    assert grpo.command == "judge-r1 train launched/judge-r1-toy-1.yaml --nodes 2 --gpus-per-node 4"
+    assert grpo.command == "judge-r1 train launched/judge-r1-toy-1-82ac60c1.yaml --nodes 2 --gpus-per-node 4"
     sft = job("slurm", tmp_path, "sft")
     assert (sft.nodes, sft.gpus, sft.ray, sft.note) == (2, 4, True, None)
-    assert sft.command == "judge-r1 train launched/judge-r1-toy-1.yaml --nodes 2 --gpus-per-node 4"
+    assert sft.command == "judge-r1 train launched/judge-r1-toy-1-82ac60c1.yaml --nodes 2 --gpus-per-node 4"
     large = plan(recipe("sft", sft={"batch_size": 32, "micro_batch_size": 8}), cluster("slurm", tmp_path))
     assert (large.nodes, large.gpus, large.ray) == (1, 4, False)
     assert large.command.endswith("--processes 4")

@@ -54,7 +54,7 @@ def launcher(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: s
 def test_slurm_jobs_are_submitted_with_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called = launcher("sbatch", tmp_path, monkeypatch, "echo 41")
     file = tmp_path / "x.sbatch"
-    assert send(job("slurm", tmp_path), file) == "41; follow it with: tail -F /shared/judge r1/judge-r1-41.log"
+    assert send(job("slurm", tmp_path), file) == "41; follow it with: tail -F '/shared/judge r1/judge-r1-41.log'"
     assert called.read_text().split("\n")[:-1] == ["--parsable", str(file)]
 
 
@@ -67,7 +67,7 @@ def test_skypilot_receives_secrets_by_name(tmp_path: Path, monkeypatch: pytest.M
 
 def test_an_existing_rayjob_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher("kubectl", tmp_path, monkeypatch, 'echo "Error from server (AlreadyExists): exists" >&2; exit 1')
-    with pytest.raises(SubmitFailed, match="delete rayjob judge-r1-toy-1` and launch again: the run resumes"):
+    with pytest.raises(SubmitFailed, match="delete rayjob judge-r1-toy-1-82ac60c1` and launch again: the run resumes"):
         send(job("kuberay", tmp_path), tmp_path / "x.yaml")
 
 

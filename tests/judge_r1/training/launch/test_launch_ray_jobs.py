@@ -89,13 +89,13 @@ def ray_job(server: Server, tmp_path: Path, **changed: Any) -> Any:
 
 def test_a_job_has_the_values_of_its_variables(server: Server, tmp_path: Path) -> None:
     new = ray_job(server, tmp_path)
-    assert "sent as judge-r1-toy-1--1; follow it" in send(new, tmp_path / "x.json")
+    assert "sent as judge-r1-toy-1-82ac60c1--1; follow it" in send(new, tmp_path / "x.json")
     [body] = server.jobs
     assert body["runtime_env"]["env_vars"]["WANDB_API_KEY"] == "the value"
     assert new.command in shlex.split(body["entrypoint"])[2]
     assert "entrypoint_num_gpus" not in body
     assert isinstance(new.cluster, RayCluster)
-    assert status(new.cluster, "judge-r1-toy-1--1") == "RUNNING"
+    assert status(new.cluster, "judge-r1-toy-1-82ac60c1--1") == "RUNNING"
 
 
 def test_an_unset_variable_is_refused(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,10 +108,36 @@ def test_an_unset_variable_is_refused(server: Server, tmp_path: Path, monkeypatc
 def test_a_recipe_has_one_running_job(server: Server, tmp_path: Path) -> None:
     new = ray_job(server, tmp_path)
     submit(new, new.cluster)
-    with pytest.raises(JudgeError, match="judge-r1-toy-1--1 is running"):
+    with pytest.raises(JudgeError, match="judge-r1-toy-1-82ac60c1--1 is running"):
         submit(new, new.cluster)
     server.jobs[0]["status"] = "FAILED"
-    assert submit(new, new.cluster) == "judge-r1-toy-1--2"
+    assert submit(new, new.cluster) == "judge-r1-toy-1-82ac60c1--2"
+    server.jobs[1]["status"] = "STOPPED"
+    del server.jobs[0]  # `ray job delete`
+    assert submit(new, new.cluster) == "judge-r1-toy-1-82ac60c1--3"
+
+
+def test_a_running_job_of_an_older_version_is_found_by_its_recipe(server: Server, tmp_path: Path) -> None:
+    """Its name has no hash. Jobs that nobody launched with judge-r1 have no recipe."""
+    server.jobs += [
+        {"submission_id": "judge-r1-toy-1--1", "status": "RUNNING", "metadata": {"judge_r1_recipe": "Toy/1"}},
+        {"submission_id": "other", "status": "RUNNING", "metadata": None},
+    ]
+    new = ray_job(server, tmp_path)
+    with pytest.raises(JudgeError, match="judge-r1-toy-1--1 is running"):
+        submit(new, new.cluster)
+    server.jobs[0]["metadata"] = {"judge_r1_recipe": "toy-1"}
+    assert submit(new, new.cluster) == "judge-r1-toy-1-82ac60c1--1"
+
+
+def test_a_secret_that_ray_would_change_is_refused(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "a$HOME")
+    new = ray_job(server, tmp_path)
+    with pytest.raises(JudgeError, match="the value of WANDB_API_KEY holds a \\$ with a name after it"):
+        submit(new, new.cluster)
+    assert server.jobs == []
 
 
 def test_a_token_is_sent_only_after_the_server_requires_one(
@@ -146,7 +172,7 @@ def test_submission_waits_for_a_starting_cluster(
     monkeypatch.setattr(ray_jobs.time, "sleep", lambda _: None)
     server.starting = 2
     new = ray_job(server, tmp_path)
-    assert submit(new, new.cluster) == "judge-r1-toy-1--1"
+    assert submit(new, new.cluster) == "judge-r1-toy-1-82ac60c1--1"
     server.jobs.clear()
     monkeypatch.setattr(ray_jobs, "START_SECONDS", -1.0)
     server.starting = 2

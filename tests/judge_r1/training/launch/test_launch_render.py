@@ -144,7 +144,7 @@ def test_the_schema_refuses_what_kuberay_refuses(path: tuple[str, ...], value: o
 
 def test_long_names_keep_to_the_limit_of_kuberay(tmp_path: Path) -> None:
     long = plan(recipe(name="a-recipe-with/a-very-long-name-of-many-words-x"), cluster("kuberay", tmp_path))
-    assert long.name == "judge-r1-a-recipe-with-a-very-long-name-of-many"
+    assert long.name == "judge-r1-a-recipe-with-a-very-long-nam-4bdd34c2"
 
 
 def pod(template: dict[str, Any]) -> None:
@@ -196,5 +196,5 @@ def test_failed_runs_are_retried(statuses: list[int], ended: int, calls: int, tm
     shared.mkdir()
     entrypoint = json.loads(render(job("ray", tmp_path, folder=str(shared))))["entrypoint"]
     assert run_script(entrypoint, tmp_path, statuses) == (ended, calls)
-    written = load_recipe(shared / "launched" / "judge-r1-toy-1.yaml")
+    written = load_recipe(shared / "launched" / "judge-r1-toy-1-82ac60c1.yaml")
     assert written == recipe()

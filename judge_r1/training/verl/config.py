@@ -5,6 +5,7 @@ TRL's (weight decay, order of the pairs, seed). As in the paper: group advantage
 KL in the loss, clipping on both sides, token mean.
 """
 
+import re
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -45,8 +46,10 @@ def overrides(
     processes.
 
     Raises:
-        JudgeError: The batches do not divide among the accelerators, or none is left for training.
+        JudgeError: The batches do not divide among the accelerators, none is left for training, or a name or path would
+            be changed by verl's configuration.
     """
+    check_names(recipe.name, recipe.model, train_parquet, agent_loops, checkpoints)
     trainers = training_gpus(recipe, gpus)
     check_batches(recipe, trainers * nodes)
     keys = objective(recipe) | _training(recipe, trainers * nodes) | _rollout(recipe, agent_loops, trainers * nodes)
@@ -68,6 +71,13 @@ def overrides(
     elif cpu:
         keys |= _own_ray(gpus)
     return [f"{key}={_text(value)}" for key, value in applied(keys, recipe.grpo.verl).items()]
+
+
+def check_names(*names: object) -> None:
+    """Raises JudgeError for a name or path with `${`, which OmegaConf replaces, or `???`, its missing value."""
+    for name in map(str, names):
+        if "${" in name or name == "???":
+            raise JudgeError(f"verl's configuration cannot hold {name}: choose a name without ${{ and other than ???")
 
 
 def training_gpus(recipe: Recipe, gpus: int) -> int:
@@ -257,7 +267,8 @@ def _vllm_on_cpu() -> dict[str, Value]:
 
 
 def _text(value: Any) -> str:
-    """A value in Hydra's grammar. Text is quoted, so paths may contain any character."""
+    """A value in Hydra's grammar. Text is quoted, so paths may contain any character: backslashes are doubled before a
+    quote and at the end only. OmegaConf replaces `${…}` (`check_names`)."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -267,5 +278,5 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):  # in a list
         return f"{{{','.join(f'{_text(key)}:{_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, str):
-        return "'" + value.replace("'", "\\'") + "'"
+        return "'" + re.sub(r"(\\+)(?='|\Z)", r"\1\1", value).replace("'", "\\'") + "'"
     return repr(value)

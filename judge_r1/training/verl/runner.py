@@ -24,7 +24,7 @@ from judge_r1.training.preflight.request import node_checks
 from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
-from judge_r1.training.verl.config import TRAINED_GROUPS, overrides
+from judge_r1.training.verl.config import TRAINED_GROUPS, check_names, overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, DEV, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.manifest_thread import ManifestThread
@@ -121,6 +121,7 @@ def prepare(
 ) -> list[str]:
     """Write the parquet files, the workers' recipe and the agent-loop file. Returns verl's command."""
     home = (run.folder / "verl").absolute()
+    check_names(data_folder.absolute())
     for path in home.glob("*"):  # files of an earlier attempt, whose rows are in the run's logs
         if not (recipe.grpo.async_mode and path.name == "rollouts"):  # a checkpoint may hold episodes of an async run
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -53,7 +53,9 @@ def kubernetes(value: str) -> str:
 def job_environment(job: Job) -> dict[str, str]:
     """The variables that `judge-r1 train` sees: runs the script with those that the launcher gives it."""
     text, given = render(job), {"PATH": f"{job.cluster.folder}/bin:{os.environ['PATH']}"}
-    content = None if job.cluster.kind == "slurm" else json.loads(text) if text.startswith("{") else yaml.safe_load(text)
+    content = (
+        None if job.cluster.kind == "slurm" else json.loads(text) if text.startswith("{") else yaml.safe_load(text)
+    )
     if job.cluster.kind == "ray":
         given |= content["runtime_env"]["env_vars"]
         words = shlex.split(content["entrypoint"])

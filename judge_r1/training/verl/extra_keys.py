@@ -90,6 +90,7 @@ REFUSED: dict[str, str] = {
     f"{_MODEL}.hf_config_path": "set model to a folder with that config.json",
     f"{_MODEL}.tokenizer_path": "set model to a folder with that tokenizer",
     f"{_MODEL}.custom_chat_template": "set model to a folder with that template",
+    f"{_MODEL}.trust_remote_code": "judge-r1 never runs code of a model folder",
     f"{_MODEL}.external_lib": "judge-r1 loads its own extension there",
     f"{_MODEL}.lora_rank": "set lora.rank",
     f"{_MODEL}.lora_alpha": "set lora.alpha",

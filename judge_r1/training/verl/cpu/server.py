@@ -24,14 +24,13 @@ class CpuServer:
     """The actor: a `BackgroundModel` behind verl's interface."""
 
     def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
-        from transformers import AutoModelForCausalLM
-
         from judge_r1.episode.tokenizer import SafeTokenizer
         from judge_r1.models.hub import eos_ids, load_tokenizer
+        from judge_r1.models.pretrained import causal_model
 
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         tokenizer = load_tokenizer(model)
-        self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
+        self.model = causal_model(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
         torch.manual_seed(seed)  # for requests without a seed of their own
         decode, pad_id = SafeTokenizer(tokenizer).decode, tokenizer.pad_token_id

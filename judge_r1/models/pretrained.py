@@ -1,0 +1,69 @@
+"""Loads models, tokenizers and configurations with transformers, and never runs code of a model folder.
+
+Unless it is told not to, transformers asks on standard input whether to run such code, so a pipe could answer. Only
+safetensors files are read, because a pickle can run code. Every module that loads weights calls these functions.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+
+OWN_CODE = "its configuration names code of its own, which judge-r1 never runs: use a model that transformers supports"
+
+
+class ModelUnavailable(JudgeError):
+    """Weights are missing, or differ from the expected file."""
+
+
+def causal_model(source: str | Path, **options: Any) -> Any:
+    """The causal language model of a folder or hub name. `options` are those of transformers.
+
+    Raises:
+        ModelUnavailable: The model cannot be loaded.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with loading(f"model {str(source)!r}"):
+        return AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, use_safetensors=True, **options)
+
+
+def untrained_model(source: str | Path, dtype: Any) -> Any:
+    """A causal language model with the configuration of a folder and random weights. Raises ModelUnavailable."""
+    from transformers import AutoModelForCausalLM
+
+    with loading(f"model {str(source)!r}"):
+        return AutoModelForCausalLM.from_config(model_config(source), dtype=dtype, trust_remote_code=False)
+
+
+def model_config(source: str | Path) -> Any:
+    """The configuration of a model. Raises ModelUnavailable."""
+    from transformers import AutoConfig
+
+    with loading(f"model {str(source)!r}"):
+        return AutoConfig.from_pretrained(source, trust_remote_code=False)
+
+
+def model_tokenizer(source: str | Path) -> Any:
+    """The tokenizer of a model. Raises ModelUnavailable."""
+    from transformers import AutoTokenizer
+
+    with loading(f"tokenizer of {str(source)!r}"):
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+
+
+@contextmanager
+def loading(what: str) -> Iterator[None]:
+    """Turns every error of transformers into ModelUnavailable: damaged files cause exceptions of many types."""
+    try:
+        yield
+    except JudgeError:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        reason = lines[0] if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {lines[0]}"
+        if "trust_remote_code" in str(error):
+            reason = OWN_CODE
+        raise ModelUnavailable(f"{what} cannot be loaded: {reason}") from error

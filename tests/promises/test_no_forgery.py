@@ -1,6 +1,7 @@
 """Promise 6: tags, JSON and instructions inside cases, reasonings, passages or queries never change parsing, reward or
 isolation. Inserted text cannot produce an added token of a tokenizer, and no part of that text is lost."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -230,9 +231,12 @@ def test_hostile_cases_and_queries_reach_no_other_case_and_keep_the_reward(hosti
     assert len(episode.prompt_ids) == len(right.prompt_ids)
 
 
+BRACKETS = ("<>", "‹›", "⟨⟩", "⟪⟫")
+SIMILAR_TAGS = [f"{a}{slash}{name}{b}" for a, b in BRACKETS for name in NAMES for slash in ("", "/")]
+CHARACTERS = st.characters(codec="utf-8", exclude_categories=["Cn"])
+"""Without noncharacters and other unassigned code points."""
 TEXT = st.lists(
-    st.sampled_from([f"<{slash}{name}>" for name in NAMES for slash in ("", "/")] + ["<", ">", "/", "think", "‹", "›"])
-    | st.text(max_size=5),
+    st.sampled_from([*SIMILAR_TAGS, *"".join(BRACKETS), "/", "think", "thi"]) | st.text(CHARACTERS, max_size=5),
     max_size=12,
 ).map("".join)
 
@@ -242,15 +246,21 @@ def test_escape_tags_keeps_offsets_and_leaves_no_tag(text: str) -> None:
     escaped = escape_tags(text)
     assert len(escaped) == len(text)
     assert not TAG.search(escaped)
-    assert escape_tags(escaped) == escaped
-    inside = {at for match in TAG.finditer(text) for at in (match.start(), match.end() - 1)}
-    assert all(a == b for at, (a, b) in enumerate(zip(text, escaped, strict=True)) if at not in inside)
+    inside = {at for tag in SIMILAR_TAGS for match in re.finditer(tag, text) for at in (match.start(), match.end() - 1)}
+    assert all((a != b) == (at in inside) for at, (a, b) in enumerate(zip(text, escaped, strict=True)))
 
 
 @given(TEXT)
-def test_restore_is_the_inverse_of_escape_tags(text: str) -> None:
-    if unescape_tags(text) == text:
-        assert unescape_tags(escape_tags(text)) == text
+@example("‹think›")
+@example("<think>‹think›⟨/think⟩")
+@example("<‹think>›")
+def test_every_text_can_be_restored(text: str) -> None:
+    assert unescape_tags(escape_tags(text)) == text
+
+
+@given(st.text(CHARACTERS))
+def test_every_text_of_any_characters_can_be_restored(text: str) -> None:
+    assert unescape_tags(escape_tags(text)) == text
 
 
 @pytest.mark.parametrize("text", ["p < 0.05 > q", "<b>bold</b>", "a<answers>b", "<thinking>", "x </ think>", "‹›"])

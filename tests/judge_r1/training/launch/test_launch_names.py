@@ -1,6 +1,7 @@
 """Names and values that are legal but odd: each reaches the job as it is, or the cluster file is refused. Names of jobs
 differ wherever names of recipes do."""
 
+import json
 import os
 import re
 import shlex
@@ -52,7 +53,8 @@ def kubernetes(value: str) -> str:
 def job_environment(job: Job) -> dict[str, str]:
     """The variables that `judge-r1 train` sees: runs the script with those that the launcher gives it."""
     text, given = render(job), {"PATH": f"{job.cluster.folder}/bin:{os.environ['PATH']}"}
-    content: Any = None if job.cluster.kind == "slurm" else yaml.safe_load(text)  # JSON is YAML
+    read = {"ray": json.loads, "slurm": lambda _: None}.get(job.cluster.kind, yaml.safe_load)
+    content: Any = read(text)
     if job.cluster.kind == "ray":
         given |= content["runtime_env"]["env_vars"]
         words = shlex.split(content["entrypoint"])

@@ -11,7 +11,7 @@ from data_builders.generators.base import BuildPlan
 from data_builders.graceful_shutdown import Stopped, run_stoppable
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
 from data_builders.teachers.answer_cache import Cache
-from data_builders.teachers.batch_api import BatchExport, import_batch
+from data_builders.teachers.batch_api import BatchExport, check_results, import_batch
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import check_model
@@ -75,6 +75,8 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
         raise JudgeError(f"--batch-… needs a teacher with a batch service, and {specs[0]} runs on this machine")
     for spec in specs:
         _check(spec, with_key=not options.batch_export)
+    if options.batch_import:
+        check_results(options.batch_import, options.cache)
     how_to_resume = f"every answer so far is stored in {options.cache}; run the same command again to resume"
     with Cache(options.cache) as cache:
         notes = [_import(specs[0], cache, options.batch_import)] if options.batch_import else []

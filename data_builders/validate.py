@@ -32,7 +32,7 @@ def validate(folder: Path, recipe: Recipe | None = None) -> Report:
 
     Raises:
         BadRecord: A line is no record; with file, line and field.
-        JudgeError: There is a recipe, and the records are of a type that has no prompts.
+        JudgeError: There are no records, or there is a recipe, and the records are of a type that has no prompts.
     """
     dataset = dataset_of(folder)
     if recipe is not None and not dataset.fits_recipes:
@@ -44,6 +44,8 @@ def validate(folder: Path, recipe: Recipe | None = None) -> Report:
         records += 1
         for reason in checker.problems(record):
             found[reason].append(dataset.main.id_of(record))
+    if not records:
+        raise JudgeError(f"{folder / dataset.main.file} has no {dataset.main.noun}s")
     return Report(
         noun=dataset.main.noun,
         records=records,

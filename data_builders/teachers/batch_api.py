@@ -91,6 +91,14 @@ class Imported:
     failed: Counter[str]
 
 
+def check_results(path: Path, cache: Path) -> None:
+    """Check a result file before any file is written. Raises: TeacherError, also if no cache has exported a batch."""
+    for _ in _results(path):
+        pass
+    if not cache.exists():
+        raise TeacherError(f"{cache} does not exist: import {path} with the cache that its batch was exported with")
+
+
 def import_batch(provider: Provider, cache: Cache, path: Path) -> Imported:
     """Import a result file, in any order. Failed rows are counted; the next export requests them again.
 
@@ -136,20 +144,23 @@ def _answers(provider: Provider, cache: Cache, path: Path) -> Iterator[tuple[str
 
 
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a result file, each with its location."""
+    """The lines of a result file, each with its location. Raises: TeacherError, also if there are none."""
+    empty = True
     try:
-        lines = path.open("rb")
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                where = f"{path}, line {number}"
+                try:
+                    row = parse_json(line, where)
+                except ValueError:
+                    raise TeacherError(f"{where} is not JSON: download the result file again") from None
+                if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
+                    raise TeacherError(f"{where} has no custom_id: this is not a result file of a batch")
+                empty = False
+                yield where, row
     except OSError as error:
         raise TeacherError(f"{path} cannot be read: {error.strerror}") from None
-    with lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            where = f"{path}, line {number}"
-            try:
-                row = parse_json(line, where)
-            except ValueError:
-                raise TeacherError(f"{where} is not JSON: download the result file again") from None
-            if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
-                raise TeacherError(f"{where} has no custom_id: this is not a result file of a batch")
-            yield where, row
+    if empty:
+        raise TeacherError(f"{path} has no results: download the result file again")

@@ -28,10 +28,13 @@ def index(
 
     Example: `judge-r1 index runs/medical --retriever bundled:e5-small`
     """
+    from judge_r1.core.errors import JudgeError
     from judge_r1.core.yaml_config import validated
-    from judge_r1.episode.case_index import BM25, build_index, index_folder
-    from judge_r1.episode.config import EpisodeConfig
+    from judge_r1.episode.case_index import BM25, build_index, checked_texts, index_folder
+    from judge_r1.episode.config import EpisodeConfig, is_server
 
+    if is_server(retriever):
+        raise JudgeError(f"{retriever} is a server, which has an index of its own: give the embedder that it uses")
     if retriever == BM25:
         of_embedders = {"passage_words": passage_words != 100, "device": device != AUTO, "engine": engine != "local"}
         refuse(f"has no effect on {BM25}, which needs no index", **of_embedders, workers=workers)
@@ -39,6 +42,7 @@ def index(
     config = validated(EpisodeConfig, options, (), "options of index")
     report = build_index(path, config, verify=True, workers=ray_workers(engine, workers))
     if report is None:
-        print(f"{BM25} needs no index on disk: it is built from the text of a case in milliseconds")
+        count = len(checked_texts(path))
+        print(f"{count} cases are valid; {retriever} needs no index on disk: that of a case is built in milliseconds")
     else:
         print(f"{report.cases} cases in {index_folder(path)}, {report.embedded} embedded now")

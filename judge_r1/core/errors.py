@@ -73,7 +73,8 @@ def is_full(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in FULL:
             return True
-        if any(text in str(error) for text in _FULL_TEXTS):
+        message = "" if isinstance(error, ValidationError) else str(error)  # pydantic's message shows the whole input
+        if any(text in message for text in _FULL_TEXTS):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError, read_error
-from judge_r1.core.strict_json import BadJson, parse_json
+from judge_r1.core.strict_json import BadJson, is_torn, parse_json
 
 RENAMED_METRICS = {
     "clip_share": "clip_fraction",
@@ -34,7 +34,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a log. An incomplete last line, left by a kill, is skipped.
 
     Raises:
-        JudgeError: Another line is not the JSON object of a step.
+        JudgeError: Another line, or a last line that no kill leaves, is not the JSON object of a step.
     """
     rows = []
     try:
@@ -47,7 +47,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         try:
             row = parse_json(line, path)
         except BadJson:
-            if number < len(lines):
+            if number < len(lines) or not is_torn(line):
                 raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
             break
         rows.append(checked_row(row, f"{path}, line {number}"))

@@ -86,6 +86,19 @@ def parse_model(model: type[M], text: bytes | str, where: object) -> M:
         raise BadJson(f"{where}: {explain(error)}", explain(error)) from None
 
 
+def is_torn(line: bytes, model: type[BaseModel] | None = None) -> bool:
+    """Whether a line is the beginning of a JSON object (with fields of `model`), as a kill during a write leaves it.
+    Anything else is no torn line: it may be all of a file that somebody named by mistake."""
+    try:
+        from_json(line)
+    except ValueError as error:
+        if not line.startswith(b"{") or not str(error).startswith("EOF while parsing"):
+            return False
+        names = {field.alias or name for name, field in model.model_fields.items()} if model else ()
+        return model is None or set(from_json(line, allow_partial=True)) <= set(names)
+    return False
+
+
 def read_checked(path: Path, shape: TypeAdapter[Any]) -> Any:
     """The value of a JSON file, as it is there, after a check of its shape.
 

@@ -25,7 +25,9 @@ from judge_r1.core.strict_json import BadJson, parse_json
 
 HUB = "hub:"
 LINES = (".jsonl", ".jsonl.gz")
-SUFFIXES = (*LINES, ".json", ".csv", ".csv.gz", ".parquet")
+TEXTS = (*LINES, ".json", ".csv", ".csv.gz")
+SUFFIXES = (*TEXTS, ".parquet")
+"""A table of parquet may have no rows, as a shard of a split. An empty text is a damaged one."""
 _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 BATCH = 64
 
@@ -164,15 +166,20 @@ def _local(path: Path, splits: Sequence[str]) -> Iterator[Row]:
         there = ", ".join(dict.fromkeys(files.values()))
         raise BadTable(f"{path} has no table named {' or '.join(splits)}; available: {there}")
     for file in wanted:
-        yield from file_rows(file)
+        empty = True
+        for row in file_rows(file):
+            empty = False
+            yield row
+        if empty and _suffix(file) in TEXTS:
+            raise BadTable(f"{file} has no rows: remove the file, or copy it again")
 
 
 def _tables(folder: Path) -> dict[Path, str]:
-    """The tables of a folder in name order, with the split of each."""
+    """The tables of a folder in name order, with the split of each. A folder or a broken link with such a name is an
+    error when it is read."""
     if not folder.is_dir():
         return {}
-    files = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
-    return {file: _split(file) for file in files}
+    return {file: _split(file) for file in sorted(folder.iterdir()) if file.name.endswith(SUFFIXES)}
 
 
 def _suffix(file: Path) -> str:

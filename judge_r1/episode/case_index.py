@@ -144,10 +144,17 @@ def build_index(
         return process.submit(_build, data, config, verify).result()
 
 
-def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers | None = None) -> StoreReport | None:
+def checked_texts(data: Path) -> CaseTexts:
+    """The texts of the cases in a data folder, which stay on disk. Raises JudgeError if one is not valid, or there are
+    none."""
     texts = CaseTexts(open_cases(data))
     if not texts:
         raise JudgeError(f"{data / CASES_FILE} holds no cases")
+    return texts
+
+
+def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers | None = None) -> StoreReport | None:
+    texts = checked_texts(data)
     # with workers, the vectors that this process itself embeds are those of a probe
     retriever = new_retriever(texts, config, device="cpu" if workers else AUTO)
     return fill_index(retriever, texts, verify=verify, run=_on_ray(retriever, texts, config, workers))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge_r1.core.errors import JudgeError, explain, write_error
+from judge_r1.core.errors import JudgeError, explain, read_error, write_error
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.memory import DocumentMemory
@@ -142,15 +142,25 @@ def append_traces(path: Path) -> Iterator[Callable[[Trace], int]]:
 
 
 def drop_torn_line(path: Path) -> bool:
-    """Truncates the file after its last complete line; True if that removed something."""
+    """Truncates the file after its last complete line; True if that removed something.
+
+    Raises:
+        JudgeError: The file cannot be read, or what would be removed is not the beginning of a trace.
+    """
     if not path.exists():
         return False
-    with path.open("r+b") as log:
-        position = end = log.seek(0, 2)
-        while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
-            position -= 1
-        if position < end:
-            log.truncate(position)
+    try:
+        with path.open("r+b") as log:
+            position = end = log.seek(0, 2)
+            while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
+                position -= 1
+            log.seek(position)
+            if (torn := log.read(1)) not in (b"", b"{"):
+                raise BadRecord(f"{path}: its last line is no trace, so no kill has left it: restore the file")
+            if torn:
+                log.truncate(position)
+    except OSError as error:
+        raise read_error(path, error) from None
     return position < end
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 import typer
-from hostile_files import DAMAGES, let_permissions_bind, listing, make_workspace
+from hostile_files import DAMAGES, LEGAL, let_permissions_bind, listing, make_workspace
 from process_faults import Finished, command, forked
 
 from judge_r1.cli import app
 from judge_r1.core.errors import ExitStatus
 
-SHORT = ("missing", "wrong type, a folder", "wrong type, a file", "empty", "truncated", "other schema", "unreadable")
-"""Damages of the short form, which is run on the first file that a command reads."""
+SHORT = 3
+"""Cells of each command line in the short form. They are spread over its files and the damages."""
 RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
 TALKS = ("talks", "talks/conversations.jsonl", "talks/documents.jsonl")
@@ -29,14 +29,19 @@ EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl"
 STUDY = ("study/eval", "study/eval/summary.json", "study/eval/rows.json", "study/grpo21/recipe.yaml")
 OUT = "@out/new"
 JUDGED = f"@eval --path @data --out {OUT}"
-LAST_LINE = "answers.jsonl truncated"
-"""A kill may cut the last answer, which had not been acknowledged."""
+LAST_LINE = "answers.jsonl (truncated|repeated record)"
+"""A kill may cut the last answer, which had not been acknowledged. Of two answers, the last one counts."""
 START = ("out/new/recipe.yaml", "out/new/versions.json")
 """What is known of a training that failed before its first step. The next training in the folder replaces them."""
+VARYING = ("metrics.jsonl", "traces.jsonl")
+"""Files with measured times."""
 SKIPPED = 99
-NO_REPORT = "build.json (missing|wrong type, a folder|other schema|a list|a number|a loop of links)"
+GONE = "gzip, with its ending|another ending"
+NO_REPORT = f"build.json (missing|wrong type, a folder|other schema|a list|a number|a loop of links|{GONE})"
 """A folder without a report of `build` holds pairs."""
-ABSENT = "(missing|a loop of links)"
+ABSENT = f"(missing|a loop of links|{GONE})"
+NO_METRICS = f"metrics.jsonl (missing|empty|truncated|a loop of links|repeated record|{GONE})"
+"""A run that has not logged a step has no metrics. A kill may cut the last line, and a resumed step is logged again."""
 NO_SUMMARY = f"eval/summary.json {ABSENT}"
 """The analyses take the benchmark of the summary, or LRBench without one."""
 NOTHING = "$^"
@@ -76,8 +81,16 @@ COMMANDS = {
             tolerates="claims.jsonl byte order mark",
         ),
         Reads(f"build mini --limit 2 {TEACHER} --out {OUT}", ("prices.yaml",)),
+        Reads(
+            f"build mini --limit 2 --teacher chat:http://127.0.0.1:9#m --batch-import @results.jsonl --out {OUT}",
+            ("results.jsonl",), instead="answers.sqlite does not exist",
+        ),
+        Reads(f"build cofluence --path @books --out {OUT}", ("books",)),
     ],
-    "validate": [Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml"))],
+    "validate": [
+        Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml")),
+        Reads("validate @talks", TALKS),
+    ],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
     "audit shortcuts": [
         Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS),
@@ -90,15 +103,18 @@ COMMANDS = {
     "audit serve": [
         Reads(
             "audit serve @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), serves=True,
-            tolerates="answers.jsonl (missing|empty|truncated)",
+            tolerates=f"answers.jsonl (missing|empty|truncated|repeated record|{GONE})",
         )
     ],
     "audit report": [
         Reads("audit report @data --answers @answers.jsonl", (*PAIRS, "answers.jsonl"), tolerates=LAST_LINE),
-        Reads("audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "read.jsonl")),
+        Reads(
+            "audit report @sheet --answers @read.jsonl", ("sheet/pairs.jsonl", "read.jsonl"),
+            tolerates="read.jsonl repeated record",
+        ),
         Reads(
             f"audit report @talks --answers @labels.jsonl --out {OUT}", (*TALKS, "labels.jsonl"),
-            tolerates="labels.jsonl truncated",
+            tolerates="labels.jsonl (truncated|repeated record)",
         ),
     ],
     "audit export": [
@@ -118,11 +134,24 @@ COMMANDS = {
         Reads("launch @recipe.yaml --cluster @cluster.yaml --dry-run", ("recipe.yaml", "cluster.yaml")),
         Reads(f"launch @recipe.yaml --cluster @cluster.yaml --out {OUT}", (), serves=True),
     ],
-    "watch": [Reads("watch @run", RUN, tolerates="metrics.jsonl (missing|empty|truncated|a loop of links)")],
+    "watch": [Reads("watch @run", RUN, tolerates=NO_METRICS)],
     "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
     "eval": [
         Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
         Reads(f"eval --benchmark rankjudge --path @talks --out {OUT}", TALKS),
+        Reads(f"eval --judge longer --path @data --recipe @recipe.yaml --out {OUT}", ("recipe.yaml",)),
+        Reads(
+            f"eval --judge longer --benchmark judgebench --path @judgebench --out {OUT}",
+            ("judgebench", "judgebench/data.jsonl"), tolerates="data.jsonl (byte order mark|gzip, with its ending)",
+        ),
+        Reads(
+            f"eval --judge longer --benchmark cofluence --subset pairs --path @copies --out {OUT}",
+            ("copies", "copies/documents.jsonl", "copies/manipulations.jsonl"),
+        ),
+        Reads(
+            f"eval --judge checklist@bundled:tiny --benchmark checklist --path @texts.jsonl --subset @rubric.yaml "
+            f"--out {OUT}", ("texts.jsonl", "rubric.yaml"), instead="prompts fits",
+        ),
         Reads(
             f"eval --baselines bundled:tiny --examples @examples --path @data --out {OUT}",
             ("examples", "examples/pairs.jsonl", "examples/cases.jsonl"),
@@ -146,7 +175,8 @@ COMMANDS = {
         Reads(
             f"agreement @people.jsonl --out {OUT}.json", ("people.jsonl",),
             tolerates="people.jsonl byte order mark",
-        )
+        ),
+        Reads(f"agreement @people.csv --out {OUT}.json", ("people.csv",), tolerates="people.csv byte order mark"),
     ],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [
@@ -182,16 +212,23 @@ COMMANDS = {
     "report": [
         Reads(
             f"report @eval @run --markdown {OUT}.md --out {OUT}.html", (*EVALUATION[:3], *RUN),
-            tolerates=f"rows.json {ABSENT}|metrics.jsonl (missing|empty|truncated|a loop of links)",
+            tolerates=f"rows.json {ABSENT}|{NO_METRICS}",
         )
     ],
-    "rate": [Reads(f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",), tolerates="votes.jsonl byte order mark")],
+    "rate": [
+        Reads(f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",), tolerates="votes.jsonl byte order mark"),
+        Reads(f"rate @votes.jsonl --scale @rating --out {OUT}", ("rating", "rating/items.jsonl")),
+        Reads(f"rate @votes.jsonl --compare @rating --out {OUT}", ("rating", "rating/rating.json")),
+    ],
     "select": [Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read")],
-    "serve": [Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True)],
+    "serve": [
+        Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True),
+        Reads("serve --judge longer --port 0 --recipe @recipe.yaml", ("recipe.yaml",), serves=True),
+    ],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
     "index": [
         Reads("index @data --retriever bundled:e5-small", ("data", "data/cases.jsonl")),
-        Reads("index @data --retriever bm25", ()),
+        Reads("index @data --retriever bm25", ("data", "data/cases.jsonl")),
     ],
     "keys add": [
         Reads("keys add ben --file @keys.json", ("keys.json",), tolerates=ABSENT),
@@ -202,24 +239,32 @@ COMMANDS = {
     "doctor": [Reads("doctor", ())],
 }  # fmt: skip
 
-CELLS = [
-    pytest.param(
-        reads, file, name,
-        id=f"{words} {number}-{file}-{name}",
-        marks=() if name in SHORT and position == 0 else pytest.mark.slow,
-    )
-    for words, lines in COMMANDS.items()
-    for number, reads in enumerate(lines)
-    for position, file in enumerate(reads.reads)
-    for name, damage in DAMAGES.items()
-    if damage.applies(file) and not (reads.serves and re.search(reads.tolerates, f"{file} {name}"))
-]  # fmt: skip
-WRITERS = [
+LINES = [
     pytest.param(reads, id=f"{words} {number}")
     for words, lines in COMMANDS.items()
     for number, reads in enumerate(lines)
-    if reads.writes and reads.instead == NOTHING
 ]
+"""Every command line of the matrix."""
+
+
+def _cells() -> Iterator[Any]:
+    """Every file and damage of every command line. The short form has `SHORT` of each line, others for each line."""
+    for at, line in enumerate(LINES):
+        [reads] = line.values
+        cells = [
+            (file, name)
+            for file in reads.reads
+            for name, damage in DAMAGES.items()
+            if damage.applies(file) and not (reads.serves and re.search(reads.tolerates, f"{file} {name}"))
+        ]
+        short = {(at + number * len(cells) // SHORT) % len(cells) for number in range(SHORT) if cells}
+        for position, (file, name) in enumerate(cells):
+            marks = () if position in short else pytest.mark.slow
+            yield pytest.param(reads, file, name, id=f"{line.id}-{file}-{name}", marks=marks)
+
+
+WRITERS = [line for line in LINES if line.values[0].writes and line.values[0].instead == NOTHING]
+ENDING = [line for line in LINES if not line.values[0].serves]
 
 
 def leaves(group: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
@@ -265,16 +310,13 @@ def test_the_matrix_holds_every_command() -> None:
     assert set(COMMANDS) == set(leaves(typer.main.get_command(app)))
 
 
-@pytest.mark.parametrize("reads", [
-    pytest.param(reads, id=f"{words} {number}")
-    for words, lines in COMMANDS.items() for number, reads in enumerate(lines) if not reads.serves
-])  # fmt: skip
+@pytest.mark.parametrize("reads", ENDING)
 def test_the_commands_succeed_on_whole_files(reads: Reads, workspace: Path) -> None:
     result = forked(command(*reads.arguments(workspace)))
     assert result.returncode == 0 or re.search(reads.instead, result.stderr), result.stdout + result.stderr
 
 
-@pytest.mark.parametrize(("reads", "file", "name"), CELLS)
+@pytest.mark.parametrize(("reads", "file", "name"), _cells())
 def test_a_hostile_input_is_one_sentence(
     reads: Reads, file: str, name: str, workspace: Path, attacks: Callable[[str, int], None]
 ) -> None:
@@ -289,6 +331,40 @@ def test_a_hostile_input_is_one_sentence(
     check(result, {target.name, target.parent.name}, {ExitStatus.USAGE})
     left = {file: size for file, size in listing(workspace).items() if file not in reads.leaves}
     assert left == before, "a failed command leaves no file"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reads", "file"),
+    [
+        pytest.param(*line.values, file, id=f"{line.id}-{file}")
+        for line in ENDING
+        for file in line.values[0].reads
+        if LEGAL.applies(file)
+    ],
+)
+def test_other_line_ends_change_nothing(
+    reads: Reads, file: str, workspace: Path, attacks: Callable[[str, int], None]
+) -> None:
+    """The output is that of the whole file."""
+    attacks("other line ends", 1)
+    expected = outputs(reads, workspace)
+    shutil.rmtree(workspace / "out")
+    (workspace / "out").mkdir()
+    LEGAL.apply(workspace / file)
+    assert outputs(reads, workspace) == expected
+
+
+def outputs(reads: Reads, workspace: Path) -> tuple[str, dict[str, bytes]]:
+    """The output of a command that must succeed, and the contents of its tables."""
+    result = forked(command(*reads.arguments(workspace)))
+    assert result.returncode == 0 or re.search(reads.instead, result.stderr), result.stdout + result.stderr
+    made = {
+        str(path.relative_to(workspace)): b"" if path.name in VARYING else path.read_bytes()
+        for path in sorted((workspace / "out").rglob("*"))
+        if path.suffix in (".jsonl", ".csv", ".parquet", ".md")
+    }
+    return re.sub(r"[0-9.]+ ?s\b|0x\w+", "", result.stdout), made
 
 
 @pytest.mark.parametrize("reads", WRITERS)

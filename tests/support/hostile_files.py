@@ -2,9 +2,11 @@
 
 import contextlib
 import ctypes
+import gzip
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -113,6 +115,21 @@ def make_workspace(root: Path) -> Path:
     write_jsonl(root / "read.jsonl", [line | {"real": True, "natural": False} for line in sheet])
     cli("keys", "add", "ana", "--file", root / "keys.json")
     scaling_study(root / "study")
+    compared = {
+        "source": "livebench-math", "response_model": "m", "response_A": "one", "response_B": "two", "label": "A>B",
+    }  # fmt: skip
+    write_jsonl(
+        root / "judgebench" / "data.jsonl", [compared | {"pair_id": f"p{n}", "question": f"q{n}"} for n in range(4)]
+    )
+    write_jsonl(root / "texts.jsonl", [{"instruction": f"do {n}", "response": "text " * n} for n in range(1, 4)])
+    write_jsonl(root / "results.jsonl", [{"custom_id": "x", "response": {"status_code": 200, "body": {}}}])
+    (root / "rubric.yaml").write_text("- question: Is it right?\n  weight: 2\n- question: Is it short?\n")
+    (root / "people.csv").write_text("annotator,id,answer\nana,1,1\nben,1,0\nana,2,1\nben,2,1\n")
+    (root / "books").mkdir()
+    talk = "Ana went to the house of Ben on day {}. She saw him there, and he gave her a book that he had read."
+    (root / "books" / "one.txt").write_text("\n\n".join(talk.format(day) for day in range(40)))
+    cli("build", "cofluence", "--path", root / "books", "--out", root / "copies")
+    cli("rate", root / "votes.jsonl", "--out", root / "rating")
     judges = ["--judge", "longer", "--judge", "tiny=agentic@bundled:tiny", "--recipe", root / "recipe.yaml"]
     with contextlib.redirect_stderr(io.StringIO()):
         cli("eval", *judges, "--path", root / "data", "--limit", "2", "--out", root / "eval")
@@ -158,6 +175,23 @@ def _cut(path: Path) -> None:
     path.write_bytes(data[: max(1, len(data) * 2 // 3 - 7)])
 
 
+def _edited(edit: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(edit(path.read_bytes()))
+
+
+def _with_nan(data: bytes) -> bytes:
+    """Replaces the first value of a JSON or YAML object."""
+    value = rb"true|false|null|-?[0-9][0-9.e+-]*"
+    json_value, yaml_value = rb'("[^"\n]*": )("(?:[^"\\\n]|\\.)*"|' + value + rb")", rb"^([ -]*\w+: )(.+)$"
+    changed = re.sub(json_value, rb"\1NaN", data, count=1)
+    return changed if changed != data else re.sub(yaml_value, rb"\1.nan", data, count=1, flags=re.MULTILINE)
+
+
+def _compressed(path: Path) -> None:
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+
+
 def _in_utf16(path: Path) -> None:
     path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
 
@@ -181,10 +215,21 @@ DAMAGES = {
     "binary": Damage(_content(bytes(range(256)))),
     "UTF-16": Damage(_in_utf16, only=".json .jsonl .yaml"),
     "byte order mark": Damage(_prefixed(b"\xef\xbb\xbf"), only=".json .jsonl"),
+    "null byte": Damage(_edited(lambda data: data[: len(data) // 2] + b"\0" + data[len(data) // 2 :])),
+    "NaN": Damage(_edited(_with_nan), only=".json .jsonl .yaml"),
+    "repeated record": Damage(_edited(lambda data: data.partition(b"\n")[0] + b"\n" + data), only=".jsonl"),
+    "a line of 4 MiB": Damage(_content(b'{"a": "' + b"x" * 2**22 + b'"}\n')),
+    "gzip": Damage(_edited(gzip.compress)),
+    "gzip, with its ending": Damage(_compressed),
+    "another ending": Damage(lambda path: path.rename(path.with_suffix(".text"))),
     "200,000 levels": Damage(_content(b"[" * 200_000 + b"]" * 200_000 + b"\n")),
     "6,000 digits": Damage(_content(b'{"a": ' + b"9" * 6_000 + b"}\n")),
     "repeated key": Damage(_content(b'{"a": 1, "a": 2}\n')),
 }  # fmt: skip
+LEGAL = Damage(
+    _edited(lambda data: b"\r\n" + data.replace(b"\n", b"\r\n\r\n").rstrip(b"\r\n")), only=".json .jsonl .yaml .csv"
+)
+"""Line ends of Windows, empty lines, and no line end after the last line."""
 
 
 def listing(root: Path) -> dict[str, int]:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Collection, Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
@@ -16,7 +17,7 @@ from pydantic import BaseModel
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import dump_line
-from judge_r1.core.strict_json import BadJson, parse_model
+from judge_r1.core.strict_json import BadJson, is_torn, parse_model
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -54,12 +55,12 @@ def _bytes(path: Path) -> bytes:
 def _parse(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
     """Return the answers and the number of bytes up to the end of the last one."""
     answers, end = [], 0
-    for number, line in enumerate(data.splitlines(keepends=True), 1):
+    for number, line in enumerate(BytesIO(data), 1):
         if line.strip():
             try:
                 answers.append(parse_model(model, line, f"{path}, line {number}"))
             except BadJson as error:
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") and is_torn(line, model):
                     break
                 raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
         end += len(line)

@@ -66,6 +66,19 @@ def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path) -> None:
         AnswerLog(path)
 
 
+@pytest.mark.parametrize(
+    "content", [b"\x1f\x8b\x08", b"my notes", b'{"case_id": "c1", "context": "An', b'{"round": 3}']
+)
+def test_a_file_of_another_kind_is_not_overwritten(content: bytes, tmp_path: Path) -> None:
+    """Only the beginning of an answer is a line that a kill has cut."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(content)
+    for read in (read_answers, AnswerLog):
+        with pytest.raises(AnswerFileError, match="line 1"):
+            read(path)
+    assert path.read_bytes() == content
+
+
 def test_two_audits_cannot_write_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     with AnswerLog(path), pytest.raises(AnswerFileError, match="in use by another audit"):

@@ -12,7 +12,7 @@ import data_builders.teachers.batch_api as batch_module
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache, Tokens, request_key
 from data_builders.teachers.anthropic import Anthropic
-from data_builders.teachers.batch_api import BatchExport, Imported, import_batch
+from data_builders.teachers.batch_api import BatchExport, Imported, check_results, import_batch
 from data_builders.teachers.cached_teacher import CachedTeacher
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
@@ -169,3 +169,19 @@ def test_an_unreadable_result_rejects_the_file(tmp_path: Path) -> None:
         with pytest.raises(TeacherError, match=r"line 3 is no result for chat:toy .*nothing was imported"):
             import_batch(PROVIDERS[0], cache, tmp_path / "r.jsonl")
         assert cache.tokens("chat:toy", "batch") == Tokens()
+
+
+def test_a_file_without_results_is_reported(tmp_path: Path) -> None:
+    """Otherwise every request would be sent again."""
+    (tmp_path / "r.jsonl").write_bytes(b"\n")
+    with pytest.raises(TeacherError, match=r"r.jsonl has no results"):
+        check_results(tmp_path / "r.jsonl", tmp_path / "c.sqlite")
+
+
+def test_results_are_checked_before_a_cache_is_made(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"custom_id": "x"}\n')
+    with pytest.raises(TeacherError, match=r"c.sqlite does not exist: import .*r.jsonl with the cache"):
+        check_results(tmp_path / "r.jsonl", tmp_path / "c.sqlite")
+    with pytest.raises(TeacherError, match=r"/proc/self/mem cannot be read: Input/output error"):
+        check_results(Path("/proc/self/mem"), tmp_path / "c.sqlite")
+    assert not (tmp_path / "c.sqlite").exists()

@@ -4,9 +4,12 @@ import importlib
 import inspect
 import pkgutil
 
+import pytest
+from pydantic import BaseModel, ValidationError
+
 import judge_r1.core
 import judge_r1.episode
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, is_full
 
 PROGRAMMING = {
     "judge_r1.episode.parsing._RepeatedKey",
@@ -30,3 +33,16 @@ def test_all_exceptions_derive_from_judge_error() -> None:
         "judge_r1.episode.rollout.PromptTooLong",
         "judge_r1.core.yaml_config.ConfigError",
     } <= found
+
+
+class _Fields(BaseModel):
+    one: int
+    two: int
+
+
+def test_the_text_of_a_record_is_not_searched_for_a_full_disk() -> None:
+    """pydantic's message shows the input, which takes seconds for a long line and may hold any words."""
+    with pytest.raises(ValidationError, match="No space left on device") as error:
+        _Fields.model_validate_json('{"one": "No space left on device"}')
+    assert not is_full(error.value)
+    assert is_full(RuntimeError("No space left on device"))

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.strict_json import BadJson, parse_json, parse_model, read_json
+from judge_r1.core.strict_json import BadJson, is_torn, parse_json, parse_model, read_json
 
 HOSTILE = {
     "200,000 levels": (b"[" * 200_000 + b"]" * 200_000, "nested more than 200 levels"),
@@ -86,3 +86,22 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing", Path("/proc/self/mem")):
         with pytest.raises(JudgeError, match=f"{path} cannot be read: "):
             read_json(path)
+
+
+class _Line(BaseModel):
+    first: str
+    second: int = Field(alias="2nd")
+
+
+@given(first=st.text(), second=st.integers(), data=st.data())
+def test_the_beginning_of_an_object_is_a_torn_line(first: str, second: int, data: st.DataObject) -> None:
+    text = json.dumps({"first": first, "2nd": second}, ensure_ascii=False).encode("utf-8", "replace")
+    cut = data.draw(st.integers(1, len(text) - 1))
+    assert is_torn(text[:cut], _Line)
+    assert not is_torn(text)
+
+
+@pytest.mark.parametrize("text", [b"", b"[1, 2", b"notes", b"\x1f\x8b", b'{"a": 1}', b'{"a" 1', b'{"a": 1}{', b'"a'])
+def test_other_texts_are_no_torn_lines(text: bytes) -> None:
+    assert not is_torn(text)
+    assert not is_torn(b'{"third": 1, "x', _Line)

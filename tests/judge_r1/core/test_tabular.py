@@ -57,6 +57,25 @@ def test_a_folder_is_read_by_file_name(tmp_path: Path) -> None:
     assert [row.values["id"] for row in rows(tmp_path)] == ["a.jsonl", "b.jsonl"]
 
 
+@pytest.mark.parametrize("name", ["b.jsonl", "b.jsonl.gz", "b.json", "b.csv"])
+def test_an_empty_table_of_a_folder_is_an_error(name: str, tmp_path: Path) -> None:
+    """Otherwise a part of the data would be missing without a word."""
+    (tmp_path / "a.jsonl").write_text('{"x": 1}\n')
+    content = {"b.json": b"[]", "b.csv": b"x\n", "b.jsonl.gz": gzip.compress(b"\n")}.get(name, b"")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadTable, match=rf"{name} has no rows"):
+        list(rows(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a loop of links"])
+def test_a_table_that_is_no_file_is_an_error(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"x": 1}\n')
+    other = tmp_path / "b.jsonl"
+    other.mkdir() if kind == "a folder" else other.symlink_to(other)
+    with pytest.raises(BadTable, match=r"b.jsonl cannot be read"):
+        list(rows(tmp_path))
+
+
 def test_splits_and_the_data_subfolder(tmp_path: Path) -> None:
     write(tmp_path / "notes.json", [{"id": 9}])
     write(tmp_path / "data" / "filtered-00000-of-00002-abc.parquet", [{"id": 1}])

@@ -4,9 +4,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from judge_r1.cli import app
 from judge_r1.episode.case_index import BM25, TOKEN, build_index, fill_index, new_retriever, searches_vectors
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import batch_search
@@ -67,3 +70,9 @@ def test_a_server_needs_no_index_here_and_no_client_without_searches(tmp_path: o
     assert build_index(tmp_path, there) is None  # type: ignore[arg-type]
     assert fill_index(new_retriever(TEXTS, there), TEXTS) is None
     assert isinstance(new_retriever(TEXTS, config("http://127.0.0.1:9", search=False)), Retriever)
+
+
+def test_a_server_cannot_be_indexed_from_here(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["index", str(tmp_path), "--retriever", "http://127.0.0.1:9"])
+    assert done.exit_code == 2
+    assert "http://127.0.0.1:9 is a server, which has an index of its own" in done.output

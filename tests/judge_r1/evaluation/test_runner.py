@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import gzip
 import io
 import json
 import os
@@ -126,6 +127,16 @@ def test_traces_cut_at_any_byte_can_be_resumed(
     assert (outcomes, (tmp_path / "traces.jsonl").read_bytes()) == unbroken
     assert len(judge.requested) == len(PAIRS) - whole[:cut].count(b"\n")
     assert ("torn" in said) == (whole[:cut][-1:] not in (b"", b"\n"))
+
+
+def test_a_file_of_another_kind_is_not_cut(tmp_path: Path) -> None:
+    run(tmp_path)
+    traces = tmp_path / "traces.jsonl"
+    packed = gzip.compress(traces.read_bytes())
+    traces.write_bytes(packed)
+    with pytest.raises(JudgeError, match=r"traces.jsonl: its last line is no trace"):
+        run(tmp_path, ScriptedJudge(), resume=True)
+    assert traces.read_bytes() == packed
 
 
 def test_panels_share_a_folder_and_a_torn_line_affects_only_its_panel(tmp_path: Path) -> None:

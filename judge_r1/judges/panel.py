@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judge_r1.episode.config import recipe_episode
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.runners.thread import ThreadJudge
@@ -89,7 +88,7 @@ def loads_model(member: str) -> bool:
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
-    """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName, ConfigError."""
+    """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName."""
     entry, build = _chosen(text, build)
     return entry.make(build)
 
@@ -108,8 +107,6 @@ def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     _, kind, options, backend = parse_spec(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
-    if build.recipe:
-        recipe_episode(build.recipe)  # a judge without episodes does not read it, and a wrong file is an error
     entry = _entry(text)
     if entry.needs_backend and not entry.of_judge and is_local(backend):
         check_name(backend)  # before the judge imports torch

@@ -139,7 +139,10 @@ COMMANDS = {
     "eval": [
         Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
         Reads(f"eval --benchmark rankjudge --path @talks --out {OUT}", TALKS),
-        Reads(f"eval --judge longer --path @data --recipe @recipe.yaml --out {OUT}", ("recipe.yaml",)),
+        Reads(
+            f"eval --judge agentic@bundled:tiny --recipe @recipe.yaml --path @data --limit 1 --out {OUT}",
+            ("recipe.yaml",),
+        ),
         Reads(
             f"eval --judge longer --benchmark judgebench --path @judgebench --out {OUT}",
             ("judgebench", "judgebench/data.jsonl"), tolerates="data.jsonl (byte order mark|gzip, with its ending)",
@@ -216,14 +219,17 @@ COMMANDS = {
         )
     ],
     "rate": [
-        Reads(f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",), tolerates="votes.jsonl byte order mark"),
+        Reads(
+            f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",),
+            tolerates="votes.jsonl (byte order mark|repeated record)",
+        ),
         Reads(f"rate @votes.jsonl --scale @rating --out {OUT}", ("rating", "rating/items.jsonl")),
         Reads(f"rate @votes.jsonl --compare @rating --out {OUT}", ("rating", "rating/rating.json")),
     ],
     "select": [Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read")],
     "serve": [
         Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True),
-        Reads("serve --judge longer --port 0 --recipe @recipe.yaml", ("recipe.yaml",), serves=True),
+        Reads("serve --judge agentic@bundled:tiny --port 0 --recipe @recipe.yaml", ("recipe.yaml",), serves=True),
     ],
     "search": [Reads("search @cases.jsonl burst --retriever bm25", ("cases.jsonl",))],
     "index": [

@@ -14,7 +14,7 @@ from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
 from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
 from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.partial_files import file_name
+from judge_r1.core.partial_files import file_names
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
 from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
@@ -79,12 +79,12 @@ def checklist_benchmark(
 
     def published(results: Sequence[ItemResult]) -> dict[str, list[dict[str, Any]]]:
         files: dict[str, list[dict[str, Any]]] = {}
+        systems, groups = file_names(entry.system for entry in entries), file_names(entry.group for entry in entries)
         for result in results:
             entry = by_id[result.item_id]
             if isinstance(result.verdict, ChecklistVerdict):
-                files.setdefault(f"{file_name(entry.system)}/{file_name(entry.group)}{suffix}", []).append(
-                    _row(entry, result.verdict)
-                )
+                file = f"{systems[entry.system]}/{groups[entry.group]}{suffix}"
+                files.setdefault(file, []).append(_row(entry, result.verdict))
         return files
 
     return LoadedBenchmark(

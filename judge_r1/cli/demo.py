@@ -16,7 +16,7 @@ from rich.table import Table
 from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
-from judge_r1.models.hub import ModelUnavailable
+from judge_r1.models.pretrained import ModelUnavailable
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.shipped_recipes import recipes_folder

@@ -5,8 +5,10 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +22,17 @@ def file_name(text: str) -> str:
     """A text from outside as the name of a file or folder: other characters than letters, digits and `_ + . -` become
     `_`, and a name never starts with a dot."""
     return re.sub(r"^\.+|[^\w+.-]", "_", text) or "_"
+
+
+def file_names(texts: Iterable[str]) -> dict[str, str]:
+    """The name of each text as a file or folder. Where two texts would have one name, those that `file_name` changes
+    get a hash."""
+    names = {text: file_name(text) for text in texts}
+    counts = Counter(names.values())
+    return {
+        text: name if text == name or counts[name] == 1 else f"{name}-{sha256(text.encode()).hexdigest()[:8]}"
+        for text, name in names.items()
+    }
 
 
 def open_partial(path: Path) -> BinaryIO:

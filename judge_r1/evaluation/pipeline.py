@@ -12,7 +12,7 @@ from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
-from judge_r1.core.partial_files import file_name
+from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
 from judge_r1.evaluation.invalid_answers import invalid_warning
@@ -132,9 +132,10 @@ class Evaluation:
             if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
         outcomes = {OUTCOMES: (dump_line(result) for results in panels.values() for result in results)}
+        folders = file_names(judged)
         for name, found in judged.items():
             for file, rows in self.benchmark.published(found).items():
-                write_jsonl(self.out / JUDGEMENTS / file_name(name) / file, map(dict, rows))
+                write_jsonl(self.out / JUDGEMENTS / folders[name] / file, map(dict, rows))
         _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes, brief=brief)
         if self.errors:
             raise _together(self.errors)

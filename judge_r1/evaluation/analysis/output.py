@@ -15,7 +15,9 @@ def write_analysis(
     out: Path, kind: str, data: Any, grids: Sequence[Grid], figures: Sequence[Figure] = ()
 ) -> list[Path]:
     """Writes `out`/KIND.json, KIND.md and its figures; returns all paths."""
-    images = [out / f"{kind}-{_name(figure.title)}.svg" for figure in figures]
+    names = [_name(figure.title) for figure in figures]
+    numbers = [names[:at].count(name) + 1 for at, name in enumerate(names)]
+    images = [out / f"{kind}-{name}{f'-{n}' if n > 1 else ''}.svg" for name, n in zip(names, numbers, strict=True)]
     text = [f"### {grid.title}\n\n{markdown(grid)}" for grid in grids]
     for path, figure in zip(images, figures, strict=True):
         write_atomic(path, [standalone(figure)])

@@ -15,8 +15,8 @@ from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.judges.search import new_searcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.hub import ModelUnavailable
 from judge_r1.models.openai_completions import CompletionsModel
+from judge_r1.models.pretrained import ModelUnavailable
 
 
 class TokenJudge:

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import parse_json
-from judge_r1.models.hub import ModelUnavailable, resolve
+from judge_r1.models.hub import resolve
+from judge_r1.models.pretrained import ModelUnavailable
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
 """Dense decoders that the formulas below cover. A test compares them with transformers' counts."""

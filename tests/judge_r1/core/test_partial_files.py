@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, write_json
-from judge_r1.core.partial_files import open_partial, remove_partial_files, staged_folder
+from judge_r1.core.partial_files import file_name, file_names, open_partial, remove_partial_files, staged_folder
 
 WRITE = """
 import sys
@@ -96,3 +98,24 @@ def test_staged_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
         assert (tmp_path / "old").read_text() == "1"
     assert (names(tmp_path), (tmp_path / "old").read_text()) == (["old", "sub"], "2\n")
     assert names(tmp_path / "sub") == ["new"]
+
+
+TEXTS = st.sampled_from(["a b", "a_b", "a/b", "A b", "案件", ".", "..", "", "_"]) | st.text(max_size=4)
+
+
+@given(st.lists(TEXTS, unique=True))
+def test_different_texts_have_different_file_names(texts: list[str]) -> None:
+    names = file_names(texts)
+    assert list(names) == texts
+    assert len(set(names.values())) == len(texts)
+    for text, name in names.items():
+        assert name not in ("", ".", "..")
+        assert "/" not in name
+        assert name == file_name(text) or name.startswith(f"{file_name(text)}-")
+
+
+def test_a_text_that_is_a_file_name_keeps_it() -> None:
+    assert file_names(["gpt 4", "other 5"]) == {"gpt 4": "gpt_4", "other 5": "other_5"}
+    names = file_names(["gpt/4", "gpt_4"])
+    assert names["gpt_4"] == "gpt_4"
+    assert names["gpt/4"].startswith("gpt_4-")

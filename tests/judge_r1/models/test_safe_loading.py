@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import judge_r1
-from judge_r1.models.hub import ModelUnavailable, load_model
+from judge_r1.models.hub import load_model
+from judge_r1.models.pretrained import ModelUnavailable
 
 ROOT = Path(judge_r1.__file__).parents[1]
 SOURCES = [path for package in ("judge_r1", "data_builders", "retrieval") for path in (ROOT / package).rglob("*.py")]

@@ -35,3 +35,10 @@ def test_analysis_is_written_as_json_markdown_and_svg(tmp_path: Path) -> None:
     assert page.startswith("### A title\n\n| judge ")
     assert "![Of bars & more](kind-of-bars-more.svg)" in page
     assert "Read it so." in page
+
+
+def test_figures_with_one_title_are_separate_files(tmp_path: Path) -> None:
+    """As are titles whose letters a file name cannot have, such as names of judges in another script."""
+    figures = [figure()._replace(title=title) for title in ("案", "件", "x")]
+    paths = write_analysis(tmp_path, "kind", {}, [], figures)
+    assert [path.name for path in paths[2:]] == ["kind-.svg", "kind--2.svg", "kind-x.svg"]

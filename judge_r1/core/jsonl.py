@@ -71,11 +71,11 @@ def offsets_by_id(path: Path, field: str) -> dict[str, int]:
 
 
 def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
-    """The lines at these byte offsets of a file, each with its line feed."""
+    """The lines at these byte offsets of a file, each with a line feed."""
     with _open(path) as file:
         for offset in offsets:
             file.seek(offset)
-            yield file.readline().decode().rstrip("\n") + "\n"
+            yield file.readline().decode().rstrip("\r\n") + "\n"
 
 
 def dump_line(record: BaseModel | dict[str, Any]) -> str:

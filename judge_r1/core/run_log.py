@@ -42,7 +42,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise read_error(path, error) from None
     for number, line in enumerate(lines, 1):
-        if not line:
+        if not line.strip():
             continue
         try:
             row = parse_json(line, path)

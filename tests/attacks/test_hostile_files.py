@@ -37,13 +37,17 @@ VARYING = ("metrics.jsonl", "traces.jsonl")
 """Files with measured times."""
 SKIPPED = 99
 GONE = "gzip, with its ending|another ending"
-NO_REPORT = f"build.json (missing|wrong type, a folder|other schema|a list|a number|a loop of links|{GONE})"
+NO_REPORT = (
+    f"build.json (missing|wrong type, a folder|other schema|a list|a number|a line of 4 MiB|a loop of links|{GONE})"
+)
 """A folder without a report of `build` holds pairs."""
 ABSENT = f"(missing|a loop of links|{GONE})"
 NO_METRICS = f"metrics.jsonl (missing|empty|truncated|a loop of links|repeated record|{GONE})"
 """A run that has not logged a step has no metrics. A kill may cut the last line, and a resumed step is logged again."""
 NO_SUMMARY = f"eval/summary.json {ABSENT}"
 """The analyses take the benchmark of the summary, or LRBench without one."""
+OTHER_JUDGE = f"{NO_SUMMARY}|traces.jsonl repeated record"
+"""The first vote is one of another judge."""
 NOTHING = "$^"
 """A pattern that matches no text."""
 TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
@@ -89,7 +93,7 @@ COMMANDS = {
     ],
     "validate": [
         Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml")),
-        Reads("validate @talks", TALKS),
+        Reads("validate @talks", TALKS, tolerates="documents.jsonl empty"),
     ],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
     "audit shortcuts": [
@@ -171,7 +175,7 @@ COMMANDS = {
     "fit-weights": [
         Reads(
             f"fit-weights @annotations.jsonl --resamples 0 --out {OUT}.json", ("annotations.jsonl",),
-            tolerates="annotations.jsonl byte order mark",
+            tolerates="annotations.jsonl (byte order mark|repeated record)",
         )
     ],
     "agreement": [
@@ -183,7 +187,10 @@ COMMANDS = {
     ],
     "replay": [Reads(f"replay {JUDGED}", (*EVALUATION, *PAIRS))],
     "calibrate": [
-        Reads(f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",)),
+        Reads(
+            f"calibrate @confidences.jsonl --out {OUT}", ("confidences.jsonl",),
+            tolerates="confidences.jsonl repeated record",
+        ),
         Reads(
             f"calibrate @eval --judge-name tiny --out {OUT}", (*EVALUATION, "eval/outcomes.jsonl"),
             instead="has no confidence by token",
@@ -191,13 +198,13 @@ COMMANDS = {
     ],
     "analyse attention": [
         Reads(
-            f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), NO_SUMMARY,
+            f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), OTHER_JUDGE,
             instead="no decision",
         )
     ],
     "analyse reasoning": [
         Reads(
-            f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), NO_SUMMARY,
+            f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), OTHER_JUDGE,
             instead="no valid answer",
         )
     ],
@@ -332,7 +339,8 @@ def test_a_hostile_input_is_one_sentence(
     attacks(f"hostile file: {name}", 1)
     result = forked(command(*reads.arguments(workspace)), timeout_s=60)
     tolerated = re.search(reads.tolerates, f"{file} {name}")
-    if tolerated and (result.returncode == 0 or re.search(reads.instead, result.stderr)):
+    fine = result.returncode in (ExitStatus.OK, ExitStatus.INVALID_DATA)
+    if tolerated and (fine or re.search(reads.instead, result.stderr)):
         return
     check(result, {target.name, target.parent.name}, {ExitStatus.USAGE})
     left = {file: size for file, size in listing(workspace).items() if file not in reads.leaves}
@@ -346,7 +354,7 @@ def test_a_hostile_input_is_one_sentence(
         pytest.param(*line.values, file, id=f"{line.id}-{file}")
         for line in ENDING
         for file in line.values[0].reads
-        if LEGAL.applies(file)
+        if LEGAL.applies(file) and "keys add" not in line.id  # which prints another key each time
     ],
 )
 def test_other_line_ends_change_nothing(
@@ -354,9 +362,10 @@ def test_other_line_ends_change_nothing(
 ) -> None:
     """The output is that of the whole file."""
     attacks("other line ends", 1)
+    copy = shutil.copytree(workspace, workspace.with_name("copy"), symlinks=True)
     expected = outputs(reads, workspace)
-    shutil.rmtree(workspace / "out")
-    (workspace / "out").mkdir()
+    shutil.rmtree(workspace)
+    copy.rename(workspace)
     LEGAL.apply(workspace / file)
     assert outputs(reads, workspace) == expected
 

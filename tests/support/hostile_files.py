@@ -182,7 +182,7 @@ def _edited(edit: Callable[[bytes], bytes]) -> Callable[[Path], object]:
 def _with_nan(data: bytes) -> bytes:
     """Replaces the first value of a JSON or YAML object."""
     value = rb"true|false|null|-?[0-9][0-9.e+-]*"
-    json_value, yaml_value = rb'("[^"\n]*": )("(?:[^"\\\n]|\\.)*"|' + value + rb")", rb"^([ -]*\w+: )(.+)$"
+    json_value, yaml_value = rb'("[^"\n]*": ?)("(?:[^"\\\n]|\\.)*"|' + value + rb")", rb"^([ -]*\w+: )(.+)$"
     changed = re.sub(json_value, rb"\1NaN", data, count=1)
     return changed if changed != data else re.sub(yaml_value, rb"\1.nan", data, count=1, flags=re.MULTILINE)
 
@@ -226,9 +226,7 @@ DAMAGES = {
     "6,000 digits": Damage(_content(b'{"a": ' + b"9" * 6_000 + b"}\n")),
     "repeated key": Damage(_content(b'{"a": 1, "a": 2}\n')),
 }  # fmt: skip
-LEGAL = Damage(
-    _edited(lambda data: b"\r\n" + data.replace(b"\n", b"\r\n\r\n").rstrip(b"\r\n")), only=".json .jsonl .yaml .csv"
-)
+LEGAL = Damage(_edited(lambda data: data.replace(b"\n", b"\r\n\r\n").rstrip(b"\r\n")), only=".json .jsonl .yaml .csv")
 """Line ends of Windows, empty lines, and no line end after the last line."""
 
 

@@ -108,7 +108,7 @@ class Tail:
             raise read_error(self.path, error) from None
         lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
         self._offset, self._end = self._offset + len(lines), (self._end + lines)[-64:]
-        for line in filter(None, lines.split(b"\n")):
+        for line in filter(bytes.strip, lines.split(b"\n")):
             row = checked_row(parse_json(line, self.path), str(self.path))
             self.history.add(row)
             if not before.contains(row):

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.adapters import write_merged

@@ -8,7 +8,7 @@ from judge_r1.core.principles import NUMBERS, PRINCIPLES
 _NAMES = re.compile("|".join(rf"({p.name.replace(' and ', ' (?:and|&) ')})" for p in PRINCIPLES), re.IGNORECASE)
 _BREAK = re.compile(r"[,;/|\n&+]|\band\b", re.IGNORECASE)
 _NAMED = re.compile(
-    r"\W*(?:violated\W+)?(?:principles?\W*)?(?:no\W*)?p?\s*([1-6])(?:\.0)?(?:\W+p?\1)?\W*(?:[:(–—-].*)?",
+    r"\W*(?:violated\W+)?(?:principles?\W*)?(?:no\W*)?p?\s*([1-6])(?:\.0)?(?:\W+p?\1)?\W*(?:[:(–—-](?!\s*\d).*)?",
     re.IGNORECASE | re.DOTALL,
 )
 """One principle, with its name as a second number, and with what is said of it."""

@@ -21,7 +21,7 @@ _CLASSES = ('"', "'", "\u201c\u201d\u201e\u201f", "\u2018\u2019\u201a\u201b")
 """Quotes that close each other: what is typed straight, and what is typed curly."""
 _CLASS = {quote: quotes for quotes in _CLASSES for quote in quotes}
 _QUOTES = re.compile(rf"\\.|[{''.join(_CLASS)}]", re.DOTALL)
-_AFTER_TEXT = re.compile(r"[\s\u200b\ufeff]*[,:}\]]")
+_AFTER_TEXT = re.compile(rf"{_SPACE.pattern}[,:}}\]]")
 _OBJECT = re.compile(rf"\{{(?=[\s\u200b\ufeff]*[A-Za-z_}}/{''.join(_CLASS)}])")
 """The start of what may be an object: a key, a comment or the end follows."""
 _MAX_DEPTH = 100

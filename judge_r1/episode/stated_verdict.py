@@ -9,19 +9,23 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
+from unicodedata import normalize
 
 from judge_r1.core.verdicts import Comparison
 from judge_r1.episode.readable_json import Repeated, readable_objects
 
 _SIDE = r"(?:(?:reasoning|answer|response|candidate|assistant|option|analysis|review|conversation)\s+)?([AB])"
 _SIGN = r"(>{1,2}|<{1,2}|[≻≺＞＜]|&[gl]t;)"
-_COMPARED = re.compile(rf"(?<![\w<>&]){_SIDE}\s*{_SIGN}\s*{_SIDE}(?![\w<>])", re.IGNORECASE)
+_COMPARED = re.compile(
+    rf"(?<![\w<>&])(?<!\w[<>]\s)(?<!\w\s[<>]\s){_SIDE}\s*{_SIGN}\s*{_SIDE}(?![\w<>]|\s[<>]\s*\w)", re.IGNORECASE
+)
 _BETTER = re.compile(
     rf"\W*{_SIDE}(?:\s+(?:is|wins)\b)?(?:\s+the)?(?:\s+(?:better|best|stronger|winner|preferred))?(?:\s+one)?\W*",
     re.IGNORECASE,
 )
 _KEY = re.compile(r"comparison\W{1,9}(?=\w)", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
+_LISTED = re.compile(r"\bviolated[ _]principles?\b\W*(?:\[[^\]]*\]|[\d, ]*)", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.?|example(?: output| answer)?|template)\W*$", re.IGNORECASE)
 
 _NEAR = 200
@@ -38,17 +42,37 @@ _DECIDED = re.compile(
     r"|prefer|pick|say)\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:if|unless|suppose)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:\b(?:if|unless|suppose)\b|^\W*(?:assuming|supposing|provided|were|had|should)\b)"
+    r"(?!.*\b(?:so|therefore|thus|hence)\b)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:\b(?:cannot|never|nobody|no one|hardly)|n['’]t)\b.{0,12}\b(?:say|think|believe|claim|conclude|agree|argue)\b"
+    r"|\b(?:wrong|false|incorrect|untrue|mistaken|unfair)\s+(?:to|that)\b",
+    re.IGNORECASE,
+)
+_WHOLE = (
+    r"(?!(?:all|every|each|overall|general|total|sum|both|my|these|this|the (?:whole|end|following|reasons?)"
+    r"|a (?:wide|small|clear|narrow|lot)|far|balance|confidence|conclusion|summary|short|reflection|fact)\b)"
+)
+_RESPECT = re.compile(
+    rf"\W*(?:(?:on|in|for|by)\s+{_WHOLE}\w+(?: alone)?"
+    rf"|(?:regarding|concerning|in terms of|as to|as for|with (?:regard|respect) to)\s+{_WHOLE}[^,:]*)[,:]?\W*",
+    re.IGNORECASE,
+)
+"""A sentence that compares in one respect: "In style, A>B"."""
 _CONCEDED = re.compile(
     r"\b(?:although|though|while|even|despite|whereas|granted|not|neither|than|whether|either|format|example"
     r"|such as)\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\W{0,3}(?:not|if|when|iff|unless|would|could|might|may|only if|means?|stands for|indicates?)\b"
-    r"|\s+(?:in|on|for|by|with|regarding|concerning|as to|at)\s+(?!(?:all|every|each|overall|general|total|sum|both|my"
-    r"|these|this|the (?:whole|end|following|reasons?)|a (?:wide|small|clear|narrow|lot)|far|balance|confidence"
-    r"|conclusion)\b)",
+    r"[^\w.!?;]{0,3}(?:not|if|when|iff|unless|would|could|might|may|only (?:if|when|where)|as long as|provided|assuming"
+    r"|means?|stands for|indicates?|cannot|can['’]t|(?:do|does|is)(?:n['’]t| not)"
+    r"|(?:is|was|seems) (?:wrong|false|incorrect|untrue|mistaken))\b"
+    r"|\W{0,2}\?"
+    rf"|\s+(?:in|on|for|by|with|regarding|concerning|as to|at)\s+{_WHOLE}",
     re.IGNORECASE,
 )
 _OWN, _SAID, _PLAIN, _SHOWN, _NONE = 4, 3, 2, 1, 0
@@ -72,8 +96,11 @@ class Stated(NamedTuple):
 
 def compared(value: Any) -> Comparison | None:
     """The comparison in a value such as `A>B`, `B < A`, `Answer A > Answer B` or `A is better`; None for others."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if not isinstance(value, str):
         return None
+    value = normalize("NFKC", value)
     found = {_direction(match) for match in _COMPARED.finditer(value[:_NEAR])}
     if found:
         starts = _COMPARED.match(value.lstrip(" \n\t*_`'\"[("))
@@ -135,12 +162,12 @@ def stated_in_words(text: str, lists: Sequence[int] = ()) -> Stated | None:
 
 
 def _last(text: str, found: Sequence[Stated]) -> Stated:
-    """The last one, unless the one before it says the opposite without a word between them."""
+    """The last one, unless the one before it says the opposite without a word between them, lists aside."""
     *_, last = found
     before = next((one for one in reversed(found[:-1])), None)
     if before is None or None in (before.comparison, last.comparison) or before.comparison == last.comparison:
         return last
-    between = _FENCE.sub("", text[before.end : last.start][:_NEAR])
+    between = _LISTED.sub("", _FENCE.sub("", text[before.end : last.start][:_NEAR]))
     if re.search(r"\w", between):
         return last
     return last._replace(comparison=None, problem="contradiction")
@@ -173,7 +200,9 @@ def _rank(text: str, mentions: Sequence[re.Match[str]], number: int) -> int:
     before, after = text[begun : match.start()], text[match.end() : match.end() + _NEAR].partition("\n")[0]
     sentence = re.split(r"[.!?;](?!\w)", before)[-1]
     clause = re.split(r"[,:]|\b(?:so|therefore|thus|hence)\b", sentence, flags=re.IGNORECASE)[-1]
-    if _OPEN.match(after) or _CONDITION.search(sentence) or _CONCEDED.search(clause):
+    if _OPEN.match(after) or _CONDITION.search(sentence) or _CONCEDED.search(clause) or _DENIED.search(sentence):
+        return _NONE
+    if _RESPECT.fullmatch(sentence):
         return _NONE
     above = text[max(0, begun - _NEAR) : begun].rstrip()
     if _EXAMPLE.search(above) or _EXAMPLE.search(before):

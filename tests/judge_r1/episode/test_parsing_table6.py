@@ -78,12 +78,22 @@ def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers
         ("violated_principles: [2]", "bad_comparison"),
         ("A>A\nviolated_principles: [2]", "bad_comparison"),
         ("A>B>A\nviolated_principles: [2]", "bad_comparison"),
+        ("A > B > A\nviolated_principles: [2]", "bad_comparison"),
+        ("It is wrong to say that A>B.", "bad_comparison"),
+        ("I cannot say that A>B.", "bad_comparison"),
+        ("A>B is wrong.\nviolated_principles: [1]", "bad_comparison"),
+        ("The claim 'A>B' does not hold.\nviolated_principles: [1]", "bad_comparison"),
+        ("Is A>B? Yes.", "bad_comparison"),
+        ("Assuming that the facts hold, A>B.", "bad_comparison"),
+        ("A>B only when the date is right", "bad_comparison"),
+        ("In terms of style, A>B. On length A>B.", "bad_comparison"),
         ("A>B if A is better and A<B if B is better.", "bad_comparison"),
         ("If the dose were right, A>B.", "bad_comparison"),
         ("A > B in length, B > A in style.", "bad_comparison"),
         ("A>B\nA<B\nviolated_principles: [2]", "contradiction"),
         ("First A>B came to mind. Then B>A.", "contradiction"),
         ("A>B\nviolated_principles: [2]\nNo: A<B", "contradiction"),
+        ("A>B\nviolated_principles: [1]\nA<B\nviolated_principles: [2]", "contradiction"),
     ],
 )
 def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
@@ -106,6 +116,9 @@ def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
         "A<B\nviolated_principles: [2]\nA>B if A is better and A<B if B is better.",
         "A<B\nviolated_principles: [2]\nFor example:\nA>B\nviolated_principles: [3, 5]",
         "A<B\nviolated_principles: [2]\n\nSo A>B would be wrong.",
+        "A<B. If A had the right dose, it would win.\nviolated_principles: [2]",
+        "In terms of style, A>B. In terms of facts, B>A. On balance B>A.\nviolated_principles: [2]",
+        "A>B? No.\nA<B\nviolated_principles: [2]",
     ],
 )
 def test_the_last_complete_unconditional_verdict_counts(written: str) -> None:

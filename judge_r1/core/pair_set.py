@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar, overload
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import name_below
 from judge_r1.core.jsonl import lines_at, offsets_by_id, read_jsonl, read_with_offsets
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
@@ -199,7 +200,7 @@ def _cases_file(folder: Path) -> Path:
     if not known and (others := sorted(file.name for file in folder.glob("*.jsonl"))):
         raise JudgeError(
             f"{folder} holds {', '.join(others)} and no {CASES_FILE}: give a folder of cases and pairs of reasonings "
-            "(`judge-r1 validate` and `export` read every type of data set)"
+            f"(`judge-r1 validate` and `export` read every type of data set){name_below(folder, CASES_FILE)}"
         )
     return path
 

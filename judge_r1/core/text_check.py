@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from reprlib import repr
+from unicodedata import normalize
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import DOMAIN
@@ -47,14 +48,18 @@ def check_domain(domain: str) -> None:
 
 
 def check_spelling(names: Iterable[str], kind: str) -> None:
-    """Checks that no two different names differ in white space alone; `kind` is their plural. Raises BadText."""
+    """Checks that no two different names look alike: they differ in white space alone, or in characters that are not
+    seen, such as an accent in two code points. `kind` is their plural. Raises BadText."""
     spelled: dict[str, str] = {}
     for name in names:
-        first = spelled.setdefault(" ".join(name.split()), name)
+        seen = "".join(letter for letter in normalize("NFC", name) if letter.isprintable() or letter.isspace())
+        first = spelled.setdefault(" ".join(seen.split()), name)
         if first != name:
+            in_space = first.split() == name.split()
+            where, shown = ("white space", repr) if in_space else ("unseen characters", ascii)
             raise BadText(
-                f"the {kind} {first[:80]!r} and {name[:80]!r} differ in white space alone: give them one name, or "
-                "different ones"
+                f"the {kind} {shown(first[:80])} and {shown(name[:80])} differ in {where} alone: give them one name, "
+                "or different ones"
             )
 
 

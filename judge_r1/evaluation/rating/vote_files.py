@@ -95,6 +95,7 @@ def read_votes(
                     f"{'before' if before == source else before}: give the judges different names, or leave one of the "
                     "two out"
                 )
+            _check_cluster(found, vote, source)
             if before == source:
                 found.repeated[source] += 1
     check_spelling(found.answers, "judges")
@@ -105,11 +106,7 @@ def read_votes(
 
 
 def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> None:
-    if found.clusters.setdefault(vote.item, vote.cluster) != vote.cluster:
-        both = f"{found.clusters[vote.item]!r} and {vote.cluster!r}"
-        raise JudgeError(
-            f"{path}: item {vote.item!r} has two clusters, {both}: evaluate again what an older version evaluated"
-        )
+    _check_cluster(found, vote, path)
     found.labels.setdefault(vote.item, {}).update(vote.labels)
     found.answers[vote.judge] += 1
     if vote.tokens is not None:
@@ -121,6 +118,14 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
         if on_invalid == "drop":
             return
     found.votes.append((vote.judge, vote.item, vote.score or 0.0))
+
+
+def _check_cluster(found: Votes, vote: RatedVote, path: Path) -> None:
+    if (cluster := found.clusters.setdefault(vote.item, vote.cluster)) != vote.cluster:
+        raise JudgeError(
+            f"{path}: item {vote.item!r} has two clusters, {cluster!r} and {vote.cluster!r}: evaluate again what an "
+            "older version evaluated"
+        )
 
 
 def _sources(path: Path) -> list[Path]:

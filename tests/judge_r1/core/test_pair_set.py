@@ -75,6 +75,10 @@ def test_another_type_of_data_set_is_named(tmp_path: Path) -> None:
     for read in (load_pairs, open_pairs):
         with pytest.raises(JudgeError, match=r"holds documents.jsonl, manipulations.jsonl and no cases.jsonl: give"):
             read(tmp_path)
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / CASES_FILE).touch()
+    with pytest.raises(JudgeError, match=r"; folders with cases.jsonl below .*: .*below$"):
+        open_pairs(tmp_path)
 
 
 @pytest.mark.parametrize("missing", [CASES_FILE, PAIRS_FILE])

@@ -275,6 +275,19 @@ def test_a_contradicting_vote_in_one_file_is_an_error(other: float | None, tmp_p
         read_votes([path])
 
 
+def test_a_repeated_vote_with_another_cluster_is_an_error(tmp_path: Path) -> None:
+    row: dict[str, object] = {"judge": "a", "item": "i", "score": 1, "cluster": "c"}
+    with pytest.raises(JudgeError, match="item 'i' has two clusters, 'c' and 'd'"):
+        read_votes([write_votes(tmp_path / "v.jsonl", [row, {**row, "cluster": "d"}])])
+
+
+@pytest.mark.parametrize("other", ["cafe\u0301", "caf\u00e9\u200b"])
+def test_names_that_look_alike_are_an_error(other: str, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"judge": judge, "item": "i", "score": 1} for judge in ("caf\u00e9", other)]
+    with pytest.raises(JudgeError, match=r"the judges 'caf\\xe9' and .* differ in unseen characters alone"):
+        read_votes([write_votes(tmp_path / "v.jsonl", rows)])
+
+
 @pytest.mark.parametrize(("judge", "item", "kind"), [("a ", "i", "judges"), ("a", "i\u00a0", "items")])
 def test_names_that_differ_in_white_space_alone_are_an_error(judge: str, item: str, kind: str, tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"judge": j, "item": i, "score": 1} for j, i in (("a", "i"), (judge, item))]

@@ -5,9 +5,9 @@
                    `passage_words` is optional: another number than the server's is refused
     GET  /healthz  {"ready": true, "waiting": 0, "answered": …, …}; needs no token
 
-Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid (no key may be repeated),
-401 without the token, 413 for a body over the limit, 503 with `Retry-After` if too many searches wait or the server is
-closing, and 504 for a search that takes too long.
+Errors are `{"error": name, "message": sentence}`: 400 and 422 for a request that is not valid (no key, Host or
+Authorization may be repeated), 401 without the token, 413 for a body over the limit, 503 with `Retry-After` if too
+many searches wait or the server is closing, and 504 for a search that takes too long.
 """
 
 import asyncio
@@ -33,6 +33,8 @@ MAX_SECONDS = 300.0
 MAX_DISCARDED, DISCARD_S = 16 * 2**20, 2.0
 """Bytes and seconds of a body that is read only so that the client gets the answer."""
 RETRY_S = 1
+_ONCE = ("Host", "Authorization")
+"""Headers that a proxy in front of the server may read differently if they are repeated."""
 _log = logging.getLogger(__name__)
 
 
@@ -81,6 +83,8 @@ def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
     """The app over a queue. With `token`, every search must send it as `Authorization: Bearer TOKEN`."""
 
     async def search(request: Request) -> Response:
+        if twice := next((name for name in _ONCE if len(request.headers.getlist(name)) > 1), None):
+            return _error(400, "BadRequest", f"the header {twice} is repeated: send it once")
         if token is not None and not _authorized(request, token):
             return _error(401, "Unauthorized", "a token is required: send it as `Authorization: Bearer TOKEN`")
         try:

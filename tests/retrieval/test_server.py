@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPConnection
 
 import httpx
 import pytest
@@ -109,6 +110,20 @@ def test_an_invalid_body_is_refused_with_a_sentence(body: bytes, status: int) ->
         answer = httpx.post(f"{url}/search", content=body)
         assert answer.status_code == status
         assert len(answer.json()["message"]) > 10
+
+
+@pytest.mark.parametrize("name", ["Host", "Authorization"])
+def test_a_repeated_header_is_refused(name: str) -> None:
+    """A proxy in front of the server may read the other one."""
+    with running(bm25(), token="secret") as (url, _):
+        connection = HTTPConnection(url.removeprefix("http://"))
+        connection.putrequest("POST", "/search", skip_host=True)
+        for header, value in [("Host", "a"), ("Authorization", "Bearer secret"), (name, "b")]:
+            connection.putheader(header, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        assert (answer.status, f"the header {name} is repeated" in answer.read().decode()) == (400, True)
+        connection.close()
 
 
 def test_every_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,9 @@ SUBSTITUTES = {
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),
     "judge-r1 eval --judge agentic@runs/medical/grpo/model --judge longer --path runs/medical/test --out "
     "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge overlap --judge random"),
+    "judge-r1 serve --judge agentic@runs/medical/sft/model": Instead(
+        "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
+    ),
     "judge-r1 serve --judge agentic@runs/medical/grpo/model": Instead(
         "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
     ),
@@ -204,7 +207,10 @@ def head(command: str) -> str:
     return command.partition("\n")[0].replace(" DATA/", " PATH/")
 
 
-README = {head(command) for command in commands("README.md")}
+WHOLE = "README.md", "commands.md"
+"""Pages of which every command runs. The others run what these two lack."""
+
+COMMON = {head(command) for page in WHOLE for command in commands(page)}
 
 
 def is_slow(command: str) -> bool:
@@ -255,9 +261,9 @@ def test_the_tables_hold_no_other_command() -> None:
 
 
 def run_page(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, slow: bool) -> None:
-    """Runs the commands of a page that are slow or not. What the README has runs with the README alone."""
+    """Runs the commands of a page that are slow or not. What the pages of `WHOLE` have runs with them alone."""
     shown = [command for command in commands(page) if command not in NOT_RUN and is_slow(command) == slow]
-    wanted = [command for command in shown if page == "README.md" or head(command) not in README]
+    wanted = [command for command in shown if page in WHOLE or head(command) not in COMMON]
     with FakeLLMServer(honest) as teacher:
         for name, value in teacher.environment.items():
             monkeypatch.setenv(name, value)

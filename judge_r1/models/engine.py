@@ -122,10 +122,11 @@ class LocalModel:
                 for _ in range(_TURNAROUND if complete else 1):
                     await asyncio.sleep(0)
         finally:
+            if self._waiting or self._running:  # interrupted: nobody else would answer the callers
+                self._fail(RuntimeError("the engine was interrupted"))
             if training:
                 self._model.train()
             if not self._persistent:
-                self._running.clear()
                 self.batch.clear()
             elif not self._running:
                 self.batch.release()

@@ -243,6 +243,7 @@ def addresses() -> Iterator[dict[str, str]]:
             yield {"SERVER": server.url, "JUDGE": served.url}
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", ["README.md", *PAGES])
 def test_commands(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, home, addresses, monkeypatch, slow=False)

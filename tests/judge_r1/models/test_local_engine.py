@@ -158,6 +158,26 @@ def test_an_error_fails_the_running_requests_only(engine: BackgroundModel) -> No
     assert len(ids) == 12
 
 
+class Interrupt(BaseException):
+    """As pytest-timeout's, which arrives anywhere: asyncio keeps it in the task that it meets."""
+
+
+def test_an_interrupt_of_a_step_fails_all_requests(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = local(model, 1)
+
+    def interrupt() -> None:
+        raise Interrupt
+
+    async def run() -> list[BaseException | list[int]]:
+        calls = (ids_of(engine, request(n)) for n in range(2))  # one runs, one waits
+        return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+
+    monkeypatch.setattr(engine.batch, "step", interrupt)
+    assert [str(error) for error in asyncio.run(run())] == ["the engine was interrupted"] * 2
+    monkeypatch.undo()
+    assert len(asyncio.run(ids_of(engine, request(1)))) == 12
+
+
 def test_closing_fails_waiting_requests(model: Any) -> None:
     engine = BackgroundModel(local(model, 1))
 

@@ -1,7 +1,8 @@
-"""Runs a coroutine from synchronous code, also inside a running event loop."""
+"""Runs coroutines from synchronous code, together, and in a loop of their own."""
 
 import asyncio
-from collections.abc import Coroutine
+import threading
+from collections.abc import Awaitable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -21,3 +22,37 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     with ThreadPoolExecutor(1, "run-sync") as pool:
         return pool.submit(copy_context().run, asyncio.run, work).result()
+
+
+async def gather_all(works: Sequence[Awaitable[T]]) -> list[T]:
+    """The results in order. The first error cancels the others, and is raised after they have ended."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class BackgroundLoop:
+    """An event loop in a thread of its own. Connections and locks belong to a loop, so code that is called from several
+    loops, or from none, runs its work here."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs `work` in the loop. Cancels it if the caller is cancelled."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()

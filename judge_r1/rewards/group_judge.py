@@ -1,0 +1,80 @@
+"""Scores groups of answers with one judge. The modules for trainers call it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge_r1.core.event_loop import BackgroundLoop, gather_all
+from judge_r1.rewards.group import Comparison, GroupScores, Orders, judge_group
+from judge_r1.rewards.pair_judge import EMPTY, PairJudge, Question, open_pair_judge
+from judge_r1.rewards.schedule import SCHEDULES, Schedule
+
+
+@dataclass(frozen=True)
+class Group:
+    """Answers to one question, and the reference that the schedule `anchor` compares them with."""
+
+    question: Question
+    answers: Sequence[str]
+    reference: str | None = None
+
+
+class GroupJudge:
+    """Scores groups; can be called from any event loop and thread. Call `close` when done.
+
+    Args:
+        judge: A SPEC, such as `agentic@runs/demo/grpo/model`, or the URL of `judge-r1 serve`.
+        schedule: Which answers of a group are compared (`judge_r1.rewards.schedule`).
+        orders: 2 judges each pair in both orders, 1 in one.
+        concurrency: Maximum number of comparisons at a time, over all groups.
+
+    Raises:
+        JudgeError: The SPEC or the URL is not valid, or the model cannot be loaded.
+        ValueError: There is no such schedule or number of orders.
+    """
+
+    def __init__(
+        self, judge: str, *, schedule: Schedule = "circular", orders: Orders = 2, concurrency: int = 64
+    ) -> None:
+        if schedule not in SCHEDULES:
+            raise ValueError(f"there is no schedule {schedule!r}: choose one of {', '.join(SCHEDULES)}")
+        if orders not in (1, 2):
+            raise ValueError(f"orders is 1 or 2, not {orders!r}")
+        self.schedule: Schedule = schedule
+        self._orders: Orders = orders
+        self._loop = BackgroundLoop("judge-r1-rewards")
+        try:
+            self._judge: PairJudge = self._loop.run_sync(_opened(judge, concurrency))
+        except BaseException:
+            self._loop.close()
+            raise
+
+    async def score(self, groups: Sequence[Group]) -> list[GroupScores]:
+        """The scores of all groups, judged concurrently. Raises: JudgeError if every comparison would fail."""
+        return await self._loop.run(self._score(groups))
+
+    def score_sync(self, groups: Sequence[Group]) -> list[GroupScores]:
+        """As `score`, from synchronous code."""
+        return self._loop.run_sync(self._score(groups))
+
+    def close(self) -> None:
+        self._loop.run_sync(self._judge.aclose())
+        self._loop.close()
+
+    async def _score(self, groups: Sequence[Group]) -> list[GroupScores]:
+        return await gather_all([self._one(group) for group in groups])
+
+    async def _one(self, group: Group) -> GroupScores:
+        answers = [answer if answer.strip() else EMPTY for answer in [*group.answers, group.reference or ""]]
+
+        async def compare(first: int, second: int) -> Comparison:
+            won, failure = await self._judge.compare(group.question, answers[first], answers[second])
+            return Comparison(first, second, won, failure)
+
+        reference = group.reference is not None
+        return await judge_group(
+            len(group.answers), compare, schedule=self.schedule, orders=self._orders, reference=reference
+        )
+
+
+async def _opened(judge: str, concurrency: int) -> PairJudge:
+    return open_pair_judge(judge, concurrency)

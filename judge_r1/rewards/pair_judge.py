@@ -1,0 +1,93 @@
+"""Compares two answers by a judge in this process (a SPEC) or by a served one (the URL of `judge-r1 serve`)."""
+
+import asyncio
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol
+
+from judge_r1.client.async_client import AsyncClient, BadRequest
+from judge_r1.core.case_store import CaseStore, CaseStoreFull
+from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import BadText
+from judge_r1.judges.base import Closable, JudgeBuild
+from judge_r1.judges.panel import served_judge
+from judge_r1.judges.result import request_of, result_of
+from judge_r1.rewards.group import first_win_probability, win_probability
+
+Outcome = tuple[float | None, str | None]
+"""P(the first answer is better), or None and the reason why there is no judgment."""
+EMPTY = "(empty)"
+"""What the judge reads in the place of a blank answer."""
+ONE_REQUEST = (BadRequest, BadText, CaseStoreFull, RequestRejected, RetriesExhausted)
+"""Errors that concern one comparison. Others, such as a wrong key, would fail every comparison and are raised."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the answers answer: the prompt, the case that the judge may search, and the domain."""
+
+    prompt: str
+    context: str = ""
+    domain: str = GENERAL
+
+
+class PairJudge(Protocol):
+    async def compare(self, question: Question, first: str, second: str) -> Outcome:
+        """Raises: JudgeError if every comparison would fail."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class LocalPairJudge:
+    """The judge of a SPEC, with at most `concurrency` comparisons at a time."""
+
+    def __init__(self, spec: str, concurrency: int) -> None:
+        self._cases = CaseStore()
+        self._judge = served_judge(spec, JudgeBuild("", texts=self._cases, batch_size=concurrency))
+        self._slots, self._ids = asyncio.Semaphore(concurrency), count()
+
+    async def compare(self, question: Question, first: str, second: str) -> Outcome:
+        async with self._slots:
+            try:
+                request = request_of(
+                    f"{next(self._ids)}", self._cases, reasoning_a=first, reasoning_b=second, context=question.context,
+                    decision=question.prompt, domain=question.domain,
+                )  # fmt: skip
+                with self._cases.pin(request.item.case_id):
+                    [output] = [output async for output in self._judge.judge([request])]
+            except ONE_REQUEST as error:
+                return None, str(error)
+        probability = first_win_probability(output)
+        return probability, result_of(output).ended if probability is None else None
+
+    async def aclose(self) -> None:
+        if isinstance(self._judge, Closable):
+            self._judge.close()
+
+
+class ServedPairJudge:
+    """The judge of a server. Its client retries lost connections and full queues."""
+
+    def __init__(self, url: str, concurrency: int, key: str | None = None) -> None:
+        self._client = AsyncClient(url, key=key, concurrency=concurrency)
+        self._slots = asyncio.Semaphore(concurrency)
+
+    async def compare(self, question: Question, first: str, second: str) -> Outcome:
+        pair = {"reasoning_a": first, "reasoning_b": second, "decision": question.prompt, "domain": question.domain}
+        async with self._slots:
+            try:
+                found = await self._client.judge(**pair, **({"context": question.context} if question.context else {}))
+            except ONE_REQUEST as error:
+                return None, str(error)
+        return win_probability(found.winner, found.confidence), found.ended if found.winner is None else None
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+def open_pair_judge(judge: str, concurrency: int) -> PairJudge:
+    """The judge of a URL or a SPEC. Raises: JudgeError."""
+    served = judge.startswith(("http://", "https://"))
+    return ServedPairJudge(judge, concurrency) if served else LocalPairJudge(judge, concurrency)

@@ -1,0 +1,57 @@
+"""A reward function for slime: `--custom-rm-path judge_r1.rewards.slime.reward --group-rm`.
+
+The environment variable JUDGE_R1_REWARD_JUDGE names the judge: a SPEC, or the URL of `judge-r1 serve`;
+JUDGE_R1_REWARD_SCHEDULE the schedule. slime needs a number for each sample. A sample without a judgment gets
+`remove_sample`, which masks it out of the loss, the reason in `metadata["judge_failure"]`, and the mean reward of its
+group, which does not move the group's mean.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from statistics import fmean
+from typing import Any, Protocol
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.rewards.group_judge import Group, GroupJudge
+from judge_r1.rewards.pair_judge import Question
+from judge_r1.rewards.trl import text_of
+
+
+class Sample(Protocol):
+    """What is used of `slime.utils.types.Sample`."""
+
+    prompt: Any
+    response: str
+    label: str | None
+    remove_sample: bool
+    metadata: dict[str, Any]
+
+
+async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
+    """One reward in [0, 1] for each sample of a group.
+
+    Raises:
+        JudgeError: slime runs without `--group-rm`, no judge is named, or every comparison would fail.
+    """
+    if not isinstance(samples, list):
+        raise JudgeError("judge_r1.rewards.slime.reward compares the samples of a group: run slime with --group-rm")
+    judge = _judge()
+    first = samples[0]
+    question = Question(text_of(first.prompt), str(first.metadata.get("context") or ""))
+    reference = first.label if judge.schedule == "anchor" else None
+    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference or None)])
+    valid = [score for score in found.scores if score is not None]
+    mean = fmean(valid) if valid else 0.0
+    for sample, failure in zip(samples, found.failures, strict=True):
+        if failure is not None:
+            sample.remove_sample = True
+            sample.metadata["judge_failure"] = failure
+    return [mean if score is None else score for score in found.scores]
+
+
+@cache
+def _judge() -> GroupJudge:
+    if not (judge := os.environ.get("JUDGE_R1_REWARD_JUDGE")):
+        raise JudgeError("set the environment variable JUDGE_R1_REWARD_JUDGE to a SPEC or the URL of judge-r1 serve")
+    return GroupJudge(judge, schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]

@@ -1,0 +1,103 @@
+"""A reward function for TRL's trainers: completions of one prompt are compared with each other.
+
+from judge_r1.rewards.trl import GroupReward
+
+trainer = GRPOTrainer(model=..., reward_funcs=GroupReward("http://127.0.0.1:8000"), train_dataset=...)
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from judge_r1.core.principles import GENERAL
+from judge_r1.rewards.group import Orders
+from judge_r1.rewards.group_judge import Group, GroupJudge
+from judge_r1.rewards.pair_judge import Question
+from judge_r1.rewards.schedule import Schedule
+
+Content = str | Sequence[dict[str, Any]]
+"""A prompt or completion: a text, or chat messages."""
+_Key = tuple[str, str, str | None]
+
+
+class GroupReward:
+    """An asynchronous reward function that gets the whole batch. Completions of equal prompts (and equal context and
+    reference) are a group. The reward is a score in [0, 1], and None where the judge failed: TRL then leaves the
+    completion out of its group's mean and gives it the advantage 0.
+
+    Logs the metrics `judge/failure_rate` (comparisons without a judgment), `judge/unscored` (completions without a
+    reward) and `judge/comparisons`, and the column `judge_failure` of the completions table.
+
+    Args:
+        judge, schedule, orders, concurrency: As for `GroupJudge`.
+        reference: Column of the dataset with the reference answers, for the schedule `anchor`.
+        context: Column with the text of the case, if prompts are about cases.
+        domain: Domain of the cases.
+    """
+
+    __name__ = "judge_r1"
+
+    def __init__(
+        self,
+        judge: str,
+        *,
+        schedule: Schedule = "circular",
+        orders: Orders = 2,
+        concurrency: int = 64,
+        reference: str | None = None,
+        context: str | None = None,
+        domain: str = GENERAL,
+    ) -> None:
+        if reference is not None and schedule != "anchor":
+            raise ValueError(f"the schedule {schedule} does not use the column {reference!r}: use schedule='anchor'")
+        self._judge = GroupJudge(judge, schedule=schedule, orders=orders, concurrency=concurrency)
+        self._reference, self._context, self._domain = reference, context, domain
+
+    async def __call__(
+        self,
+        prompts: Sequence[Content],
+        completions: Sequence[Content],
+        *,
+        log_metric: Callable[[str, float], None] | None = None,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Raises: KeyError if the dataset lacks a named column, and JudgeError if every comparison would fail."""
+        members: dict[_Key, list[int]] = {}
+        for index, prompt in enumerate(prompts):
+            context = columns[self._context][index] if self._context else ""
+            reference = columns[self._reference][index] if self._reference else None
+            members.setdefault((text_of(prompt), context or "", reference), []).append(index)
+        groups = [
+            Group(Question(prompt, context, self._domain), [text_of(completions[index]) for index in indices], reference)
+            for (prompt, context, reference), indices in members.items()
+        ]
+        rewards: list[float | None] = [None] * len(prompts)
+        failures: list[str | None] = [None] * len(prompts)
+        failed = comparisons = 0
+        for indices, found in zip(members.values(), await self._judge.score(groups), strict=True):
+            for index, score, failure in zip(indices, found.scores, found.failures, strict=True):
+                rewards[index], failures[index] = score, failure
+            failed, comparisons = failed + found.failed, comparisons + len(found.comparisons)
+        if log_metric is not None:
+            log_metric("judge/failure_rate", failed / max(1, comparisons))
+            log_metric("judge/unscored", rewards.count(None) / max(1, len(rewards)))
+            log_metric("judge/comparisons", float(comparisons))
+        if log_extra is not None:
+            log_extra("judge_failure", [failure or "" for failure in failures])
+        return rewards
+
+    def close(self) -> None:
+        self._judge.close()
+
+
+def text_of(content: Content) -> str:
+    """A prompt or completion as one text. Parts of a message that are not text, such as images, are left out."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(_message_text(message.get("content")) for message in content)
+
+
+def _message_text(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content or "")

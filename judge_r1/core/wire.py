@@ -21,6 +21,12 @@ SCORE_EXAMPLE: dict[str, Any] = {
     "candidates": ["It is four.", "It is five, I think."],
     "reference": "Four.",
 }
+GROUP_EXAMPLE: dict[str, Any] = {
+    "group": "step 7, prompt 3",
+    "size": 8,
+    "prompt": "What is two and two?",
+    "candidate": "It is four.",
+}
 
 
 def _valid_unicode(text: str) -> str:
@@ -172,6 +178,46 @@ class ScoreRequest(CaseReference):
         if self.reference is None and len(self.candidates) < 2:
             raise ValueError("one candidate cannot be compared: send a reference, or more candidates")
         return self
+
+
+class GroupScoreRequest(CaseReference):
+    """One candidate of a group whose members arrive one by one.
+
+    Requests with equal `group`, `size`, `prompt`, case, `reference`, `schedule`, `orders` and `deadline` are members of
+    one group. It is judged when it has `size` members, or `deadline` seconds after its first one.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [GROUP_EXAMPLE]})
+
+    group: NonBlankText = Field(description="the name of the group, such as an id of the prompt and the step")
+    size: int = Field(ge=1, description="the number of members")
+    prompt: Text = Field(description="the prompt that the candidates answer")
+    candidate: Text
+    reference: NonBlankText | None = Field(None, description="a reference answer, for the schedule anchor")
+    schedule: Literal["all_pairs", "circular", "anchor", "swiss"] = Field(
+        "circular", description="which members are compared with each other"
+    )
+    orders: Literal[1, 2] = Field(2, description="judge each pair in one order or in both")
+    deadline: float | None = Field(None, gt=0, description="seconds to wait for members; by default the server's limit")
+
+    @model_validator(mode="after")
+    def _comparable(self) -> "GroupScoreRequest":
+        if self.reference is not None and self.schedule != "anchor":
+            raise ValueError("only the schedule anchor uses a reference")
+        if self.reference is None and self.size < 2:
+            raise ValueError("one candidate cannot be compared: send a reference, or a larger size")
+        return self
+
+
+class GroupScoreResponse(ResponseModel):
+    """The score in [0, 1] of one member. `members`, `games` and `invalid` count the members of its group and their
+    comparisons, with those without a valid answer."""
+
+    judge: str
+    score: float
+    members: int
+    games: int
+    invalid: int
 
 
 class ScoreResponse(ResponseModel):

@@ -37,9 +37,7 @@ class Collector(Generic[K, M]):
     after their group is closed form a new group: no score depends on another group. At most `max_members` are held.
     """
 
-    def __init__(
-        self, judge: Callable[[K, Sequence[M]], Awaitable[GroupScores]], *, max_members: int = 65_536
-    ) -> None:
+    def __init__(self, judge: Callable[[K, Sequence[M]], Awaitable[GroupScores]], *, max_members: int = 65_536) -> None:
         self._judge, self._max_members = judge, max_members
         self._open: dict[K, _Group[M]] = {}
         self._tasks: set[asyncio.Task[None]] = set()

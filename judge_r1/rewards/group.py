@@ -81,7 +81,8 @@ async def judge_group(
         shown = [pair for one in pairs for pair in _in_orders(one, orders)]
         done = await gather_all([compare(first, second) for first, second in shown])
         found += done
-        won = [_points(done[at : at + orders], pair) for at, pair in zip(range(0, len(done), orders), pairs, strict=True)]
+        parts = [done[at : at + orders] for at in range(0, len(done), orders)]
+        won = [_points(part, pair) for part, pair in zip(parts, pairs, strict=True)]
         try:
             pairs = steps.send(won)
         except StopIteration:
@@ -147,4 +148,3 @@ def _points(done: Sequence[Comparison], pair: Pair) -> float | None:
         one.first_wins if one.first == pair[0] else 1.0 - one.first_wins for one in done if one.first_wins is not None
     ]
     return fmean(known) if known else None
-

@@ -1,12 +1,17 @@
 """Scores groups of answers with one judge. The modules for trainers call it."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
 from judge_r1.rewards.group import Comparison, GroupScores, Orders, judge_group
 from judge_r1.rewards.pair_judge import EMPTY, PairJudge, Question, open_pair_judge
 from judge_r1.rewards.schedule import SCHEDULES, Schedule
+
+VARIABLE = "JUDGE_R1_REWARD_JUDGE"
+"""The environment variable that names the judge where a trainer takes a function without arguments."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +83,10 @@ class GroupJudge:
 
 async def _opened(judge: str, concurrency: int) -> PairJudge:
     return open_pair_judge(judge, concurrency)
+
+
+def named_judge(*, schedule: Schedule) -> GroupJudge:
+    """The judge that the environment names. Raises: JudgeError if it names none."""
+    if not (judge := os.environ.get(VARIABLE)):
+        raise JudgeError(f"set the environment variable {VARIABLE} to a SPEC or the URL of judge-r1 serve")
+    return GroupJudge(judge, schedule=schedule)

@@ -79,3 +79,14 @@ def _swiss(count: int) -> Rounds:
             share = 0.5 if won is None else won
             points[first] += share
             points[second] += 1.0 - share
+
+
+def comparisons(schedule: Schedule, count: int, reference: bool) -> int:
+    """The number of pairs of a group, at most."""
+    if schedule == "all_pairs":
+        return count * (count - 1) // 2
+    if schedule == "swiss":
+        return count // 2 * math.ceil(math.log2(count)) if count > 1 else 0
+    if schedule == "anchor":
+        return count if reference else count - 1
+    return count if count > 2 else count - 1

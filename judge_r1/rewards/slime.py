@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.rewards.group_judge import Group, GroupJudge
+from judge_r1.rewards.group_judge import Group, GroupJudge, named_judge
 from judge_r1.rewards.pair_judge import Question
-from judge_r1.rewards.trl import text_of
+from judge_r1.rewards.texts import text_of
 
 
 class Sample(Protocol):
@@ -52,6 +52,4 @@ async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
 
 @cache
 def _judge() -> GroupJudge:
-    if not (judge := os.environ.get("JUDGE_R1_REWARD_JUDGE")):
-        raise JudgeError("set the environment variable JUDGE_R1_REWARD_JUDGE to a SPEC or the URL of judge-r1 serve")
-    return GroupJudge(judge, schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]
+    return named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]

@@ -13,9 +13,8 @@ from judge_r1.rewards.group import Orders
 from judge_r1.rewards.group_judge import Group, GroupJudge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.schedule import Schedule
+from judge_r1.rewards.texts import Content, text_of
 
-Content = str | Sequence[dict[str, Any]]
-"""A prompt or completion: a text, or chat messages."""
 _Key = tuple[str, str, str | None]
 
 
@@ -67,8 +66,9 @@ class GroupReward:
             context = columns[self._context][index] if self._context else ""
             reference = columns[self._reference][index] if self._reference else None
             members.setdefault((text_of(prompt), context or "", reference), []).append(index)
+        texts = [text_of(completion) for completion in completions]
         groups = [
-            Group(Question(prompt, context, self._domain), [text_of(completions[index]) for index in indices], reference)
+            Group(Question(prompt, context, self._domain), [texts[index] for index in indices], reference)
             for (prompt, context, reference), indices in members.items()
         ]
         rewards: list[float | None] = [None] * len(prompts)
@@ -88,16 +88,3 @@ class GroupReward:
 
     def close(self) -> None:
         self._judge.close()
-
-
-def text_of(content: Content) -> str:
-    """A prompt or completion as one text. Parts of a message that are not text, such as images, are left out."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(_message_text(message.get("content")) for message in content)
-
-
-def _message_text(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return str(content or "")

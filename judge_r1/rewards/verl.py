@@ -17,7 +17,7 @@ from judge_r1.rewards.collector import Collector, JudgmentFailed
 from judge_r1.rewards.group import GroupScores
 from judge_r1.rewards.group_judge import Group, GroupJudge
 from judge_r1.rewards.pair_judge import Question
-from judge_r1.rewards.trl import text_of
+from judge_r1.rewards.texts import text_of
 
 ACTOR = "judge_r1_groups"
 DEADLINE_S = 600.0

@@ -15,6 +15,7 @@ from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import valid_utf8
 from judge_r1.core.wire import ErrorResponse
+from judge_r1.rewards.collector import CollectorFull, JudgmentFailed
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
 from judge_r1.serving.replicated_case_store import CaseStoreUnavailable
 from judge_r1.serving.schemas import BatchError
@@ -38,7 +39,8 @@ _log = logging.getLogger(__name__)
 FAILED = "the server failed"
 """The message of an unexpected error. Its details are only logged."""
 CASE_STORE_RETRY_S = 5
-"""Retry-After if all stored cases are in use, or the store of uploaded cases does not respond."""
+"""Retry-After if all stored cases are in use, the store of uploaded cases does not respond, or too many members of
+groups wait."""
 
 
 class ClientDisconnected(Exception):
@@ -64,6 +66,8 @@ STATUS: Mapping[type[Exception], int] = {
     ClientDisconnected: 499,
     CaseStoreFull: 503,
     CaseStoreUnavailable: 503,
+    CollectorFull: 503,
+    JudgmentFailed: 502,
     EndpointError: 502,
     JudgeError: 422,
 }
@@ -129,7 +133,7 @@ def _tokens(error: Exception) -> dict[str, int]:
 def add_error_handlers(app: FastAPI) -> None:
     async def known_error(request: Request, error: Exception) -> JSONResponse:
         headers = {"Retry-After": str(error.seconds)} if isinstance(error, QueueFull) else {}
-        if isinstance(error, CaseStoreFull | CaseStoreUnavailable):
+        if isinstance(error, CaseStoreFull | CaseStoreUnavailable | CollectorFull):
             headers = {"Retry-After": str(CASE_STORE_RETRY_S)}
         return error_response(request.url.path, _status(error), str(error), headers, **_tokens(error))
 

@@ -17,6 +17,7 @@ from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.models.base import Sampling
+from judge_r1.serving.cohorts import Cohorts
 from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
@@ -50,11 +51,14 @@ class Service:
     ready: bool = field(default=False, init=False)
     shutdown: Shutdown = field(default_factory=Shutdown, init=False)
     metrics: Metrics = field(init=False)
+    cohorts: Cohorts = field(init=False)
     case_store: CaseStoreProtocol = field(init=False)
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.queue, self.local_cases)
         self.case_store = LocalCaseStore(self.local_cases)
+        self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)
+        self.shutdown.on_start = self.cohorts.fail_waiting
 
     async def judge_one(
         self,
@@ -71,6 +75,9 @@ class Service:
         )
         seconds = time.monotonic() - started
         return judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace), output
+
+    async def _run_pair(self, pair: JudgeRequestBody, tenant: str) -> JudgeOutput:
+        return await self.run(lambda: self.request(pair, uuid.uuid4().hex, tenant), tenant, wait_when_full=True)
 
     async def run(
         self,

@@ -60,7 +60,7 @@ def main() -> None:
     }
     rows: list[Row] = []
     with ExitStack() as stack:
-        processes = {name: stack.enter_context(_running(ports[name], *command)) for name, command in commands.items()}
+        processes = {name: stack.enter_context(running(ports[name], *command)) for name, command in commands.items()}
 
         def load(name: str, clients: int, answers: int = 0) -> Row:
             options.port, options.process, options.endpoint = ports[name], processes[name], processes["endpoint"]
@@ -97,7 +97,7 @@ def _row(name: str, clients: int, found: list[dict[str, Row]]) -> Row:
 
 
 @contextmanager
-def _running(port: int, *command: str) -> Iterator[int]:
+def running(port: int, *command: str) -> Iterator[int]:
     """Runs a module and yields the id of its process once it listens."""
     process = subprocess.Popen([sys.executable, "-m", *command], cwd=_REPO, stdout=subprocess.DEVNULL)
     try:

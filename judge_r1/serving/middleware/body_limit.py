@@ -16,7 +16,8 @@ Rejection = tuple[int, str, int]
 @dataclass(frozen=True)
 class Limits:
     """Maximum bytes of one body, of one case (UTF-8) and of all bodies in memory; maximum judgments per batch and
-    candidates per score request; seconds from the head of a request to the end of its body."""
+    candidates per score request; seconds from the head of a request to the end of its body. For groups that form from
+    several requests: maximum members of one, members of all that wait, and seconds that one waits for its members."""
 
     body: int = 4 * MIB
     case: int = 2 * MIB
@@ -24,6 +25,9 @@ class Limits:
     batch: int = 256
     candidates: int = 16
     body_s: float = 60.0
+    group: int = 64
+    group_members: int = 16_384
+    group_s: float = 120.0
 
 
 class BodyLimitMiddleware:

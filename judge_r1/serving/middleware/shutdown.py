@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import anyio
@@ -22,12 +22,13 @@ _ANSWERED = {"/healthz", "/readyz", "/metrics"}
 
 class Shutdown:
     """Whether the server shuts down. `accepted` counts the requests that are answered, and `running` those of them that
-    still run."""
+    still run. `on_start` is called once, when the shutdown starts."""
 
     def __init__(self) -> None:
         self.accepted = self.running = 0
         self._started_at = math.inf
         self._bodies: set[anyio.CancelScope] = set()
+        self.on_start: Callable[[], None] = lambda: None
 
     @property
     def started(self) -> bool:
@@ -37,6 +38,7 @@ class Shutdown:
         self._started_at = now = anyio.current_time()
         for scope in self._bodies:
             scope.deadline = min(scope.deadline, now + BODY_S)
+        self.on_start()
 
     def refuses(self, scope: Scope) -> bool:
         """Whether the request arrived after the start of the shutdown. One that was sent ahead on its connection

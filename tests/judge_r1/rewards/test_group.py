@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from judge_r1.rewards.group import ALONE, Comparison, GroupScores, judge_group, scores_of
-from judge_r1.rewards.schedule import SCHEDULES, Schedule
+from judge_r1.rewards.schedule import SCHEDULES, Schedule, comparisons
 from judge_r1.statistics.rating.head_to_head import head_to_head
 
 Win = Callable[[int, int], float | None]
@@ -43,7 +43,7 @@ def higher(first: int, second: int) -> float:
 def test_the_number_of_comparisons(schedule: Schedule, counts: dict[int, int]) -> None:
     for count, pairs in counts.items():
         one, both = (run(count, higher, schedule=schedule, orders=orders).comparisons for orders in (1, 2))
-        assert (len(one), len(both)) == (pairs, 2 * pairs)
+        assert (len(one), len(both), comparisons(schedule, count, False)) == (pairs, 2 * pairs, pairs)
         shown = Counter((found.first, found.second) for found in both)
         assert set(shown.values()) <= {1}  # no pair meets twice
         assert all((second, first) in shown and first != second for first, second in shown)
@@ -102,9 +102,8 @@ def test_a_group_of_one_has_no_score() -> None:
 @given(st.integers(2, 7), st.data())
 def test_scores_equal_the_formula(count: int, data: st.DataObject) -> None:
     """Against a direct maximization of the penalized Bradley–Terry likelihood."""
-    pairs = data.draw(
-        st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda p: p[0] != p[1]), min_size=1)
-    )
+    player = st.integers(0, count - 1)
+    pairs = data.draw(st.lists(st.tuples(player, player).filter(lambda pair: pair[0] != pair[1]), min_size=1))
     results = [(i, j, data.draw(st.sampled_from([0.0, 0.25, 0.5, 1.0]))) for i, j in pairs]
     players = sorted({player for i, j, _ in results for player in (i, j)})
 

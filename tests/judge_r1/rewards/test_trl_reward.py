@@ -5,23 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_fixture import InvalidJudge, LiveServer, service
+from failing_judge import FailsOn
+from serving_fixture import LiveServer, service
 
 from judge_r1.rewards.trl import GroupReward
-
-
-class FailsOn(InvalidJudge):
-    """Judges like `longer`, except comparisons in which a text contains `word`."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__("infrastructure_no_answer")
-        self._word, self._longer = word, service("longer").judge
-
-    async def judge(self, requests: Any) -> Any:
-        [request] = requests
-        judge = super() if any(self._word in text for text in request.item.candidates) else self._longer
-        async for output in judge.judge(requests):
-            yield output
 
 
 def call(reward: GroupReward, *arguments: Any, **columns: Any) -> tuple[list[float | None], dict[str, Any]]:

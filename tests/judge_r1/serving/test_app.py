@@ -293,10 +293,17 @@ def test_the_examples_of_the_openapi_document_are_accepted() -> None:
     found = examples(document)
     assert {path for _, path, _ in found} == {
         "/v1/judge", "/v1/judge/batch", "/v1/judge/stream", "/v1/score", "/v1/cases", "/v1/chat/completions",
+        "/v1/groups/score", "/get_reward", "/v1/rewards/slime",
     }  # fmt: skip
+    sizes = {"/v1/groups/score": 8, "/get_reward": 2, "/v1/rewards/slime": 2}
 
     async def talk(client: httpx.AsyncClient) -> list[int]:
-        return [(await client.request(method, path, json=body)).status_code for method, path, body in found]
+        works = [
+            client.request(method, path, json=body, params={"size": sizes[path]} if path in sizes else None)
+            for method, path, body in found
+            for _ in range(sizes.get(path, 1))
+        ]
+        return [answer.status_code for answer in await asyncio.gather(*works)]
 
     assert set(run(served, talk)) == {200}
 

@@ -15,7 +15,8 @@ from judge_r1.serving.middleware.body_limit import Limits
 
 FILE = Path(tempfile.mkdtemp()) / "keys.json"
 KEY = add_key(FILE, "fuzz", 10**6)
-SERVED = service("longer", limits=Limits(body=20_000, case=2_000, batch=8, candidates=4), keys=KeyFile(FILE))
+LIMITS = Limits(body=20_000, case=2_000, batch=8, candidates=4, group=4, group_s=0.05)
+SERVED = service("longer", limits=LIMITS, keys=KeyFile(FILE))
 schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(SERVED))
 
 

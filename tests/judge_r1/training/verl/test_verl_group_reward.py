@@ -1,0 +1,67 @@
+"""verl's trainer with our group reward manager: a sample without a judgment is left out, and the run goes on."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from failing_judge import FailsOn
+from serving_fixture import LiveServer, service
+
+from judge_r1.core.run_log import read_rows
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.config import _text, overrides
+from judge_r1.training.verl.runner import verl_variables
+
+MANAGER = {
+    "reward.reward_manager.source": "importlib",
+    "reward.reward_manager.module.path": "pkg://judge_r1.rewards.verl",
+    "reward.reward_manager.name": "GroupRewardManager",
+}
+
+
+def write_prompts(path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    rows: list[dict[str, Any]] = [
+        {
+            "data_source": "test",
+            "prompt": [{"role": "user", "content": f"who paid {number}"}],
+            "reward_model": {"style": "rule", "ground_truth": "nobody"},
+            "extra_info": {"index": number},
+        }
+        for number in range(4)
+    ]
+    write_table(pa.Table.from_pylist(rows), path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_verl_trains_two_steps_on_groups(recipe: Recipe, model_folder: Path, tmp_path: Path) -> None:
+    write_prompts(tmp_path / "train.parquet")
+    keys = overrides(
+        recipe.model_copy(update={"model": str(model_folder)}),
+        train_parquet=tmp_path / "train.parquet", agent_loops=tmp_path, checkpoints=tmp_path / "checkpoints", cpu=True,
+    )  # fmt: skip
+    ours = ("reward.", "actor_rollout_ref.rollout.agent.", "algorithm.adv_estimator", "data.max_response_length")
+    with LiveServer(service(FailsOn("z", "no_answer"))) as server:
+        more = MANAGER | {
+            "algorithm.adv_estimator": "grpo", "data.max_response_length": 8, "reward.num_workers": 3,
+            "trainer.v1.sampler.sync_refill_failed_groups": True, "data.gen_batch_size": 1,
+            "actor_rollout_ref.rollout.agent.num_workers": 1, "+reward.reward_kwargs.judge": server.url,
+        }  # fmt: skip
+        keys = [key for key in keys if not key.startswith(ours)] + [f"{key}={_text(more[key])}" for key in more]
+        command = [sys.executable, "-m", "verl.trainer.main_ppo", *keys]
+        done = subprocess.run(
+            command, env=os.environ | verl_variables(tmp_path, True), cwd=tmp_path, capture_output=True, text=True,
+            timeout=800,
+        )  # fmt: skip
+    log = done.stdout + done.stderr
+    (Path("/tmp") / "verl_group.log").write_text(log)
+    assert done.returncode == 0, log[-4000:]
+    rows = [row for row in read_rows(tmp_path / "metrics.jsonl")]
+    print(rows)
+    assert False

@@ -74,6 +74,11 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
     return PromptPair(question, "", a, b, _form(outside if question_mark else outside + question))
 
 
+def has_two_answers(user: str) -> bool:
+    """Whether a prompt is meant to compare two answers, even if it is not valid."""
+    return user.lstrip().startswith("{") or any(mark["edge"] for mark in _MARK.finditer(user))
+
+
 def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
     """The verdict in the expected format.
 

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -20,7 +21,6 @@ from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.pairwise_prompt_formats import (
     EXAMPLES,
     AnswerFormat,
-    PromptPair,
     UnsupportedPrompt,
     format_answer,
     message_text,
@@ -28,11 +28,16 @@ from judge_r1.serving.pairwise_prompt_formats import (
 )
 from judge_r1.serving.schemas import ChatMessage, ChatRequest, OpenAIErrorResponse
 from judge_r1.serving.service import Service
+from judge_r1.serving.single_answers import answer_single
+from judge_r1.serving.single_prompt_formats import EXAMPLES as SINGLE_EXAMPLES
+from judge_r1.serving.single_prompt_formats import SinglePrompt, parse_single
 from judge_r1.serving.sse import Emit, EventStream, event
 
 ALIAS = "judge-r1"
 """A second model name, beside the judge's own."""
 CHAT_ERRORS = documented_errors(400, 404, 429, 502, 504, model=OpenAIErrorResponse)
+FORMS = f"{EXAMPLES}; {SINGLE_EXAMPLES}"
+"""What a request may hold, with an example of each form."""
 _PIECE = 40
 """Characters per chunk of a streamed answer."""
 
@@ -56,15 +61,20 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/v1/chat/completions", response_model=None, responses=CHAT_ERRORS)
     async def chat(body: ChatRequest, request: Request) -> Response:
-        """Judge a pair: that of the `judge` object, or that of a pairwise prompt without a case."""
+        """Judge a pair: that of the `judge` object, or that of a pairwise prompt without a case. Or judge one answer:
+        a check against a reference, a rating, a rubric."""
         if body.model not in (service.judge.name, ALIAS):
             raise _unknown(body.model)
-        pair, answer_format = _pair(body)
-        consume_quota(request)
+        asked, answer_format = _asked(body)
         tenant, head = tenant_of(request), _head(body.model)
+        if isinstance(asked, JudgeRequestBody):
+            consume_quota(request)
 
         async def answer() -> tuple[str, dict[str, int]]:
-            response, output = await service.judge_one(pair, tenant)
+            if isinstance(asked, SinglePrompt):
+                text, outputs = await answer_single(service, asked, tenant, partial(consume_quota, request))
+                return text, _usage(*outputs)
+            response, output = await service.judge_one(asked, tenant)
             text = (
                 response.model_dump_json() if answer_format is None else format_answer(answer_format, result_of(output))
             )
@@ -91,11 +101,11 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def _pair(body: ChatRequest) -> tuple[JudgeRequestBody, AnswerFormat | None]:
-    """The pair to judge, and the format of the answer; None is the whole judgment as JSON.
+def _asked(body: ChatRequest) -> tuple[JudgeRequestBody | SinglePrompt, AnswerFormat | None]:
+    """The pair to judge and the format of the answer (None is the whole judgment as JSON), or a prompt about one answer.
 
     Raises:
-        HTTPException: 400 if the request holds no pair, or asks for tools or several answers.
+        HTTPException: 400 if the request holds neither, or asks for tools or several answers.
     """
     for name, allowed in {"n": 1, "tools": None, "functions": None}.items():
         if (body.model_extra or {}).get(name) not in (None, allowed, []):
@@ -104,23 +114,27 @@ def _pair(body: ChatRequest) -> tuple[JudgeRequestBody, AnswerFormat | None]:
     try:
         if body.judge is not None:
             return JudgeRequestBody.model_validate(body.judge), None
-        prompt = _prompt(body.messages)
+        user, system = _messages(body.messages)
+        if (single := parse_single(user, system)) is not None:
+            return single, None
+        prompt = parse_prompt(user, system)
         request = JudgeRequestBody(
             context=prompt.context or None, decision=prompt.question, reasoning_a=prompt.a, reasoning_b=prompt.b
         )
         return request, prompt.form
     except ValidationError as error:
-        raise HTTPException(400, f"{source}: {explain(error)}; {EXAMPLES}") from None
+        raise HTTPException(400, f"{source}: {explain(error)}; {FORMS}") from None
     except UnsupportedPrompt as error:
-        raise HTTPException(400, f"the prompt does not compare two answers ({error}): {EXAMPLES}") from None
+        raise HTTPException(400, f"the prompt is none that this judge answers ({error}): {FORMS}") from None
 
 
-def _prompt(messages: list[ChatMessage]) -> PromptPair:
+def _messages(messages: list[ChatMessage]) -> tuple[str, str]:
+    """The user message and the system messages."""
     system = [message_text(message.content) for message in messages if message.role in ("system", "developer")]
     users = [message_text(message.content) for message in messages if message.role == "user"]
     if len(users) != 1 or len(system) + 1 != len(messages):
         raise UnsupportedPrompt("send one user message, optionally after system messages")
-    return parse_prompt(users[0], "\n".join(system))
+    return users[0], "\n".join(system)
 
 
 def _unknown(name: str) -> HTTPException:
@@ -136,8 +150,9 @@ def _chunk(head: Mapping[str, Any], delta: Mapping[str, str], finish: str | None
     return event(None, {**head, "object": "chat.completion.chunk", "choices": [choice]})
 
 
-def _usage(output: JudgeOutput) -> dict[str, int]:
-    """Tokens of all turns of the episode; 0 for a judge without a model."""
-    usage = output.usage or {}
-    prompt, completion = int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0))
+def _usage(*outputs: JudgeOutput) -> dict[str, int]:
+    """Tokens of all turns of the episodes; 0 for a judge without a model."""
+    prompt, completion = (
+        sum(int((output.usage or {}).get(f"{kind}_tokens", 0)) for output in outputs) for kind in ("input", "output")
+    )
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

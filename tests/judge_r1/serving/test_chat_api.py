@@ -6,29 +6,16 @@ from typing import Any
 
 import httpx
 import pytest
+from chat_calls import call, user
 from serving_fixture import PAIR, InvalidJudge, service
 
 from judge_r1.serving.app import create_app
-from judge_r1.serving.service import Service
 
 PROMPT = (
     "[User Question]\nq\n[The Start of Assistant A's Answer]\none\n[The End of Assistant A's Answer]\n"
     "[The Start of Assistant B's Answer]\none two\n[The End of Assistant B's Answer]"
 )
 INSTRUCTIONS = {"role": "system", "content": "End with [[A]] or [[B]]."}
-
-
-def call(body: dict[str, Any], served: Service | None = None) -> httpx.Response:
-    async def talk() -> httpx.Response:
-        transport = httpx.ASGITransport(create_app(served or service("longer")))
-        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
-            return await asyncio.wait_for(client.post("/v1/chat/completions", json={"model": "judge-r1"} | body), 60)
-
-    return asyncio.run(talk())
-
-
-def user(content: Any) -> dict[str, Any]:
-    return {"role": "user", "content": content}
 
 
 def test_a_judge_object_returns_the_full_judgment() -> None:

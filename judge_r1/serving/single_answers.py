@@ -1,0 +1,70 @@
+"""Answers prompts about one answer: a judge that answers prompts gets the prompt, a judge of pairs compares.
+
+A judge of pairs checks a response by comparing it with the reference in both orders: it is accepted if the mean
+probability that it is the better one is at least 1/2, so ties and contradictory verdicts accept it.
+"""
+
+import uuid
+from collections.abc import Callable
+from statistics import fmean
+
+from fastapi import HTTPException
+from fastapi.concurrency import run_in_threadpool
+
+from judge_r1.core.items import Item
+from judge_r1.core.wire import JudgeRequestBody
+from judge_r1.episode.prompts import user_prompt
+from judge_r1.judges.base import BadJudge, JudgeOutput
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
+from judge_r1.judges.result import result_of
+from judge_r1.rewards.collector import JudgmentFailed
+from judge_r1.rewards.group import first_win_probability
+from judge_r1.serving.service import Service
+from judge_r1.serving.single_prompt_formats import ReferenceCheck, SinglePrompt
+
+
+async def answer_single(
+    service: Service, prompt: SinglePrompt, tenant: str, charge: Callable[[int], None]
+) -> tuple[str, list[JudgeOutput]]:
+    """The answer in the form that the prompt asks for, and the outputs of the judge. `charge` gets their number.
+
+    Raises:
+        HTTPException: 400 for a rating or rubric, if the judge compares pairs.
+        JudgmentFailed: The judge gave no valid answer. A text in its place could read as a verdict.
+        errors.NO_JUDGMENT
+    """
+    task = CustomPrompt(user_prompt(prompt.text), any_text)
+    item_id = uuid.uuid4().hex
+    item = Item(item_id=item_id, cluster_id=item_id, instruction=prompt.text, candidates=("",), gold=None)
+    request = JudgeRequest(item, (0,), 0, task)
+    try:
+        await run_in_threadpool(service.judge.check, [request])
+    except BadJudge as error:
+        if prompt.check is None:
+            raise HTTPException(400, f"this judge does not answer ratings and rubrics: {error}") from None
+        charge(2)
+        return await _compared(service, prompt.check, tenant)
+    charge(1)
+
+    async def make_request() -> JudgeRequest:
+        return request
+
+    output = await service.run(make_request, tenant)
+    result = result_of(output)
+    answer = prompt.read(output.trajectory.turns[-1].text) if result.valid else None
+    if answer is None:
+        raise JudgmentFailed(f"the judge gave no valid answer ({'unreadable' if result.valid else result.ended})")
+    return answer, [output]
+
+
+async def _compared(service: Service, check: ReferenceCheck, tenant: str) -> tuple[str, list[JudgeOutput]]:
+    outputs, accepted = [], []
+    for first, second in ((check.response, check.reference), (check.reference, check.response)):
+        pair = JudgeRequestBody(reasoning_a=first, reasoning_b=second, decision=check.question)
+        _, output = await service.judge_one(pair, tenant)
+        probability = first_win_probability(output)
+        if probability is None:
+            raise JudgmentFailed(f"the judge gave no valid answer ({result_of(output).ended})")
+        outputs.append(output)
+        accepted.append(probability if len(outputs) == 1 else 1.0 - probability)
+    return check.positive if fmean(accepted) >= 0.5 else check.negative, outputs

@@ -1,0 +1,110 @@
+"""Parses prompts of other frameworks about one answer, and the reply of a judge that answers prompts.
+
+Three forms are supported: a check of a response against a reference with two labels (the default judges of verifiers),
+a rating from 1 to 10 (MT-Bench), and a rubric whose criteria list their options (verifiers). A check whose sections
+occur twice is rejected: one of the texts may contain a forged section.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt, has_two_answers
+
+_SECTION = re.compile(r"^(?:Task|Question|Reference answer|Ground truth answer|Response):\n```$", re.MULTILINE)
+_CHECK = re.compile(
+    r"(?:Task|Question):\n```\n(?P<question>.*?)\n```\s+(?:Reference|Ground truth) answer:\n```\n(?P<reference>.*?)\n```\s+"
+    r"Response:\n```\n(?P<response>.*)\n```\s+"
+    r'Respond either "(?P<positive>[^"\n]+)" or "(?P<negative>[^"\n]+)" only\.?\s*\Z',
+    re.DOTALL,
+)
+_RATE = re.compile(r"\b(?:rate|rating|score|grade)\b", re.IGNORECASE)
+_SCALE = re.compile(r"\b1\s*(?:to|-|–)\s*10\b")
+_BRACKETED = re.compile(r"\[\[(\d+(?:\.\d+)?)\]\]")
+_BARE = re.compile(r"(?:(?:final )?(?:rating|score)\s*:?\s*)?(\d+(?:\.\d+)?)(?:\s*/\s*10)?\.?", re.IGNORECASE)
+_CRITERION = re.compile(r"- (?P<name>[^:\n]+): .*\(answer one of, worst to best: (?P<options>[^()\n]+)\)")
+EXAMPLES = (
+    r'or one that checks a response, "Question:\n```\n…\n```\n\nReference answer:\n```\n…\n```\n\n'
+    r'Response:\n```\n…\n```\n\nRespond either \"yes\" or \"no\" only."; or, for a judge that answers prompts '
+    r'(direct@MODEL), one that asks for a rating from 1 to 10, or one with criteria, "Criteria:\n- NAME: … (answer one of, worst to best: no, yes)"'
+)
+
+
+@dataclass(frozen=True)
+class ReferenceCheck:
+    """A response and the reference that it must match, with the labels of the two answers."""
+
+    question: str
+    reference: str
+    response: str
+    positive: str
+    negative: str
+
+
+@dataclass(frozen=True)
+class SinglePrompt:
+    """A prompt about one answer. `read` turns a judge's reply into the form that the prompt asks for, and returns None
+    for a reply that has no valid answer."""
+
+    text: str
+    read: Callable[[str], str | None]
+    check: ReferenceCheck | None = None
+
+
+def parse_single(user: str, system: str = "") -> SinglePrompt | None:
+    """None if the prompt has none of the forms. Raises UnsupportedPrompt for a check with repeated sections."""
+    text = f"{system}\n\n{user}" if system else user
+    if found := _CHECK.search(user):
+        if len(_SECTION.findall(user)) != 3:
+            raise UnsupportedPrompt("a section of the reference check occurs twice")
+        check = ReferenceCheck(**{name: value.strip() for name, value in found.groupdict().items()})
+        if not check.reference or not check.response:
+            raise UnsupportedPrompt("the reference or the response is blank")
+        return SinglePrompt(text, partial(_read_label, labels=(check.positive, check.negative)), check)
+    if has_two_answers(user):
+        return None
+    if len(parts := user.split("\nCriteria:\n")) == 2 and (criteria := list(_CRITERION.finditer(parts[1]))):
+        options = {found["name"]: found["options"].split(", ") for found in criteria}
+        return SinglePrompt(text, partial(_read_verdicts, options=options))
+    if _SCALE.search(text) and _RATE.search(text):
+        return SinglePrompt(text, partial(_read_rating, bracketed="[[" in text))
+    return None
+
+
+def _read_label(reply: str, labels: Sequence[str]) -> str | None:
+    answer = without_thoughts(reply).strip().strip("\"'.*`").lower()
+    return next((label for label in labels if label.lower() == answer), None)
+
+
+def _read_rating(reply: str, bracketed: bool) -> str | None:
+    lines = without_thoughts(reply).strip().splitlines()
+    found = set(_BRACKETED.findall(reply)) if bracketed else {
+        match[1] for line in lines[-1:] if (match := _BARE.fullmatch(line.strip().strip("*")))
+    }  # fmt: skip
+    if len(found) != 1 or not 1 <= float(rating := found.pop()) <= 10:
+        return None
+    return f"Rating: [[{rating}]]" if bracketed else rating
+
+
+def _read_verdicts(reply: str, options: dict[str, list[str]]) -> str | None:
+    text, decoder = without_thoughts(reply), json.JSONDecoder()
+    found: Any = None
+    for start in (match.start() for match in re.finditer(r"\{", text)):
+        try:
+            found, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        break
+    verdicts = found.get("verdicts") if isinstance(found, dict) else None
+    if not isinstance(verdicts, list) or not all(isinstance(one, dict) for one in verdicts):
+        return None
+    if sorted(str(one.get("name")) for one in verdicts) != sorted(options):
+        return None
+    if not all(one.get("verdict") in options[one["name"]] for one in verdicts):
+        return None
+    kept = [{"name": one["name"], "reason": str(one.get("reason", "")), "verdict": one["verdict"]} for one in verdicts]
+    return json.dumps({"verdicts": kept})

@@ -17,7 +17,8 @@ from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt, has_two_
 
 _SECTION = re.compile(r"^(?:Task|Question|Reference answer|Ground truth answer|Response):\n```$", re.MULTILINE)
 _CHECK = re.compile(
-    r"(?:Task|Question):\n```\n(?P<question>.*?)\n```\s+(?:Reference|Ground truth) answer:\n```\n(?P<reference>.*?)\n```\s+"
+    r"(?:Task|Question):\n```\n(?P<question>.*?)\n```\s+"
+    r"(?:Reference|Ground truth) answer:\n```\n(?P<reference>.*?)\n```\s+"
     r"Response:\n```\n(?P<response>.*)\n```\s+"
     r'Respond either "(?P<positive>[^"\n]+)" or "(?P<negative>[^"\n]+)" only\.?\s*\Z',
     re.DOTALL,
@@ -30,7 +31,8 @@ _CRITERION = re.compile(r"- (?P<name>[^:\n]+): .*\(answer one of, worst to best:
 EXAMPLES = (
     r'or one that checks a response, "Question:\n```\n…\n```\n\nReference answer:\n```\n…\n```\n\n'
     r'Response:\n```\n…\n```\n\nRespond either \"yes\" or \"no\" only."; or, for a judge that answers prompts '
-    r'(direct@MODEL), one that asks for a rating from 1 to 10, or one with criteria, "Criteria:\n- NAME: … (answer one of, worst to best: no, yes)"'
+    r"(direct@MODEL), one that asks for a rating from 1 to 10, or one with criteria, "
+    r'"Criteria:\n- NAME: … (answer one of, worst to best: no, yes)"'
 )
 
 

@@ -102,7 +102,7 @@ def router(service: Service) -> APIRouter:
 
 
 def _asked(body: ChatRequest) -> tuple[JudgeRequestBody | SinglePrompt, AnswerFormat | None]:
-    """The pair to judge and the format of the answer (None is the whole judgment as JSON), or a prompt about one answer.
+    """The pair to judge and the format of the answer (None is the whole judgment as JSON), or a prompt on one answer.
 
     Raises:
         HTTPException: 400 if the request holds neither, or asks for tools or several answers.

@@ -21,9 +21,10 @@ CALL_SECONDS = 600.0
 
 
 class CpuServer:
-    """The actor: a `BackgroundModel` behind verl's interface."""
+    """The actor: a `BackgroundModel` behind verl's interface. Like verl's servers, it samples up to `response_tokens` if
+    a request names no limit."""
 
-    def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
+    def __init__(self, name: str, model: str, max_rows: int, seed: int, response_tokens: int) -> None:
         from judge_r1.episode.tokenizer import SafeTokenizer
         from judge_r1.models.hub import eos_ids, load_tokenizer
         from judge_r1.models.pretrained import causal_model
@@ -37,7 +38,7 @@ class CpuServer:
         self.engine = BackgroundModel(
             LocalModel(self.model, decode, eos, pad_id=pad_id, max_rows=max_rows, persistent=True)
         )
-        self.name = name
+        self.name, self.response_tokens = name, response_tokens
         self.version: int | None = None
         self.answered = 0
         self._admits, self._running = asyncio.Event(), 0
@@ -60,7 +61,8 @@ class CpuServer:
         await self._admits.wait()
         self._running += 1
         try:
-            [generation] = await self.engine.generate([generate_request(prompt_ids, sampling_params)])
+            params = {"max_tokens": self.response_tokens, **sampling_params}
+            [generation] = await self.engine.generate([generate_request(prompt_ids, params)])
         finally:
             self._running -= 1
         self.answered += 1
@@ -130,7 +132,13 @@ class CpuReplica(RolloutReplica):  # type: ignore[misc]
                 max_concurrency=self.max_concurrency,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
             )
-            .remote(name, self.model_config.path, self.config.max_num_seqs, self.config.seed + self.replica_rank)
+            .remote(
+                name,
+                self.model_config.path,
+                self.config.max_num_seqs,
+                self.config.seed + self.replica_rank,
+                self.config.response_length,
+            )
         )
         await asyncio.wait_for(server.start.remote(), CALL_SECONDS)
         self.servers, self._server_handle = [server], server

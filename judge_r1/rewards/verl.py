@@ -2,7 +2,7 @@
 
 verl hands each sample to one of several reward workers at random, so the members of a group meet in a Ray actor that
 all workers share. verl has no reward of a sample without a judgment. The manager raises instead: verl's trainer leaves
-the sample out of its group and goes on with the others.
+the sample out of its group and continues with the others.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A judge that fails on some comparisons."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from serving_fixture import InvalidJudge
 
@@ -10,15 +10,17 @@ from judge_r1.judges.request import JudgeRequest
 
 
 class FailsOn(InvalidJudge):
-    """Judges like `longer`, except comparisons in which a text contains `word`: those end by the reason `ended`."""
+    """Judges like `longer`, except comparisons with a text that contains a word, or for which a function is true: those
+    end by the reason `ended`."""
 
-    def __init__(self, word: str, ended: str = "infrastructure_no_answer") -> None:
+    def __init__(self, fails: str | Callable[[str], bool], ended: str = "infrastructure_no_answer") -> None:
         super().__init__(ended)
-        self._word, self._longer = word, make_judge("longer", JudgeBuild(""))
+        self._fails = fails if callable(fails) else lambda text: fails in text
+        self._longer = make_judge("longer", JudgeBuild(""))
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
-            fails = any(self._word in str(text) for text in request.item.candidates)
+            fails = any(map(self._fails, request.item.texts))
             judge = super() if fails else self._longer
             async for output in judge.judge([request]):
                 yield output

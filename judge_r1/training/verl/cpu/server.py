@@ -21,8 +21,8 @@ CALL_SECONDS = 600.0
 
 
 class CpuServer:
-    """The actor: a `BackgroundModel` behind verl's interface. Like verl's servers, it samples up to `response_tokens` if
-    a request names no limit."""
+    """The actor: a `BackgroundModel` behind verl's interface. Like verl's servers, it samples up to `response_tokens`
+    if a request names no limit."""
 
     def __init__(self, name: str, model: str, max_rows: int, seed: int, response_tokens: int) -> None:
         from judge_r1.episode.tokenizer import SafeTokenizer

@@ -1,5 +1,6 @@
 """verl's trainer with our group reward manager: a sample without a judgment is left out, and the run goes on."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from failing_judge import FailsOn
 from serving_fixture import LiveServer, service
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.core.record_base import content_hash
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.config import _text, overrides
 from judge_r1.training.verl.runner import verl_variables
@@ -20,6 +21,10 @@ MANAGER = {
     "reward.reward_manager.module.path": "pkg://judge_r1.rewards.verl",
     "reward.reward_manager.name": "GroupRewardManager",
 }
+
+
+def one_in_four(text: str) -> bool:
+    return int(content_hash(text), 16) % 4 == 0
 
 
 def write_prompts(path: Path) -> None:
@@ -47,7 +52,7 @@ def test_verl_trains_two_steps_on_groups(recipe: Recipe, model_folder: Path, tmp
         train_parquet=tmp_path / "train.parquet", agent_loops=tmp_path, checkpoints=tmp_path / "checkpoints", cpu=True,
     )  # fmt: skip
     ours = ("reward.", "actor_rollout_ref.rollout.agent.", "algorithm.adv_estimator", "data.max_response_length")
-    with LiveServer(service(FailsOn("z", "no_answer"))) as server:
+    with LiveServer(service(FailsOn(one_in_four, "no_answer"))) as server:
         more = MANAGER | {
             "algorithm.adv_estimator": "grpo", "data.max_response_length": 8, "reward.num_workers": 3,
             "trainer.v1.sampler.sync_refill_failed_groups": True, "data.gen_batch_size": 1,
@@ -60,8 +65,11 @@ def test_verl_trains_two_steps_on_groups(recipe: Recipe, model_folder: Path, tmp
             timeout=800,
         )  # fmt: skip
     log = done.stdout + done.stderr
-    (Path("/tmp") / "verl_group.log").write_text(log)
     assert done.returncode == 0, log[-4000:]
-    rows = [row for row in read_rows(tmp_path / "metrics.jsonl")]
-    print(rows)
-    assert False
+    assert "JudgmentFailed: no_answer" in log
+    lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row["data"] for line in lines if "critic/score/mean" in (row := json.loads(line))["data"]]
+    assert [row["training/global_step"] for row in rows] == [1, 2]
+    for row in rows:  # a sample without a judgment is left out: as the score 0 it would lower the mean
+        assert row["critic/score/mean"] == pytest.approx(0.5, abs=1e-6)
+        assert row["actor/grad_norm"] > 0

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.types import Receive
 
+from judge_r1.core.event_loop import gather_all
 from judge_r1.serving.errors import ClientDisconnected
 
 T = TypeVar("T")
@@ -52,12 +53,8 @@ async def gather_limited(works: list[Coroutine[Any, Any, T]], limit: int) -> lis
         async with slots:
             return await work
 
-    tasks = [asyncio.ensure_future(one(work)) for work in works]
     try:
-        return await asyncio.gather(*tasks)
+        return await gather_all([one(work) for work in works])
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         for work in works:
             work.close()

@@ -31,7 +31,7 @@ _DESCRIPTIONS = {
     413: "the body, the case or the batch exceeds the limit",
     422: "a field is not valid, or the prompt is longer than the judge's limit",
     429: "the queue is full, or the key exceeds its rate limit: retry after Retry-After seconds",
-    502: "the judge's backend gave no answer",
+    502: "the judge's backend gave no answer, or a member of a group has no valid comparison",
     503: "the server is shutting down, or its memory limits are reached",
     504: "no judgment before the deadline",
 }

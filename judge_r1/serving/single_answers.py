@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from judge_r1.core.items import Item
 from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.episode.prompts import user_prompt
-from judge_r1.judges.base import BadJudge, JudgeOutput
+from judge_r1.judges.base import BadJudge, JudgeOutput, NothingFits
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 from judge_r1.judges.result import result_of
 from judge_r1.rewards.collector import JudgmentFailed
@@ -30,6 +30,7 @@ async def answer_single(
 
     Raises:
         HTTPException: 400 for a rating or rubric, if the judge compares pairs.
+        NothingFits: The prompt is too long.
         JudgmentFailed: The judge gave no valid answer. A text in its place could read as a verdict.
         errors.NO_JUDGMENT
     """
@@ -39,9 +40,12 @@ async def answer_single(
     request = JudgeRequest(item, (0,), 0, task)
     try:
         await run_in_threadpool(service.judge.check, [request])
-    except BadJudge as error:
+    except NothingFits:
+        raise
+    except BadJudge:
         if prompt.check is None:
-            raise HTTPException(400, f"this judge does not answer ratings and rubrics: {error}") from None
+            message = f"{service.judge.name} compares pairs: serve a direct@MODEL judge to answer ratings and rubrics"
+            raise HTTPException(400, message) from None
         charge(2)
         return await _compared(service, prompt.check, tenant)
     charge(1)

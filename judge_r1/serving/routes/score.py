@@ -17,11 +17,10 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
-from judge_r1.core.verdicts import preference
 from judge_r1.core.wire import ScoreRequest, ScoreResponse
-from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
+from judge_r1.rewards.group import first_win_probability
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.json_body import json_router
@@ -30,17 +29,6 @@ from judge_r1.serving.service import Service, case_not_found
 
 Comparison = tuple[int, int, float | None]
 """First and second candidate, and P(the first beats the second); None if the verdict is invalid."""
-
-
-def first_win_probability(output: JudgeOutput) -> float | None:
-    """P(the first candidate shown is better); None if the verdict names no winner."""
-    winner = preference(output.verdict)
-    if winner is None:
-        return None
-    if winner == "tie":
-        return 0.5
-    confidence = 1.0 if output.confidence is None else output.confidence
-    return confidence if winner == "A" else 1.0 - confidence
 
 
 def pairings(candidates: int, reference: bool) -> list[tuple[int, int]]:

@@ -144,7 +144,7 @@ def test_the_openapi_document_names_the_key_where_it_is_needed(file: Path) -> No
         assert document["components"]["securitySchemes"] == {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
         for path, routes in document["paths"].items():
             for route in routes.values():
-                assert ("security" in route) == path.startswith("/v1/")
+                assert ("security" in route) == path.startswith(("/v1/", "/get_reward"))
 
     talk_to(create_app(service("longer", keys=KeyFile(file))), talk)
     assert "securitySchemes" not in create_app(service("longer")).openapi()["components"]

@@ -120,6 +120,7 @@ def test_tenants_do_not_share_groups(tmp_path: Path) -> None:
     found = run(served, talk)
     assert [answer.status_code for answer in found[:4]] == [200] * 4
     assert [answer.json()["members"] for answer in found[:4]] == [2] * 4
+    assert [answer.json()["score"] > 0.5 for answer in found[:4]] == [False, False, True, True]  # "a" meets "a b"
     assert 429 in [answer.status_code for answer in found[4:]]  # a member costs its share of the comparisons
 
 

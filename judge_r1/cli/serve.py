@@ -36,6 +36,9 @@ def serve(
         int, typer.Option(min=1, help="Maximum size of all stored cases; the least recently used are evicted.")
     ] = 256,
     max_batch_size: Annotated[int, typer.Option(min=1, help="Maximum number of judgments in one batch.")] = 256,
+    group_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a member of a group waits for the others at most.")
+    ] = 120.0,
     max_connections: Annotated[
         int, typer.Option(min=1, help="Maximum number of open connections; more are answered with status 503.")
     ] = 512,
@@ -71,7 +74,7 @@ def serve(
         max_concurrency=max_concurrency,
         queue_size=queue_size,
         timeout=timeout,
-        limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=max_batch_size),
+        limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=max_batch_size, group_s=group_timeout),
         case_bytes=cases_mib * MIB,
         keys=keys,
         traces=traces,

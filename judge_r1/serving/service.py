@@ -17,7 +17,9 @@ from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.models.base import Sampling
-from judge_r1.serving.cohorts import Cohorts
+from judge_r1.rewards.collector import JudgmentFailed
+from judge_r1.rewards.group import GroupScores
+from judge_r1.serving.cohorts import Cohort, Cohorts
 from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
@@ -55,9 +57,9 @@ class Service:
     case_store: CaseStoreProtocol = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = Metrics(self.queue, self.local_cases)
-        self.case_store = LocalCaseStore(self.local_cases)
         self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)
+        self.metrics = Metrics(self.queue, self.local_cases, lambda: self.cohorts.waiting)
+        self.case_store = LocalCaseStore(self.local_cases)
         self.shutdown.on_start = self.cohorts.fail_waiting
 
     async def judge_one(
@@ -75,6 +77,16 @@ class Service:
         )
         seconds = time.monotonic() - started
         return judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace), output
+
+    async def join(self, cohort: Cohort, candidate: str) -> tuple[float, GroupScores]:
+        """Scores one member of a group. Raises what `Cohorts.join` raises."""
+        try:
+            found = await self.cohorts.join(cohort, candidate)
+        except JudgmentFailed:
+            self.metrics.group_scores.labels("failed").inc()
+            raise
+        self.metrics.group_scores.labels("scored").inc()
+        return found
 
     async def _run_pair(self, pair: JudgeRequestBody, tenant: str) -> JudgeOutput:
         return await self.run(lambda: self.request(pair, uuid.uuid4().hex, tenant), tenant, wait_when_full=True)

@@ -28,8 +28,9 @@ _KINDS: dict[type[BaseException], str] = {
 class Metrics:
     """The metrics of one app, in their own registry."""
 
-    def __init__(self, queue: RequestQueue, cases: CaseStore) -> None:
+    def __init__(self, queue: RequestQueue, cases: CaseStore, members: Callable[[], float]) -> None:
         self.registry = registry = CollectorRegistry()
+        self._gauge("group_members", "Members of groups that wait for their scores.", members)
         self._gauge("games_running", "Requests that run.", lambda: queue.running)
         self._gauge("games_waiting", "Requests in the queue.", lambda: queue.waiting)
         self._gauge("cases", "Cases in the store.", lambda: len(cases))
@@ -46,6 +47,9 @@ class Metrics:
         )
         self.requests = Counter(
             "judge_r1_requests", "HTTP requests by route and status.", ["route", "status"], registry=registry
+        )
+        self.group_scores = Counter(
+            "judge_r1_group_scores", "Members of groups by outcome.", ["outcome"], registry=registry
         )
         self.traces_lost = Counter(
             "judge_r1_traces_lost", "Requests whose trace could not be written.", registry=registry

@@ -24,7 +24,7 @@ def router(service: Service) -> APIRouter:
         fields = body.model_dump(exclude={"group", "candidate", "deadline"})
         cohort = Cohort(tenant_of(request), body.group, deadline_s=body.deadline, **fields)
         charge(request, cohort)
-        score, found = await cancel_on_disconnect(request, service.cohorts.join(cohort, body.candidate))
+        score, found = await cancel_on_disconnect(request, service.join(cohort, body.candidate))
         return GroupScoreResponse(
             judge=service.judge.name,
             score=score,

@@ -79,7 +79,7 @@ def router(service: Service) -> APIRouter:
         for one in cohorts:
             charge(request, one)
         works = [
-            service.cohorts.join(one, query.removeprefix(prompt))
+            service.join(one, query.removeprefix(prompt))
             for one, query, prompt in zip(cohorts, body.query, body.prompts, strict=True)
         ]
         found = await cancel_on_disconnect(request, gather_all(works))
@@ -92,7 +92,7 @@ def router(service: Service) -> APIRouter:
         """slime's `--rm-type remote_rm --rm-url`. The response is the reward."""
         one = cohort("slime", text_of(body.prompt), body.label, settings, request)
         charge(request, one)
-        score, _ = await cancel_on_disconnect(request, service.cohorts.join(one, body.response))
+        score, _ = await cancel_on_disconnect(request, service.join(one, body.response))
         return score
 
     return routes

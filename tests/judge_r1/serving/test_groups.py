@@ -72,6 +72,9 @@ def test_a_failed_judgment_is_an_error_and_never_a_score() -> None:
     assert [answer.status_code for answer in found] == [200, 502, 200, 200]
     assert found[1].json() == {"error": "infrastructure_no_answer"}
     assert found[0].json()["invalid"] == 6
+    counted = [served.metrics.group_scores.labels(outcome)._value.get() for outcome in ("scored", "failed")]
+    assert counted == [3, 1]
+    assert b"judge_r1_group_members 0.0" in served.metrics.text()
 
 
 def test_the_deadline_judges_those_that_have_arrived() -> None:

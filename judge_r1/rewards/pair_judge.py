@@ -2,12 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, cycle
 from typing import Protocol
 
 from judge_r1.client.async_client import AsyncClient, BadRequest
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import BadText
 from judge_r1.judges.base import Closable, JudgeBuild
@@ -17,6 +18,8 @@ from judge_r1.rewards.group import first_win_probability, win_probability
 
 Outcome = tuple[float | None, str | None]
 """P(the first answer is better), or None and the reason why there is no judgment."""
+SHARED = 8
+"""Connections of one client. The pool of httpx looks at all its connections for each request."""
 EMPTY = "(empty)"
 """What the judge reads in the place of a blank answer."""
 ONE_REQUEST = (BadRequest, BadText, CaseStoreFull, RequestRejected, RetriesExhausted)
@@ -68,23 +71,26 @@ class LocalPairJudge:
 
 
 class ServedPairJudge:
-    """The judge of a server. Its client retries lost connections and full queues."""
+    """The judge of a server. Its clients retry lost connections and full queues."""
 
-    def __init__(self, url: str, concurrency: int, key: str | None = None) -> None:
-        self._client = AsyncClient(url, key=key, concurrency=concurrency)
-        self._slots = asyncio.Semaphore(concurrency)
+    def __init__(self, url: str, concurrency: int) -> None:
+        self._clients = [AsyncClient(url, concurrency=SHARED) for _ in range(-(-concurrency // SHARED))]
+        self._slots, self._turns = asyncio.Semaphore(concurrency), cycle(self._clients)
 
     async def compare(self, question: Question, first: str, second: str) -> Outcome:
         pair = {"reasoning_a": first, "reasoning_b": second, "decision": question.prompt, "domain": question.domain}
+        pair |= {"context": question.context} if question.context else {}
         async with self._slots:
             try:
-                found = await self._client.judge(**pair, **({"context": question.context} if question.context else {}))
+                found = await next(self._turns).judge(
+                    **pair, **({"context": question.context} if question.context else {})
+                )
             except ONE_REQUEST as error:
                 return None, str(error)
         return win_probability(found.winner, found.confidence), found.ended if found.winner is None else None
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        await gather_all([client.aclose() for client in self._clients])
 
 
 def open_pair_judge(judge: str, concurrency: int) -> PairJudge:

@@ -19,6 +19,12 @@ def call(reward: GroupReward, *arguments: Any, **columns: Any) -> tuple[list[flo
     return found, logged
 
 
+def once(reward: GroupReward) -> None:
+    """Requests that fail are not sent again."""
+    for client in reward._judge._judge._clients:  # type: ignore[attr-defined]
+        client._attempts = 1
+
+
 def test_completions_of_one_prompt_compete() -> None:
     reward = GroupReward("longer", schedule="all_pairs")
     found, logged = call(reward, ["p", "q", "p", "q"], ["a b", "x", "a", "y z"], completion_ids=[[1]] * 4)
@@ -52,7 +58,7 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
 def test_a_failed_judgment_is_none_with_a_reason() -> None:
     with LiveServer(service(FailsOn("broken"))) as server:
         reward = GroupReward(server.url, schedule="all_pairs")
-        reward._judge._judge._client._attempts = 1  # type: ignore[attr-defined]
+        once(reward)
         found, logged = call(reward, ["p"] * 4, ["one", "one two", "broken", "a b c"])
         reward.close()
     assert [score is None for score in found] == [False, False, True, False]
@@ -68,7 +74,7 @@ def test_trl_trains_three_steps(model_folder: Path, tmp_path: Path) -> None:
 
     with LiveServer(service(FailsOn("e"))) as server:
         reward = GroupReward(server.url)
-        reward._judge._judge._client._attempts = 1  # type: ignore[attr-defined]
+        once(reward)
         args = trl.GRPOConfig(
             output_dir=str(tmp_path), max_steps=3, per_device_train_batch_size=8, num_generations=4,
             max_completion_length=6, logging_steps=1, save_strategy="no", report_to=[], use_cpu=True, seed=1,

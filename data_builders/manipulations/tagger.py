@@ -1,4 +1,4 @@
-"""Verbs and names in a text, behind one interface: by rules and word lists, or by spaCy where it is installed."""
+"""Verbs and names in a text: what a tagger finds."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
@@ -46,20 +46,6 @@ class Tagger(Protocol):
     def mentions(self, text: str) -> Sequence[Mention]:
         """The names, in order and without overlap."""
         ...
-
-
-def load_tagger(spec: str) -> Tagger:
-    """`rules`, `none`, `spacy` with the model of the extra `tagger`, or `spacy:MODEL`. Raises: TaggerUnavailable."""
-    name, _, model = spec.partition(":")
-    if name == "spacy":
-        from data_builders.manipulations.spacy_tagger import MODEL, SpacyTagger
-
-        return SpacyTagger(model or MODEL)
-    if spec in ("rules", "none"):
-        from data_builders.manipulations.rule_tagger import NoTagger, RuleTagger
-
-        return RuleTagger() if spec == "rules" else NoTagger()
-    raise TaggerUnavailable(f"tagger is rules, spacy or spacy:MODEL, not {spec!r}")
 
 
 def like(word: str, model: str) -> str:

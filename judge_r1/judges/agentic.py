@@ -16,7 +16,7 @@ from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, ju
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.search import new_searcher
+from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.hub import resolve
 
 
@@ -33,7 +33,7 @@ class AgenticJudge:
         self._factory = EpisodeFactory.load(f"{kind}@{model}", config, model, build, prompted=prompted)
         local = self._factory.local_model(model, max_rows=self.batch_size)
         self._driver = EpisodeDriver(local, alternatives=self._factory.alternatives)
-        self._searcher = new_searcher(build, config)
+        self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 
     @property

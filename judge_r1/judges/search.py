@@ -8,7 +8,6 @@ from judge_r1.episode.case_index import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import CaseSearch, SearchFunction
 from judge_r1.episode.rollout import batch_search
-from judge_r1.judges.base import JudgeBuild
 
 
 class CaseSearcher:
@@ -36,7 +35,3 @@ class CaseSearcher:
     def of_cases(self, case_ids: Sequence[str]) -> SearchFunction:
         """The search function of a batch of episodes: episode i is about the case `case_ids[i]`."""
         return lambda queries: self.search([(case_ids[index], query) for index, query in queries], self.top_k)
-
-
-def new_searcher(build: JudgeBuild, config: EpisodeConfig) -> CaseSearcher:
-    return (build.searcher or CaseSearcher)(build.texts, config)

@@ -17,7 +17,6 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import (
     dev_examples,
     let_cpus_train,
-    loss_evaluation,
     ordered,
     save_model,
     supervised_arguments,
@@ -30,6 +29,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
     from trl import DPOConfig, DPOTrainer
 
     from judge_r1.models.right_padding import drop_masks_of_right_padding
+    from judge_r1.training.trl.dev_evaluation import loss_evaluation
     from judge_r1.training.trl.resume import resume
 
     class OwnIds(DPOTrainer):  # type: ignore[misc]

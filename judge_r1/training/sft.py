@@ -12,7 +12,6 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import (
     dev_examples,
     let_cpus_train,
-    loss_evaluation,
     ordered,
     save_model,
     supervised_arguments,
@@ -62,6 +61,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     traces whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
+    from judge_r1.training.trl.dev_evaluation import loss_evaluation
     from judge_r1.training.trl.packing import Isolation, attention, check_rows
     from judge_r1.training.trl.resume import resume
     from judge_r1.training.trl.sorted_batches import SortedBatchTrainer

@@ -13,7 +13,7 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
-from judge_r1.judges.search import new_searcher
+from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel
@@ -46,7 +46,7 @@ class ChatJudge:
             temperature=build.sampling.temperature,
             top_logprobs=_TOP_LOGPROBS if logprobs else 0,
         )
-        self._searcher = new_searcher(build, config)
+        self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:

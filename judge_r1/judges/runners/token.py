@@ -12,7 +12,7 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
-from judge_r1.judges.search import new_searcher
+from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_completions import CompletionsModel
@@ -32,7 +32,7 @@ class TokenJudge:
     ) -> None:
         self.name, self.settings = factory.name, settings
         self._factory, self._driver, self._at_a_time = factory, driver, build.batch_size
-        self._searcher = new_searcher(build, config)
+        self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
         """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judge_r1.statistics.rating.bradley_terry import CENTRE, ELO, logistic
+from judge_r1.statistics.rating.bradley_terry import CENTRE, ELO
+from judge_r1.statistics.rating.information import logistic
 from judge_r1.statistics.rating.votes import Floats, Ints, sums
 
 

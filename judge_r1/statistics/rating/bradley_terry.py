@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from judge_r1.statistics.rating.information import Information, logistic
 from judge_r1.statistics.rating.votes import Floats, VoteTable
 
 Anchor = Literal["all", "judges"] | str
@@ -82,11 +83,6 @@ def _check_finite(kind: str, names: Sequence[str], points: Floats, votes: Floats
         raise ValueError(f"{kind} {names[unanimous[0]]!r} has no finite rating: all its votes are equal (see separate)")
 
 
-def logistic(x: Floats) -> Floats:
-    """1 / (1 + exp(-x)), without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))
-
-
 def _sweep(table: VoteTable, prior: float, most: int) -> tuple[Floats, Floats, int, bool]:
     judges, items = np.ones(len(table.judges)), np.ones(len(table.items))
     judge_wins = table.judge_points[0] + prior / 2
@@ -110,8 +106,6 @@ def _sweep(table: VoteTable, prior: float, most: int) -> tuple[Floats, Floats, i
 def _newton(table: VoteTable, judges: Floats, items: Floats, prior: float) -> tuple[Floats, Floats, bool]:
     """Newton steps on ln θ, halved until the likelihood does not fall. Ends when the largest residual, in points, is
     near the precision of the sums."""
-    from judge_r1.statistics.rating.information import Information
-
     enough = 1e-10 * max(1.0, float(table.count.max()), table.judge_points[1].max() ** 0.5)
     best = _log_likelihood(table, judges, items, prior)
     for _ in range(_NEWTON_STEPS):

@@ -16,6 +16,11 @@ from judge_r1.statistics.rating.votes import Floats, VoteTable
 _RCOND = 1e-10
 
 
+def logistic(x: Floats) -> Floats:
+    """1 / (1 + exp(-x)), without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))
+
+
 @dataclass(frozen=True)
 class Information:
     """`weight` is W as judges × items, `item` the diagonal D, and `inverse` S⁺. `connected` is false if the votes
@@ -29,8 +34,6 @@ class Information:
     @classmethod
     def of(cls, table: VoteTable, judges: Floats, items: Floats, prior: float = 0.0) -> "Information":
         """The information at these ratings (ln θ)."""
-        from judge_r1.statistics.rating.bradley_terry import logistic
-
         chance = logistic(judges[table.judge] - items[table.item])
         weight = np.zeros((len(judges), len(items)))
         weight[table.judge, table.item] = table.count * chance * (1 - chance)

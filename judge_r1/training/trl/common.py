@@ -166,24 +166,6 @@ def dev_examples(args: Any, run: RunFolder, make: Callable[[], Sequence[Mapping[
     return _examples(args, run.folder / EXAMPLES / "dev", make).remove_columns("length")
 
 
-def loss_evaluation(run: RunFolder, recipe: Recipe) -> tuple[list[Any], Callable[[Any], None]]:
-    """The callbacks that log SFT and DPO, with the loss on the dev pairs if there are some, and a function that takes
-    the trainer once it exists."""
-    from judge_r1.training.trl.dev_evaluation import DevEvaluation
-    from judge_r1.training.trl.metrics_callback import RunLog
-
-    trainers: list[Any] = []
-
-    def evaluate(model: Any) -> dict[str, float]:
-        trainers[0].evaluate()  # which logs the metrics itself
-        return {}
-
-    if recipe.data.dev is None:
-        return [RunLog(run)], trainers.append
-    evaluation = DevEvaluation(run, recipe, evaluate)
-    return [RunLog(run, rollouts=evaluation.pop), evaluation], trainers.append
-
-
 def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
     """Write and verify `run.model`, with adapters merged, and the best model if the run evaluates on dev pairs. A
     folder appears only when it is complete."""

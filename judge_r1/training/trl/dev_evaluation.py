@@ -22,7 +22,8 @@ from judge_r1.training.checkpoints import Checkpoint, kept_best
 from judge_r1.training.metric_names import dev_from_trl
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.grpo import dev_metrics
+from judge_r1.training.trl.metrics_callback import RunLog
+from judge_r1.training.trl.rollout_metrics import dev_metrics
 
 
 class DevEvaluation(TrainerCallback):  # type: ignore[misc]
@@ -73,6 +74,21 @@ class DevEvaluation(TrainerCallback):  # type: ignore[misc]
         """The metrics of the last evaluation, once."""
         metrics, self._metrics = self._metrics, {}
         return metrics
+
+
+def loss_evaluation(run: RunFolder, recipe: Recipe) -> tuple[list[Any], Callable[[Any], None]]:
+    """The callbacks that log SFT and DPO, with the loss on the dev pairs if there are some, and a function that takes
+    the trainer once it exists."""
+    trainers: list[Any] = []
+
+    def evaluate(model: Any) -> dict[str, float]:
+        trainers[0].evaluate()  # which logs the metrics itself
+        return {}
+
+    if recipe.data.dev is None:
+        return [RunLog(run)], trainers.append
+    evaluation = DevEvaluation(run, recipe, evaluate)
+    return [RunLog(run, rollouts=evaluation.pop), evaluation], trainers.append
 
 
 class DevEpisodes:

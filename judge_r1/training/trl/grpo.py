@@ -6,7 +6,6 @@ Trajectories carry their rewards as a field.
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -28,6 +27,7 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.trl.lora import adapter_config
 from judge_r1.training.trl.objective import trl_objective
+from judge_r1.training.trl.rollout_metrics import rollout_metrics
 
 Episodes = list[tuple[ReasoningPair, Trajectory]]
 
@@ -233,35 +233,3 @@ def check_groups(pair_ids: Sequence[str], size: int) -> None:
         group = pair_ids[start : start + size]
         if len(group) != size or len(set(group)) != 1:
             raise RuntimeError(f"group at {start} is not {size} episodes of one pair: {group}")
-
-
-def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
-    """Means over the episodes of a step.
-
-    Accuracy and every reward component, over all episodes and by domain and principle; the fraction of episodes by the
-    reason of their end; and the fraction of infrastructure failures, which have no reward and are left out of the rest.
-    """
-    groups: dict[str, list[float]] = defaultdict(list)
-    for reason in {trajectory.ended for _, trajectory in episodes}:
-        groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in episodes]
-    for pair, trajectory in episodes:
-        failed = trajectory.infrastructure_failed or trajectory.reward is None
-        groups["infrastructure_failures"].append(float(failed))
-        if failed or (parts := trajectory.reward) is None:
-            continue
-        for name, value in parts.items():
-            groups[f"reward/{name}"].append(value)
-        correct = float(parts["R1"] > 0)
-        groups["accuracy"].append(correct)
-        for key in pair.labels:
-            for name, value in parts.items():
-                groups[f"reward/{name}/{key}"].append(value)
-            groups[f"accuracy/{key}"].append(correct)
-        groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
-    return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}
-
-
-def dev_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
-    """The means of `rollout_metrics` over greedy episodes of the dev pairs, as dev/..., and the number of episodes."""
-    means = {f"dev/{name.removeprefix('rollout/')}": value for name, value in rollout_metrics(episodes).items()}
-    return {"dev/episodes": float(len(episodes))} | means

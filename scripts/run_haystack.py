@@ -394,8 +394,8 @@ def report(
 def print_over_seeds(by_seed: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
     """Prints the differences between the seeds' means with t intervals, which contain the variation between seeds."""
     for (after, before), (what, found) in over_seeds(by_seed):
-        low, high = found.ci95
-        print(f"{after} - {before}, t over {found.n} seeds: {what} {found.mean:+.3f} [{low:+.3f}, {high:+.3f}]")
+        interval = "no interval" if found.ci95 is None else "[{:+.3f}, {:+.3f}]".format(*found.ci95)
+        print(f"{after} - {before}, t over {found.n} seeds: {what} {found.mean:+.3f} {interval}")
 
 
 def over_seeds(

@@ -8,10 +8,18 @@ ValueError.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from judge_r1.statistics.intervals import FEW_CLUSTERS
+
+EXACT_ITEMS = 8
+"""With at most this number of items all orders are enumerated for the p of a rank correlation (40,320)."""
+DRAWN_ITEMS = 30
+"""With at most this number, 19,999 orders are drawn; above it, the t distribution is close."""
+DRAWS = 19_999
 
 Scores = Sequence[float]
 
@@ -112,10 +120,11 @@ def correlation_table(
     metrics: Mapping[str, Scores], gold: Scores, clusters: Sequence[str], *, resamples: int = 1000, seed: int = 0
 ) -> dict[str, dict[str, float | None]]:
     """Spearman's rho of each metric with the gold on the same items, and its difference to the first metric. `p` is for
-    rho = 0, by the t distribution: unlike the intervals, it takes all items as independent.
+    rho = 0, by permutation up to 30 items: unlike the intervals, it takes all items as independent.
 
     The 95 % percentile intervals come from one bootstrap over clusters, so the differences are paired. A resample with
-    a constant side is left out of an interval.
+    a constant side is left out of an interval. An interval without width from fewer than 30 clusters is None: three
+    texts in the right order always resample to a rho of 1.
     """
     groups: dict[str, list[int]] = {}
     for index, cluster in enumerate(clusters):
@@ -130,26 +139,38 @@ def correlation_table(
     table: dict[str, dict[str, float | None]] = {}
     for name, values in metrics.items():
         gaps = [None if a is None or b is None else a - b for a, b in zip(drawn[name], drawn[first], strict=True)]
-        low, high = _percentiles(drawn[name])
-        gap_low, gap_high = _percentiles(gaps) if name != first else (None, None)
+        low, high = _percentiles(drawn[name], len(members))
+        gap_low, gap_high = _percentiles(gaps, len(members)) if name != first else (None, None)
         rho = spearman(values, gold)
-        table[name] = {"rho": rho, "low": low, "high": high, "p": _p_of(rho, len(gold)), "n": len(gold)}
+        table[name] = {"rho": rho, "low": low, "high": high, "p": _p_of(values, gold, seed), "n": len(gold)}
         table[name] |= {"difference low": gap_low, "difference high": gap_high}
     return table
 
 
-def _p_of(rho: float | None, n: int) -> float | None:
-    """Two-sided p of t = rho·sqrt((n - 2) / (1 - rho²)) with n - 2 degrees of freedom, as SciPy's `spearmanr`."""
-    if rho is None or n < 3:
+def _p_of(one: Scores, other: Scores, seed: int) -> float | None:
+    """The two-sided p of Spearman's rho: the share of the orders of `other` with a rho at least as far from 0.
+
+    Exact for at most 8 items. Up to 30 items 19,999 orders are drawn and p = (1 + hits) / (1 + draws). For more items
+    it is that of t = rho·sqrt((n - 2) / (1 - rho²)) with n - 2 degrees of freedom, as in SciPy's `spearmanr`.
+    """
+    rho, n = spearman(one, other), len(one)
+    if rho is None:
         return None
-    from scipy.stats import t
+    if n > DRAWN_ITEMS:
+        from scipy.special import stdtr
 
-    return 0.0 if abs(rho) == 1 else float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
+        return 0.0 if abs(rho) == 1 else 2 * float(stdtr(n - 2, -abs(rho) * math.sqrt((n - 2) / (1 - rho * rho))))
+    r, s = (np.array(ranks(side)) - (n + 1) / 2 for side in (one, other))
+    exact = n <= EXACT_ITEMS
+    generator = np.random.default_rng(seed)
+    orders = np.array(list(permutations(s))) if exact else generator.permuted(np.tile(s, (DRAWS, 1)), axis=1)
+    hits = int((np.abs(orders @ r) >= abs(float(r @ s)) - 1e-9).sum())
+    return hits / len(orders) if exact else (1 + hits) / (1 + DRAWS)
 
 
-def _percentiles(values: Iterable[float | None]) -> tuple[float | None, float | None]:
+def _percentiles(values: Iterable[float | None], clusters: int) -> tuple[float | None, float | None]:
     known = [value for value in values if value is not None]
-    if not known:
+    if not known or (clusters < FEW_CLUSTERS and max(known) - min(known) < 1e-12):
         return None, None
     low, high = np.percentile(known, [2.5, 97.5])
     return float(low), float(high)

@@ -161,7 +161,8 @@ def _tested(values: Sequence[float]) -> dict[str, Any]:
         untested = ("sd", "t", "df", "ci95", "p", "p_less", "p_wilcoxon", "p_sign")
         return {"n": len(values), "mean": values[0] if values else None, **dict.fromkeys(untested)}
     test = paired_t(values)
-    return {**test._asdict(), "ci95": list(test.ci95), "p_wilcoxon": wilcoxon(values), "p_sign": sign_test(values)}
+    interval = None if test.ci95 is None else list(test.ci95)
+    return {**test._asdict(), "ci95": interval, "p_wilcoxon": wilcoxon(values), "p_sign": sign_test(values)}
 
 
 def _with_holm(rows: list[dict[str, Any]], key: str, name: str = "p_holm") -> list[dict[str, Any]]:

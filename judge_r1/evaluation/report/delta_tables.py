@@ -146,8 +146,8 @@ def _of(row: Row) -> Mapping[str, Any]:
 
 
 def _losses(row: Row, short: str) -> dict[str, Estimate]:
-    """Manipulation -> loss of detection against the length `short`."""
-    tests = [test for test in _of(row)["lengths"] if test["short"] == short]
+    """Manipulation -> loss of detection against the length `short`, where it has an interval."""
+    tests = [test for test in _of(row)["lengths"] if test["short"] == short and test["ci95"] is not None]
     return {test["manipulation"]: Estimate(test["loss_of_detection"], *test["ci95"]) for test in tests}
 
 

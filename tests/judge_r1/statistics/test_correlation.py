@@ -3,6 +3,7 @@
 import math
 import time
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -100,11 +101,41 @@ def test_nan_and_unequal_lengths_are_errors() -> None:
 
 
 def test_the_table_of_metrics_is_paired_and_clustered() -> None:
-    gold = [float(n) for n in range(30)]
-    metrics = {"first": [-g for g in gold], "second": gold, "constant": [1.0] * 30}
-    table = correlation_table(metrics, gold, [str(n // 3) for n in range(30)], resamples=50)
+    gold = [float(n) for n in range(90)]
+    metrics = {"first": [-g for g in gold], "second": gold, "constant": [1.0] * 90}
+    table = correlation_table(metrics, gold, [str(n // 3) for n in range(90)], resamples=50)
     assert (table["first"]["rho"], table["second"]["rho"], table["constant"]["rho"]) == (-1.0, 1.0, None)
     assert (table["second"]["difference low"], table["second"]["difference high"]) == (2.0, 2.0)
     assert table["first"]["difference low"] is None
     assert table["constant"]["low"] is None
-    assert {row["n"] for row in table.values()} == {30}
+    assert {row["n"] for row in table.values()} == {90}
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [1, 2, 2, 4], [3, 1, 2, 5, 4], [1, 1, 2, 2, 3, 3, 4]])
+def test_the_p_of_few_texts_counts_all_orders(values: list[float]) -> None:
+    gold = [float(n) for n in range(len(values))]
+    rho = spearman(values, gold)
+    assert rho is not None
+    every = [spearman(values, order) or 0.0 for order in permutations(gold)]
+    hits = sum(abs(one) >= abs(rho) - 1e-9 for one in every)
+    found = correlation_table({"judge": values}, gold, [str(n) for n in gold], resamples=5)["judge"]
+    assert found["p"] == pytest.approx(hits / len(every))
+    if values == [1, 2, 3]:
+        assert found["p"] == 1 / 3, "the t distribution gives 0"
+
+
+@pytest.mark.parametrize("n", [12, 30, 31])
+def test_the_p_of_more_texts_is_drawn_and_near_the_t_distribution(n: int) -> None:
+    generator = np.random.default_rng(n)
+    one = generator.normal(size=n)
+    other = 0.5 * one + generator.normal(size=n)
+    found = correlation_table({"judge": one.tolist()}, other.tolist(), list(map(str, range(n))), resamples=5)["judge"]
+    assert found["p"] == pytest.approx(spearmanr(one, other).pvalue, abs=0.01)
+    perfect = correlation_table({"judge": one.tolist()}, one.tolist(), list(map(str, range(n))), resamples=5)["judge"]
+    assert perfect["p"] == (0.0 if n == 31 else 1 / 20_000)
+
+
+def test_few_clusters_that_do_not_vary_give_no_interval() -> None:
+    for clusters in (["a", "b", "c"], ["a"] * 3):
+        row = correlation_table({"judge": [1.0, 2, 3]}, [1.0, 2, 3], clusters, resamples=50)["judge"]
+        assert (row["rho"], row["low"], row["high"]) == (1.0, None, None)

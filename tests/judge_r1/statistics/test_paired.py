@@ -1,10 +1,12 @@
 """Paired tests against SciPy, and their edge cases."""
 
+import itertools
 import math
 import random
 
+import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -38,6 +40,8 @@ def test_equal_differences_have_the_p_of_the_sign_test() -> None:
     assert paired_t([-0.5] * 5)[3:7] == (None, 4, 2 * 0.5**5, 0.5**5)
     assert paired_t([0.0] * 5)[3:7] == (None, 4, 1.0, 1.0)
     assert paired_t([0.5] * 5).p_less == 1.0
+    assert paired_t([0.5] * 5).ci95 is None, "p is .0625: an interval without 0 would contradict it"
+    assert paired_t([0.5] * 6).ci95 == (0.5, 0.5)
     with pytest.raises(ValueError, match="two finite"):
         paired_t([1.0])
     with pytest.raises(ValueError, match="two finite"):
@@ -51,13 +55,44 @@ def test_sign_test_is_the_binomial_test(values: list[float]) -> None:
     assert sign_test(values) == pytest.approx(wanted)
 
 
-def test_wilcoxon_is_exact_without_ties_and_corrected_with_them() -> None:
-    values = [-3.0, -1.5, 0.0, 2.0, -4.0, -0.5]
-    assert wilcoxon(values) == pytest.approx(stats.wilcoxon([v for v in values if v], method="exact").pvalue)
-    tied = [-0.5, -0.5, -1.0, 0.5, 0.0, -0.5]
-    wanted = stats.wilcoxon([v for v in tied if v], method="asymptotic").pvalue
-    assert wilcoxon(tied) == pytest.approx(wanted)
+def enumerated(values: list[float]) -> float:
+    """Wilcoxon's p over all 2ⁿ signs of the mean ranks."""
+    signed = [value for value in values if value]
+    ranks = stats.rankdata(np.abs(signed))
+    found = ranks[np.array(signed) > 0].sum()
+    sums = [ranks @ signs for signs in itertools.product((0, 1), repeat=len(signed))]
+    return min(1.0, 2 * min(np.mean([one <= found for one in sums]), np.mean([one >= found for one in sums])))
+
+
+@given(st.lists(st.integers(-4, 4).map(lambda steps: steps / 2), min_size=2, max_size=10))
+def test_wilcoxon_with_ties_and_zeros_equals_the_enumeration(values: list[float]) -> None:
+    assert wilcoxon(values) == pytest.approx(enumerated(values) if any(values) else 1.0)
+
+
+def test_wilcoxon_of_few_tied_differences_is_exact() -> None:
+    assert wilcoxon([0.5] * 5) == 2 / 2**5, "the normal approximation gives .0253, which five signs cannot reach"
+    assert wilcoxon([1.0] * 5 + [-0.5]) == 4 / 2**6
     assert wilcoxon([0.0, 0.0]) == 1.0
+    assert wilcoxon([0.5] * 20) == 2 / 2**20
+
+
+@given(st.permutations(range(1, 31)), st.lists(st.sampled_from([-1, 1]), min_size=30, max_size=30))
+@settings(max_examples=20)
+def test_wilcoxon_equals_scipy_without_ties_and_for_many(order: list[int], signs: list[int]) -> None:
+    values = [rank * sign for rank, sign in zip(order, signs, strict=True)]
+    assert wilcoxon(values) == pytest.approx(stats.wilcoxon(values, method="exact").pvalue)
+    many = values * 7
+    assert wilcoxon(many) == stats.wilcoxon(many, method="asymptotic").pvalue
+    assert wilcoxon(many[:200]) == pytest.approx(stats.wilcoxon(many[:200], method="asymptotic").pvalue, abs=0.002)
+
+
+def test_rounding_errors_break_no_tie_and_make_no_difference() -> None:
+    tenths = [0.3 - 0.2, 0.2 - 0.1, 0.1, 0.7 - 0.6, -0.2]
+    assert len(set(map(abs, tenths))) == 3, "in floats, tenths differ"
+    assert wilcoxon(tenths) == enumerated([1.0, 1.0, 1.0, 1.0, -2.0])
+    zero = 0.1 + 0.2 - 0.3
+    assert zero != 0
+    assert sign_test([zero] * 9) == wilcoxon([zero] * 9) == 1.0
 
 
 @given(HALVES, st.sampled_from([0.25, 0.5, 2.0]))

@@ -1,7 +1,7 @@
 """HTTP to a model server: limits concurrency, sets deadlines and retries transient errors.
 
 Transient errors are a lost connection, a timeout, and the statuses 408, 409, 429 and 5xx. The wait before a retry is
-that of `Retry-After`, or a random time that grows. A reply in another form is asked for again a few times only. A
+that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is asked for again a few times only. A
 server that cannot be reached at the start is an error at once. Redirects are not followed, so that the key is sent to
 one address only.
 """
@@ -225,6 +225,8 @@ class Client:
             return EndpointError(f"{self._host} has no such address or model ({reason}): check the SPEC")
         if status not in _TRANSIENT_STATUSES and status < 500:
             return RequestRejected(f"{self._host} rejects a request (status {status}: {reason})", reason)
+        if headers.get("x-should-retry") == "false":
+            return RetriesExhausted(f"{self._host} gave up and asks for no retry (status {status}: {reason})")
         wait_s = retry_after(headers)
         if wait_s is not None and wait_s > self._limits.total_s:
             return EndpointError(f"{self._host} asks for a wait of {wait_s:.0f} s (status {status}): try later")

@@ -43,6 +43,10 @@ CASE_STORE_RETRY_S = 5
 groups wait."""
 
 
+NO_RETRY = {"x-should-retry": "false"}
+"""A header of 504: the server has spent its whole deadline on the request. Without it, OpenAI's clients repeat it."""
+
+
 class ClientDisconnected(Exception):
     """The client has closed the connection."""
 
@@ -92,6 +96,7 @@ def error_response(
     path: str, status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> JSONResponse:
     message = valid_utf8(message)
+    headers = {**(headers or {}), **(NO_RETRY if status == 504 else {})}
     if path.startswith(OPENAI):
         kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
         error: dict[str, Any] = {"message": message, "type": kind, "param": None, "code": status, **more}

@@ -20,6 +20,9 @@ else:
 _RETRY_S = 0.25
 """How long a request with `wait_when_full` waits before it tries a full queue again."""
 
+LONGEST_RETRY_S = 60
+"""The longest wait that a full queue suggests. OpenAI's client gives up at once if it is asked to wait over 120 s."""
+
 
 class QueueFull(Exception):
     """The queue is full, or the tenant has too large a share of it. `seconds` is a suggested wait before a retry."""
@@ -157,7 +160,8 @@ class RequestQueue:
         Raises:
             QueueFull: `tenant` would then have more requests in the queue than that tenant.
         """
-        full = QueueFull(max(1, round((self._mean_seconds or 1.0) * self.waiting / self.max_concurrency)))
+        seconds = round((self._mean_seconds or 1.0) * self.waiting / self.max_concurrency)
+        full = QueueFull(min(LONGEST_RETRY_S, max(1, seconds)))
         largest = max(self._waiting, key=lambda other: len(self._waiting[other]), default=tenant)
         if len(self._waiting.get(largest, ())) < len(self._waiting.get(tenant, ())) + 2:
             raise full

@@ -10,10 +10,12 @@ import pytest
 from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from fake_llm_server import FakeLLMServer, Faults
 from pydantic import SecretStr
+from serving_fixture import PAIR, BlockedJudge, LiveServer, service
 
-from judge_r1.core.endpoint import EndpointError, RetryPolicy
+from judge_r1.core.endpoint import EndpointError, RetriesExhausted, RetryPolicy
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.http_client import Client
 from judge_r1.models.openai_chat import ChatModel
 
 PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)
@@ -206,6 +208,24 @@ def test_a_server_that_answers_others_is_asked_again_about_a_refused_request(
         found = generate(server.url, 3)
     assert [one.failure for one in found] == [None, failure, None]
     assert asked == ["0", "1", "1", "2"]
+
+
+def test_a_reply_that_forbids_a_retry_is_not_repeated() -> None:
+    """As a served judge answers after its deadline."""
+    blocked = BlockedJudge()
+
+    async def work(url: str) -> Any:
+        client = Client(OpenAIEndpoint(f"{url}/v1", "judge-r1", "NO_KEY"), None, FAST)
+        messages = [{"role": "user", "content": "judge"}]
+        try:
+            return await client.post({"model": "judge-r1", "messages": messages, "judge": PAIR}, dict)
+        finally:
+            await client.aclose()
+
+    with LiveServer(service(blocked, timeout=0.2)) as server:
+        with pytest.raises(RetriesExhausted, match=r"asks for no retry \(status 504: no judgment within 0.2 s"):
+            asyncio.run(work(server.url))
+        assert blocked.started == 1
 
 
 def test_a_long_wait_is_announced(caplog: pytest.LogCaptureFixture) -> None:

@@ -103,6 +103,17 @@ def test_a_full_queue_rejects_with_a_retry_time() -> None:
     assert sum(isinstance(output, JudgeOutput) for output in found) == 3
 
 
+def test_the_suggested_wait_is_one_that_clients_obey() -> None:
+    """The estimate is 100 s x 2 waiting / 1. openai 3.57 gives up above 120 s."""
+    queue = RequestQueue(SlowJudge(0.05), max_concurrency=1, queue_size=2)
+    queue._mean_seconds = 100.0
+
+    async def work() -> list[Any]:
+        return await asyncio.gather(*(queue.submit(make_request(str(n))) for n in range(4)), return_exceptions=True)
+
+    assert [error.seconds for error in run(work) if isinstance(error, QueueFull)] == [60]
+
+
 def test_a_full_queue_makes_room_for_the_tenant_with_fewer_requests() -> None:
     """One tenant fills the queue. The other one's requests replace its latest ones until both have equally many."""
     judge = SlowJudge(0.01)

@@ -1,4 +1,4 @@
-"""Embedders: texts to unit vectors. An embedder adds its prefixes: E5 was trained with `query: ` and `passage: `."""
+"""Embedders: texts to unit vectors. An embedder adds its prefixes: those of E5, or the prompts that the model ships."""
 
 import copy
 import hashlib
@@ -19,6 +19,7 @@ from retrieval.errors import BadVectors, EmbedderUnavailable
 Vectors: TypeAlias = NDArray[np.float32]
 CACHE_BYTES = 256 * 2**20  # per embedder: 174,000 vectors of 384 dimensions
 _E5_NAME = re.compile(r"(^|[-_])m?e5([-_]|$)")
+_PASSAGE_PROMPTS = ("document", "passage", "corpus")
 _log = logging.getLogger(__name__)
 
 
@@ -38,8 +39,8 @@ def load_embedder(spec: str, device: str | None = None) -> Embedder:
     """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`), on a torch
     `device`: by default a GPU if there is one, else the processor.
 
-    A model with "e5" in its name gets E5's two prefixes; other models get none. For a model with other prefixes,
-    construct `SentenceTransformerEmbedder` directly.
+    A model with "e5" in its name gets E5's two prefixes, and another model the prompts that it ships, if any. For other
+    prefixes, construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
         return SentenceTransformerEmbedder(str(e5_folder()), device=device, name=BUNDLED)
@@ -47,8 +48,9 @@ def load_embedder(spec: str, device: str | None = None) -> Embedder:
         raise EmbedderUnavailable(f"{spec!r} is not a bundled embedder; the only one is {BUNDLED!r}")
     if is_e5(spec):
         return SentenceTransformerEmbedder(spec, device=device)
-    _log.info("the name %s does not contain e5: queries and passages are embedded without prefixes", spec)
-    return SentenceTransformerEmbedder(spec, query_prefix="", passage_prefix="", device=device)
+    found = SentenceTransformerEmbedder(spec, query_prefix=None, passage_prefix=None, device=device)
+    _log.info("%s: queries are embedded after %r, passages after %r", spec, found.query_prefix, found.passage_prefix)
+    return found
 
 
 def is_e5(name_or_path: str) -> bool:
@@ -58,6 +60,9 @@ def is_e5(name_or_path: str) -> bool:
 
 class SentenceTransformerEmbedder:
     """A sentence-transformers model with its prefixes and a cache of its vectors. Thread-safe.
+
+    A prefix of None is the model's own prompt. Queries and passages go through the model's `encode_query` and
+    `encode_document`, since a model may have an encoder for each.
 
     The model reads the first `model.max_seq_length` tokens of a text. `truncated` counts longer texts; the first one is
     logged as a warning.
@@ -69,8 +74,8 @@ class SentenceTransformerEmbedder:
     def __init__(
         self,
         path_or_name: str,
-        query_prefix: str = "query: ",
-        passage_prefix: str = "passage: ",
+        query_prefix: str | None = "query: ",
+        passage_prefix: str | None = "passage: ",
         device: str | None = None,
         *,
         name: str | None = None,
@@ -96,7 +101,11 @@ class SentenceTransformerEmbedder:
             ) from error
         self.name = name or path_or_name
         self.dim: int = self.model.get_embedding_dimension()
-        self.query_prefix, self.passage_prefix = query_prefix, passage_prefix
+        prompts: dict[str, str] = self.model.prompts
+        self.query_prefix = prompts.get("query", "") if query_prefix is None else query_prefix
+        # encode_document would take the prompt "document", which is "" for a model that ships "passage" (6.2)
+        own = next((prompt for name in _PASSAGE_PROMPTS if (prompt := prompts.get(name))), "")
+        self.passage_prefix = own if passage_prefix is None else passage_prefix
         self.cache = VectorCache(CACHE_BYTES)
         self.truncated = 0
         self._tokenizing = threading.Lock()
@@ -104,10 +113,10 @@ class SentenceTransformerEmbedder:
         self.model.preprocess = self._locked_preprocess
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(self.query_prefix, texts)
+        return self._encode("encode_query", self.query_prefix, texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(self.passage_prefix, texts)
+        return self._encode("encode_document", self.passage_prefix, texts)
 
     def _locked_preprocess(self, *args: Any, **options: Any) -> Any:
         """Tokenizes in one thread at a time: a fast tokenizer is not thread-safe. The model itself is, so a query does
@@ -115,14 +124,14 @@ class SentenceTransformerEmbedder:
         with self._tokenizing:
             return self._preprocess(*args, **options)
 
-    def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
+    def _encode(self, method: str, prefix: str, texts: Sequence[str]) -> Vectors:
         """Embeds each distinct text once, so that equal texts have bit-identical vectors."""
-        keys = [_key(self.name, prefix, text) for text in texts]
+        keys = [_key(self.name, method, prefix, text) for text in texts]
         known = {key: vector for key in dict.fromkeys(keys) if (vector := self.cache.get(key)) is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
             self._count_truncated([prefix + text for text in new.values()])
-            vectors = self.model.encode(
+            vectors = getattr(self.model, method)(
                 list(new.values()),
                 prompt=prefix,
                 normalize_embeddings=True,
@@ -189,10 +198,10 @@ class VectorCache:
                 self.bytes -= self._vectors.popitem(last=False)[1].nbytes
 
 
-def _key(name: str, prefix: str, text: str) -> bytes:
-    """SHA-256 over the three parts with their lengths, so that different triples get different keys."""
+def _key(*parts: str) -> bytes:
+    """SHA-256 over the parts with their lengths, so that different tuples get different keys."""
     digest = hashlib.sha256()
-    for part in (name, prefix, text):
+    for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.digest()

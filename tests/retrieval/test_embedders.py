@@ -1,4 +1,5 @@
 import logging
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +67,42 @@ def test_vectors_are_unit_float32_with_different_prefixes(e5: SentenceTransforme
     assert cosines(np.concatenate([queries, passages]), raw) == pytest.approx([1, 1], abs=1e-5)
     assert cosines(queries, passages)[0] < 0.99
     assert e5.encode_queries([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "prefixes"),
+    [
+        ({"query": "find: ", "document": "text: "}, ("find: ", "text: ")),
+        ({"query": "find: ", "passage": "text: "}, ("find: ", "text: ")),  # encode_document adds nothing (6.2)
+        ({"query": "find: "}, ("find: ", "")),
+        ({}, ("", "")),
+    ],
+)
+def test_a_model_is_used_with_the_prompts_that_it_ships(
+    e5: SentenceTransformerEmbedder,
+    prompts: dict[str, str],
+    prefixes: tuple[str, str],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model, own = e5.model, e5.model.prompts
+    try:
+        model.prompts = prompts
+        model.save(str(tmp_path / "shipped"))
+        model.save(str(tmp_path / "my-e5-small"))
+    finally:
+        model.prompts = own
+    with caplog.at_level(logging.INFO, "retrieval.embedders"):
+        shipped = load_embedder(str(tmp_path / "shipped"), "cpu")
+    assert isinstance(shipped, SentenceTransformerEmbedder)
+    assert (shipped.query_prefix, shipped.passage_prefix) == prefixes
+    assert f"after {prefixes[0]!r}, passages after {prefixes[1]!r}" in caplog.text
+    wanted = model.encode([prefixes[0] + "who paid", prefixes[1] + "Ana paid"], prompt="", normalize_embeddings=True)
+    found = np.concatenate([shipped.encode_queries(["who paid"]), shipped.encode_passages(["Ana paid"])])
+    assert cosines(found, wanted) == pytest.approx([1, 1], abs=1e-5)
+    named = load_embedder(str(tmp_path / "my-e5-small"), "cpu")
+    assert isinstance(named, SentenceTransformerEmbedder)
+    assert (named.query_prefix, named.passage_prefix) == ("query: ", "passage: ")
 
 
 def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: SentenceTransformerEmbedder) -> None:

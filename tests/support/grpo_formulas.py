@@ -20,6 +20,9 @@ CASES: list[dict[str, Any]] = [
     {"ratio": "sequence"},
 ]
 
+FAILED_MASK = [MASK[0], [0] * LENGTH]
+"""The second episode is an infrastructure failure: no token of it is in the loss."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -67,3 +70,10 @@ def policy_loss(
     if options.loss == "sequence-mean":
         return -sum(s / c for s, c in zip(sums, counts, strict=True)) / len(sums)
     return -sum(sums) / (len(sums) * options.constant)
+
+
+def loss_with_a_failure(options: Options) -> float:
+    """The loss of the first episode beside a failed one. The mean over tokens leaves the failure out; the mean over
+    episodes and the constant keep it in the denominator, so one failure of two halves the loss."""
+    alone = policy_loss(NEW[:1], OLD[:1], MASK[:1], ADVANTAGES[:1], options)
+    return alone if options.loss == "token-mean" else alone / 2

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 import torch
-from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, policy_loss
+from grpo_formulas import (
+    ADVANTAGES, CASES, FAILED_MASK, LENGTH, MASK, NEW, OLD, Options, loss_with_a_failure, policy_loss,
+)  # fmt: skip
 
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.training.recipe import DataConfig, Recipe
@@ -47,12 +49,12 @@ def trainer(folder: Path, **grpo: Any) -> Any:
     return result
 
 
-@pytest.mark.parametrize("grpo", CASES, ids=str)
-def test_the_loss_of_trl_equals_the_formula(tmp_path: Path, grpo: dict[str, Any]) -> None:
-    grpo_trainer = trainer(tmp_path, kl=0.0, **grpo)
+def loss_of(folder: Path, grpo: dict[str, Any], in_loss: list[list[int]]) -> float:
+    """TRL's loss of the two episodes, with `in_loss` as their mask."""
+    grpo_trainer = trainer(folder, kl=0.0, **grpo)
     new = torch.tensor(NEW)
     grpo_trainer._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
-    mask = torch.tensor(MASK)
+    mask = torch.tensor(in_loss)
     loss = grpo_trainer._compute_loss(
         grpo_trainer.model,
         {
@@ -66,7 +68,19 @@ def test_the_loss_of_trl_equals_the_formula(tmp_path: Path, grpo: dict[str, Any]
             "num_items_in_batch": mask.sum(),
         },
     )
-    assert float(loss) == pytest.approx(policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)), rel=1e-5)
+    return float(loss)
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_the_loss_of_trl_equals_the_formula(tmp_path: Path, grpo: dict[str, Any]) -> None:
+    wanted = policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo))
+    assert loss_of(tmp_path, grpo, MASK) == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_a_failed_episode_stays_in_the_denominator_of_means_over_episodes(tmp_path: Path, grpo: dict[str, Any]) -> None:
+    wanted = loss_with_a_failure(Options.of(grpo))
+    assert loss_of(tmp_path, grpo, FAILED_MASK) == pytest.approx(wanted, rel=1e-5)
 
 
 def test_every_option_changes_the_loss() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, advantages, policy_loss
+from grpo_formulas import (
+    ADVANTAGES, CASES, FAILED_MASK, LENGTH, MASK, NEW, OLD, Options, advantages, loss_with_a_failure, policy_loss,
+)  # fmt: skip
 from verl_factories import compose, keys_of
 
 from judge_r1.training.recipe import Recipe
@@ -17,8 +19,8 @@ def with_options(recipe: Recipe, **grpo: Any) -> Recipe:
     return recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update=grpo)})
 
 
-@pytest.mark.parametrize("grpo", CASES, ids=str)
-def test_the_loss_of_verl_equals_the_formula(recipe: Recipe, grpo: dict[str, Any]) -> None:
+def loss_of(recipe: Recipe, grpo: dict[str, Any], in_loss: list[list[int]]) -> float:
+    """verl's loss of the two episodes, with `in_loss` as their mask."""
     from verl.trainer.ppo.core_algos import get_policy_loss_fn
     from verl.utils.config import omega_conf_to_dataclass
 
@@ -26,15 +28,28 @@ def test_the_loss_of_verl_equals_the_formula(recipe: Recipe, grpo: dict[str, Any
     if actor.loss_scale_factor is not None:
         assert actor.loss_scale_factor == recipe.episode.effective_budget.episode_tokens
         actor.global_batch_info["loss_scale_factor"] = LENGTH  # verl's worker passes it; here the longest test episode
+    actor.global_batch_info["global_batch_size"] = 2  # verl's worker passes the number of episodes of the update
     loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
         old_log_prob=torch.tensor(OLD),
         log_prob=torch.tensor(NEW),
         advantages=torch.tensor(ADVANTAGES)[:, None].expand(2, LENGTH),
-        response_mask=torch.tensor(MASK),
+        response_mask=torch.tensor(in_loss),
         loss_agg_mode=actor.loss_agg_mode,
         config=actor,
     )
-    assert float(loss) == pytest.approx(policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)), rel=1e-5)
+    return float(loss)
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_the_loss_of_verl_equals_the_formula(recipe: Recipe, grpo: dict[str, Any]) -> None:
+    wanted = policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo))
+    assert loss_of(recipe, grpo, MASK) == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_a_failed_episode_stays_in_the_denominator_of_means_over_episodes(recipe: Recipe, grpo: dict[str, Any]) -> None:
+    wanted = loss_with_a_failure(Options.of(grpo))
+    assert loss_of(recipe, grpo, FAILED_MASK) == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("by_std", [True, False])

@@ -1,0 +1,75 @@
+"""A scorer for Inspect: a served judge compares a model's completion with the target, in both orders.
+
+A sample without a valid judgment is unscored (NaN): Inspect leaves it out of the metrics and counts it in
+`unscored_samples`. An error that every request would meet ends the evaluation.
+"""
+
+import math
+from collections.abc import Sequence
+
+from inspect_ai.model import ChatMessage
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from judge_r1.client import AsyncClient
+from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.wire import ScoreResponse
+
+
+@scorer(metrics=[mean(), stderr()])
+def judged(url: str = "http://127.0.0.1:8000", key: str | None = None) -> Scorer:
+    """1 if the completion beats the target in both orders, 0 if it loses in both.
+
+    Of several targets each is acceptable by itself: the completion is compared with each, and the best value counts.
+    Without a text, a completion loses.
+
+    Args:
+        url: The address of `judge-r1 serve`.
+        key: The API key; by default that of the environment variable JUDGE_R1_KEY.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        answer = state.output.completion
+        if not answer.strip():
+            return Score(value=0.0, answer=answer, explanation="the completion has no text")
+        prompt = conversation_text(state.messages)
+        try:
+            async with AsyncClient(url, key=key) as judge:
+                found = [await judge.score(prompt, [answer], reference=reference) for reference in target]
+        except (RequestRejected, RetriesExhausted) as error:
+            return Score.unscored(reason=str(error), answer=answer)
+        value = best([response.scores[0] for response in found])
+        judgments = {"judgments": [response.id for response in found], "judge": found[0].judge}
+        if math.isnan(value):
+            return Score.unscored(reason=invalid_reason(found), answer=answer, metadata=judgments)
+        return Score(value=value, answer=answer, metadata=judgments)
+
+    return score
+
+
+def conversation_text(messages: Sequence[ChatMessage]) -> str:
+    """What the last assistant message answers: the text of a single user message, or a paragraph for each message with
+    its role. A part that is not text stands as its kind in brackets."""
+    last = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=len(messages))
+    asked = [(message.role, _text(message)) for message in messages[:last]]
+    if [role for role, _ in asked] == ["user"]:
+        return asked[0][1]
+    return "\n\n".join(f"{role.upper()}:\n{text}" for role, text in asked if text)
+
+
+def best(scores: Sequence[float | None]) -> float:
+    """The highest score; NaN if a missing one could be higher."""
+    known = max((score for score in scores if score is not None), default=math.nan)
+    return math.nan if None in scores and known != 1.0 else known
+
+
+def invalid_reason(found: Sequence[ScoreResponse]) -> str:
+    games, invalid = sum(response.games for response in found), sum(response.invalid for response in found)
+    return f"{invalid} of {games} judgments are not valid"
+
+
+def _text(message: ChatMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    parts = [part.text if part.type == "text" else f"[{part.type}]" for part in message.content]
+    return "\n".join(parts)

@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm test-pins attacks lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm test-pins attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -72,6 +72,13 @@ test-slow: setup
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
+
+# Runs each script of findings/ in a temporary environment (minutes, needs the package index), and prints a line for each.
+findings:
+	@status=0; log=$$(mktemp); for script in findings/*.sh; do \
+	  if bash $$script >"$$log" 2>&1; then word=holds; else word=CHANGED; status=1; fi; \
+	  echo "$$(basename $$script .sh): $$word: $$(tail -n 1 "$$log")"; \
+	done; rm -f "$$log"; exit $$status
 
 # Tests of real vLLM on the CPU. torchvision and its siblings come as CUDA builds, and nothing here needs them.
 $(VENV)-vllm/.done: pyproject.toml

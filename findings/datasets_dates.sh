@@ -3,6 +3,7 @@
 # JSON has no dates, so one expects the strings of a JSON Lines file to come back as strings. If every value of a field
 # looks like a date, the reader makes timestamps of them, also inside nested messages: `content` is then no string.
 # One other answer in the file changes the type of all.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages datasets==5.2.0
 seen <<'PY'

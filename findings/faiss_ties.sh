@@ -2,6 +2,7 @@
 # faiss: the best of three results is not the one result.
 # Equal vectors have equal scores, so which one is first is a matter of order. One expects the order of the index, for
 # any k. With k = 1 the first result is id 0; with k = 3 the same search gives 2, 1, 0.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages faiss-cpu==1.15.1 numpy==2.4.6
 seen <<'PY'

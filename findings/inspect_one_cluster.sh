@@ -3,6 +3,7 @@
 # `stderr(cluster=…)` is for samples that depend on each other. If all of them are questions about one document, nothing
 # is known about other documents: one would expect NaN or an error. The scores of a cluster sum to 0 around the mean, so
 # the formula gives 0, the certainty of an infinite sample.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages inspect-ai==0.3.285
 seen <<'PY'

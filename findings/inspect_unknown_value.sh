@@ -3,6 +3,7 @@
 # A scorer may return any string. `accuracy` knows C, P, I, N, yes, no, true, false and numbers. A verdict such as "A>B"
 # is not a failure of the model, so one would expect an error, or an unscored sample. It lowers the accuracy instead; a
 # warning in the log is the only sign.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages inspect-ai==0.3.285
 seen <<'PY'

@@ -3,6 +3,7 @@
 # Without the argument, a request that the server refuses raises `BadRequestError`, with the server's message. With
 # `num_retries` one expects the same error after the retries. The retries need the package tenacity, which litellm does
 # not require: in its absence a plain `Exception` about tenacity replaces the error.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages litellm==1.110.2
 seen <<'PY'

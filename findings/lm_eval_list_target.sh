@@ -3,6 +3,7 @@
 # A judge that answers "[1, 2]" where the target is "[1, 2]" is right, and exact_match should be 1. A target in brackets is
 # evaluated as Python code first, so the answer is compared with the list of 1 and 2, and scores 0. A target "[A, B]" stays
 # a text, so the same task works with letters.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages lm-eval==0.4.13
 seen <<'PY'

@@ -3,6 +3,7 @@
 # The documentation says that `encode_document` uses the first of the prompts "document", "passage" and "corpus". A model
 # that ships the prompts of E5, "query" and "passage", gets an empty prompt "document" when it is loaded. That one is
 # then the first, so its passages are embedded without their prompt, while its queries get theirs.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages sentence-transformers==6.2.0 torch==2.13.0 transformers==5.10.4
 seen <<'PY'

@@ -2,6 +2,7 @@
 # typer and click: the click that is installed beside typer does not know typer's commands.
 # typer was built on click, and helpers call `click.get_current_context()` inside a command. typer now carries a copy of
 # click, so the installed click has no context there. One would expect that the two still meet.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages typer==0.29.2 click==8.5.1
 seen <<'PY'

@@ -3,6 +3,7 @@
 # A GRPO advantage is the distance of a reward from the mean of its group. A group that has lost all but one episode has
 # nothing to compare with, so one expects 0. verl takes 0 as the mean and 1 as the deviation of such a group: any
 # positive reward is then reinforced in full.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages verl==0.9.1 torch==2.13.0
 seen <<'PY'

@@ -3,6 +3,7 @@
 # `seq-mean-token-mean` and its siblings leave fully masked sequences out. That holds if the batch is averaged by itself.
 # The trainer passes the size of the global batch, and then the masked ones stay in the divisor: four episodes of loss 1,
 # one of them masked, have the mean 1 in the first case and .75 in the second.
+# shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
 packages verl==0.9.1 torch==2.13.0
 seen <<'PY'

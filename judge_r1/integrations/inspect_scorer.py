@@ -13,7 +13,6 @@ from inspect_ai.solver import TaskState
 
 from judge_r1.client import AsyncClient
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
-from judge_r1.core.wire import ScoreResponse
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -41,7 +40,8 @@ def judged(url: str = "http://127.0.0.1:8000", key: str | None = None) -> Scorer
         value = best([response.scores[0] for response in found])
         judgments = {"judgments": [response.id for response in found], "judge": found[0].judge}
         if math.isnan(value):
-            return Score.unscored(reason=invalid_reason(found), answer=answer, metadata=judgments)
+            missing = sum(response.invalid for response in found)
+            return Score.unscored(reason=f"{missing} judgments are not valid", answer=answer, metadata=judgments)
         return Score(value=value, answer=answer, metadata=judgments)
 
     return score
@@ -61,11 +61,6 @@ def best(scores: Sequence[float | None]) -> float:
     """The highest score; NaN if a missing one could be higher."""
     known = max((score for score in scores if score is not None), default=math.nan)
     return math.nan if None in scores and known != 1.0 else known
-
-
-def invalid_reason(found: Sequence[ScoreResponse]) -> str:
-    games, invalid = sum(response.games for response in found), sum(response.invalid for response in found)
-    return f"{invalid} of {games} judgments are not valid"
 
 
 def _text(message: ChatMessage) -> str:

@@ -1,9 +1,9 @@
 """HTTP to a model server: limits concurrency, sets deadlines and retries transient errors.
 
 Transient errors are a lost connection, a timeout, and the statuses 408, 409, 429 and 5xx. The wait before a retry is
-that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is asked for again a few times only. A
-server that cannot be reached at the start is an error at once. Redirects are not followed, so that the key is sent to
-one address only.
+that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is
+asked for again a few times only. A server that cannot be reached at the start is an error at once. Redirects are not
+followed, so that the key is sent to one address only.
 """
 
 import asyncio

@@ -16,6 +16,7 @@ EXACT_DIFFERENCES = 200
 DECIMALS = 12
 """Differences that agree to this number of decimals are ties, and 0 to it are zeros: .3 - .2 and .2 - .1 are equal."""
 
+
 class PairedT(NamedTuple):
     """The one-sample t-test of differences against 0. `t` is None if all differences are equal: then `p` and `p_less`
     are those of the sign test. `p` is two-sided, `p_less` is for a mean below 0. `ci95` is that of the mean; it is None

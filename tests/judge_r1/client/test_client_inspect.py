@@ -64,7 +64,9 @@ def sample(**fields: Any) -> Any:
     return inspect_ai.dataset.Sample(**{"input": "Why is the sky blue?", "target": "Rayleigh scattering."} | fields)
 
 
-@pytest.mark.parametrize(("answer", "value"), [("Light scatters on air, blue the most.", 1.0), ("God.", 0.0), ("", 0.0)])
+@pytest.mark.parametrize(
+    ("answer", "value"), [("Light scatters on air, blue the most.", 1.0), ("God.", 0.0), ("", 0.0)]
+)
 def test_the_task_of_the_docs(answer: str, value: float, tmp_path: Path) -> None:
     code: dict[str, Any] = {"__name__": "judged_task"}
     exec(compile(block("judged_task.py"), "judged_task.py", "exec"), code)
@@ -86,7 +88,7 @@ def test_an_invalid_judgment_is_unscored_and_the_log_ends_with_success(tmp_path:
     assert score.metrics["mean"].value == 1.0
     read = inspect_ai.log.read_eval_log(log.location)
     [missing] = [one.scores["judged"] for one in read.samples if math.isnan(one.scores["judged"].value)]
-    assert "2 of 2 judgments are not valid" in str(missing.reason)
+    assert "2 judgments are not valid" in str(missing.reason)
 
 
 def test_several_targets_are_compared_one_by_one_and_the_best_value_counts(tmp_path: Path) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 import torch
 from grpo_formulas import (
-    ADVANTAGES, CASES, FAILED_MASK, LENGTH, MASK, NEW, OLD, Options, loss_with_a_failure, policy_loss,
+    ADVANTAGES,
+    CASES,
+    FAILED_MASK,
+    LENGTH,
+    MASK,
+    NEW,
+    OLD,
+    Options,
+    loss_with_a_failure,
+    policy_loss,
 )  # fmt: skip
 
 from judge_r1.episode.config import Budget, EpisodeConfig

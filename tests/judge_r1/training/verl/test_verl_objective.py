@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 import torch
 from grpo_formulas import (
-    ADVANTAGES, CASES, FAILED_MASK, LENGTH, MASK, NEW, OLD, Options, advantages, loss_with_a_failure, policy_loss,
+    ADVANTAGES,
+    CASES,
+    FAILED_MASK,
+    LENGTH,
+    MASK,
+    NEW,
+    OLD,
+    Options,
+    advantages,
+    loss_with_a_failure,
+    policy_loss,
 )  # fmt: skip
 from verl_factories import compose, keys_of
 

@@ -46,7 +46,8 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
             [0.0, *(end for part in parts.values() for one in part.values() for end in (one.low, one.high))], 4
         )
         note = "In points; above 0 if the full text's copy is noticed less. The dashed line is 0."
-        figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))
+        if parts:
+            figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))
     return figures
 
 

@@ -217,6 +217,18 @@ def test_loss_of_detection_is_positive_if_the_full_text_is_judged_worse() -> Non
     assert not length_rows(results(make, "full"))
 
 
+@pytest.mark.parametrize(("n", "interval"), [(5, None), (6, [1.5, 1.5])])
+def test_few_equal_losses_have_no_interval_and_no_whisker(n: int, interval: list[float] | None) -> None:
+    found = results(
+        lambda _, length: (scored(fluency=5), scored(fluency=3 if length == "2000" else 4.5)), "2000", "full", n=n
+    )
+    [losses] = length_rows(found)
+    assert (losses["loss_of_detection"], losses["ci95"], losses["p_wilcoxon"]) == (1.5, interval, 2 / 2**n)
+    row = {"name": "j", "extra": {"deltas": {"tasks": task_rows(found), "lengths": [losses]}}}
+    titles = [figure.title for figure in delta_figures([row])]
+    assert ("Loss of detection, full against 2000" in titles) == (interval is not None)
+
+
 def test_replay_keeps_verdicts_that_combine_several_answers(tmp_path: Path) -> None:
     build(tmp_path / "data", "story_tokens=400", "lengths=full,200", limit=2)
     evaluation = Evaluation(load(tmp_path / "data"), tmp_path / "eval", resume=False, name="cofluence")

@@ -25,7 +25,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report_of(out: Path, **changes: Any) -> None:
     """A build report as the build of a corpus by rules writes it."""
     settings = {"source": "custom", "path": "a.yaml", "limit": None, "seed": 0, "variants": 5, "kinds": ["single"]}
-    report = settings | {"reader": None, "citations": 6, "cases": 3, "pairs": 9} | changes
+    report = settings | {"reader": None, "rules": 2, "cases": 3, "pairs": 9} | changes
     (out / "build.json").write_text(json.dumps({key: value for key, value in report.items() if value != "missing"}))
 
 

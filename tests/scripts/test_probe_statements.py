@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from scripts.probe_statements import Corpus, Exchange, exchanges, main, scores
 
 from data_builders.build import build
 from judge_r1.core.pair_set import load_pairs
-from scripts.probe_statements import Corpus, Exchange, exchanges, main, scores
 
 
 @pytest.fixture(scope="module")

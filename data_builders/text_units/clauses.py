@@ -1,4 +1,4 @@
-"""Finds the parts of a sentence that operators replace: its reason, opening, task or aim.
+"""Finds the parts of a sentence: its reason, and what it asks for.
 
 The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the
 text.
@@ -48,20 +48,6 @@ _MEASURE = re.compile(
     rf"\s+(?P<action>be [a-z]+ed\b{_TEXT}{{8,}}){_END}"
 )
 _NOBODY = re.compile(r"\b(?:no(?!\. ?\d)|none|nobody|nothing|neither|not|cannot|few|never)\b[^,;]*$", re.IGNORECASE)
-_NO_AIM = re.compile(
-    r"(?:\b(?:fail\w*|needs?|ought|able|unable|likely|unlikely|shown|found|used|requir\w+|refus\w+|order\w*"
-    r"|decid\w+|decision|tend\w*|seem\w*|appear\w*|continu\w+|attempt\w*|allow\w*|right|rights|opportunity|duty"
-    r"|obligation|obliged|ability|possib\w+|sufficient|enough|how|when|whether|where|what|and|or|not|free|going|has|have"
-    r"|had|is|are|was|were|been|be|entitled|expected|power|reluctan\w+|way|ways|difficult|easy|important|useful|helpful"
-    r"|beneficial|never|interesting"
-    r"|necessary|good|better|suggest|recommend|like|want\w*|wish\w*|intend\w*|aim|aims|aimed|request\w*|chosen|try"
-    r"|tried|hard|reason|time|permission|consent|too|leads?|led|made|make|considered|thought|known|said|believed)"
-    r"|[,(])\s*$"
-)
-_AIM = re.compile(
-    rf"(?<!order )(?<!as )(?P<aim>\b(?:in order to|so as to|to)\s+(?:{'|'.join(_WORDS.action_verbs)})\b"
-    rf"{_TEXT}{{14,}}){_END}"
-)
 _IMPERATIVE = re.compile(rf"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z]{_TEXT}{{16,}}){_END}")
 _SUBORDINATE = re.compile(
     rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
@@ -122,15 +108,6 @@ def measures(text: str, start: int, end: int) -> Iterator[Interval]:
     for match in _MEASURE.finditer(text, start, end):
         if not _NOBODY.search(text, start, match.start()):
             yield match.span("action")
-
-
-def aims(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield `to …`: the purpose of an action, from behind a main clause up to the end of the sentence."""
-    for match in _AIM.finditer(text, start, end):
-        before = text[start : match.start()]
-        is_order = before.partition(" ")[0].lower() in (*ACTION_VERBS, "please")
-        if (is_order or is_main_clause(before)) and not _NO_AIM.search(before):
-            yield match.span("aim")
 
 
 def is_balanced(text: str) -> bool:

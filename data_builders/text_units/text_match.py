@@ -1,7 +1,7 @@
 """Matches phrases against texts: whole words, case-insensitive, white space and hyphens treated alike."""
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,11 +61,6 @@ def _postings(text: str) -> dict[str, list[int]]:
         for word in sentence.stems:
             postings.setdefault(word, []).append(number)
     return postings
-
-
-def vocabulary(text: str) -> Container[str]:
-    """Return all stems of a text."""
-    return _postings(text).keys()
 
 
 def sentences_with(text: str, wanted: Iterable[str]) -> list[Sentence]:

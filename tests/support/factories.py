@@ -62,7 +62,7 @@ def broken(case: Case, operators: Sequence[Operator], rng: Random, *, seed: int 
     steps = split_steps(case.reference)
     edits = []
     for operator in operators:
-        found = [(step, edit) for step in steps if (edit := operator.apply(case, step, rng))]
+        found = [(step, edit) for step in steps for edit in operator.apply(case, step, rng)]
         if not found:
             return None
         step, edit = rng.choice(found)

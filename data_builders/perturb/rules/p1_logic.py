@@ -152,7 +152,8 @@ def reversed_link(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
                 and _JUDGED.search(before)
                 and step.text[end - 1] != "?"
                 and not _NAME.match(step.text, match.end())
-                and (match[0] not in ("based on", "supported by") or _DRAWN.search(before))
+                and (match[0] not in ("based on", "on the basis of", "supported by") or _DRAWN.search(before))
+                and (not match[0].startswith("in ") or before.endswith(", "))
                 and (match[0] != "since" or (before.endswith(", ") and not _DATED.match(step.text, match.end())))
             ):
                 yield step.edit(match.span(), rng.choice(_WORDS.connectives[match[0]]))

@@ -17,7 +17,7 @@ from judge_r1.core.records import Case
 
 _CLASSES = load_lexicon("attributes", dict[str, tuple[tuple[str, ...], ...]])
 """Domain → words that exclude each other. Those of `shared` belong to each domain."""
-_NEXT = re.compile(r"[ -]([A-Za-z][A-Za-z-]{2,})")
+_NEXT = re.compile(r"[ -]([A-Za-z][A-Za-z-]{2,})(?: ([a-z][a-z-]{2,}))?")
 _OWNER = re.compile(r"(\w+['’]s?) $")
 _COORDINATED = re.compile(r"\b(?:and|or|than|versus|to) $"), re.compile(r",? (?:and|or|than|versus|to|as well)\b|[-/]")
 _DENIED = re.compile(r"\b(?:no|not|neither|nor|never|without|any|other)\b[^.;,]{0,25}$", re.IGNORECASE)
@@ -53,7 +53,7 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         owner, following = _OWNER.search(before), _NEXT.match(step.text, match.end())
         if _DENIED.search(before) or not (owner or (following and content_words(following[1]))):
             continue
-        forms = (f"{owner[1]} {{}}" if owner else f"{{}} {following[1]}") if owner or following else "{}"
+        forms = f"{owner[1]} {{}}" if owner or not following else f"{{}} {_thing(following)}"
         span = supporting_span(case, step, match.span(), forms.format(match[0]), LEAST)
         others = [word for word in words if word != match[0] and _same_article(before, match[0], word)]
         if (
@@ -62,6 +62,12 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
             and not any(contains(case.context, forms.format(word)) for word in words if word != match[0])
         ):
             yield step.edit(match.span(), rng.choice(others), span)
+
+
+def _thing(following: re.Match[str]) -> str:
+    """The word or two behind an attribute that say what it is of: `arm`, `femoral hernia`."""
+    second = following[2] if following[2] and content_words(following[2]) else ""
+    return f"{following[1]} {second}".strip()
 
 
 def _same_article(before: str, old: str, new: str) -> bool:

@@ -51,9 +51,14 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         if OPEN.search(sentence) or _COORDINATED[0].search(before) or _COORDINATED[1].match(step.text, match.end()):
             continue
         owner, following = _OWNER.search(before), _NEXT.match(step.text, match.end())
-        if _DENIED.search(before) or not (owner or (following and content_words(following[1]))):
+        if _DENIED.search(before):
             continue
-        forms = f"{owner[1]} {{}}" if owner or not following else f"{{}} {_thing(following)}"
+        if owner:
+            forms = f"{owner[1]} {{}}"
+        elif following and content_words(following[1]):
+            forms = f"{{}} {_thing(following)}"
+        else:
+            continue
         span = supporting_span(case, step, match.span(), forms.format(match[0]), LEAST)
         others = [word for word in words if word != match[0] and _same_article(before, match[0], word)]
         if (

@@ -101,9 +101,9 @@ def test_cases_share_few_words(cases: list[Case], field: str, most: float) -> No
 def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> None:
     singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
     for domain in ("medical", "legal", "academic"):
-        assert all(singles[domain, number] >= 40 for number in (1, 2, 5)), "one in each case on average"
+        assert all(singles[domain, number] >= 20 for number in (1, 2, 5)), "one in every second case"
     for number in (3, 4, 6):
-        assert sum(singles[domain, number] for domain in ("medical", "legal", "academic")) >= 8
+        assert sum(singles[domain, number] for domain in ("medical", "legal", "academic")) >= 4
 
 
 def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:

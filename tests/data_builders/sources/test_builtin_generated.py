@@ -83,9 +83,8 @@ def test_a_build_is_the_same_in_processes_and_continues(tmp_path: Path) -> None:
 
 def test_a_failure_in_a_process_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make = generator_for("builtin", with_teacher=False)(plan(1))
-    make.plan = BuildPlan("builtin", path=tmp_path, reader=None, cases_per_domain=1)  # what a process is given
-    monkeypatch.setattr(make, "items", lambda: generated(1, 0))
-    with pytest.raises(JudgeError, match="a process of the build failed: --path reads cases"):
+    monkeypatch.setattr(make, "items", lambda: iter([None]))  # no case
+    with pytest.raises(JudgeError, match="a process of the build failed: 'NoneType' object has no attribute"):
         build_by_rules(make, tmp_path / "out", 2)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import generator_for
-from data_builders.generators.base import CITATIONS, KINDS, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
 from data_builders.parallel_drafts import groups_by_processes
 from data_builders.progress import every_second
@@ -37,16 +37,14 @@ def build(
     seed: int = 0,
     limit: int | None = None,
     reader: str | None = None,
-    citations: int = CITATIONS,
     max_steps: int | None = None,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
     `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
-    whose likelihoods are balanced. `citations` is how many sentences of its context rules add to a reference, and
-    `max_steps` how many steps of its own it keeps.
+    whose likelihoods are balanced. `max_steps` is how many of its steps a reference keeps.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, citations, max_steps)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, max_steps)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

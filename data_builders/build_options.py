@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import BUILD_FILE, read_report
-from data_builders.generators.base import CANDIDATES, BuildPlan
+from data_builders.generators.base import CANDIDATES, RULES_VERSION, BuildPlan
 from data_builders.teachers.local import teacher_name
 from data_builders.teachers.spec import local_model, parse_spec
 from judge_r1.core.errors import JudgeError
 
 RULES = "rules"
-OPTIONS = ("max_steps", "cases_per_domain", "variants", "seed", "limit", "reader", "candidates", "citations")
+OPTIONS = ("max_steps", "cases_per_domain", "variants", "seed", "limit", "reader", "candidates")
 """Fields of a plan that a build report records, in the order in which they are compared."""
 
 
@@ -36,6 +36,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
         "kinds": list(plan.kinds),
         "options": list(plan.options),
         **{name: getattr(plan, name) for name in OPTIONS},
+        "rules": RULES_VERSION,
     }
     for option, value in wanted.items():
         if option in built and built[option] != value:
@@ -54,6 +55,8 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     unset = {"max_steps": None, "cases_per_domain": None, "candidates": CANDIDATES}
+    if "citations" in report:  # such builds record no version of their rules
+        unset["rules"] = 1
     return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
 
 
@@ -68,6 +71,8 @@ def _teacher(spec: str) -> str:
 def _described(option: str, value: Any) -> str:
     if option == "source":
         return f"the source {value}"
+    if option == "rules":
+        return f"version {value} of the rules"
     flag = "--set" if option == "options" else f"--{option.replace('_', '-')}"
     if value == []:
         return f"no {flag}"

@@ -12,8 +12,8 @@ from judge_r1.core.records import ReasoningPair
 
 SEED, DEMO_SEED = 16, 2026
 """Seeds of the experiment's generated cases, and of those that the demo judges, which are others."""
-PLAN = partial(BuildPlan, kinds=("single",), citations=2, max_steps=3)
-"""Build options that keep a reference short: at most three steps and two sentences of the case."""
+PLAN = partial(BuildPlan, kinds=("single",), max_steps=3)
+"""Build options that keep a reference short: at most three of its steps."""
 
 
 def build_kept(out: Path, plan: BuildPlan, is_kept: Callable[[ReasoningPair], bool]) -> PairSet:

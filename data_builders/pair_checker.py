@@ -6,7 +6,7 @@ from typing import Any
 
 from data_builders.dataset_type import Checker, DatasetType
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.steps import split_steps
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.reward import score

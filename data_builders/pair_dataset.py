@@ -90,7 +90,7 @@ class PairStats(ExampleStats[PairExample]):
             "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(self.sources.items())) + ".",
             "Flaws: " + ", ".join(f"{count} by {teacher} (seed {seed})" for (teacher, seed), count in flaws) + ".",
             *(
-                f"References shortened to at most {steps} steps and citations: {count} of {len(self.cases)} cases."
+                f"References shortened to at most {steps} steps: {count} of {len(self.cases)} cases."
                 for steps, count in sorted(self._shortened.items())
             ),
             *([f"Steps left out: {self._steps_dropped}."] if self._steps_dropped else []),

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from data_builders.perturb.rules.sentence_parts import is_dependent
-from data_builders.perturb.rules.steps import MARKER, blocks, sentences
+from data_builders.text_units.dependence import is_dependent
+from data_builders.text_units.steps import MARKER, blocks, sentences
 from judge_r1.core.records import Case
 
 _MIN_WORDS = 4

@@ -5,9 +5,9 @@ A step that refers to another one is kept together with it. Steps are numbered a
 
 import re
 
-from data_builders.perturb.rules.clauses import reasons
-from data_builders.perturb.rules.facts import facts
 from data_builders.reference_outline import Outline
+from data_builders.text_units.clauses import reasons
+from data_builders.text_units.facts import facts
 from judge_r1.core.records import Case
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -1,6 +1,6 @@
 """Trains and evaluates the small English judge of docs/results.md: SmolLM2-135M with LoRA and E5 retrieval.
 
-The cases are generated (`builtin`), with references of at most three steps and two sentences of the case. Of each case
+The cases are generated (`builtin`), with references of at most three steps. Of each case
 all pairs stay that violate P2 or P4 alone, which only the case shows, and one for each other principle. Settings are
 chosen on dev. `--transfer` judges pairs that are built in the same way from a corpus, without training on it. A stopped
 run resumes: finished models and judged pairs are kept.

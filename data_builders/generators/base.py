@@ -16,8 +16,8 @@ from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
-CITATIONS = 6
-"""Default of `BuildPlan.citations`."""
+RULES_VERSION = 2
+"""Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references."""
 CANDIDATES = 120
 """Default of `BuildPlan.candidates`."""
 
@@ -28,8 +28,8 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues. `citations` is how many sentences of its context rules add to a reference, and `max_steps`
-    how many steps of its own it keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
+    stopped build continues. `max_steps` is how many of its steps a reference
+    keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
     corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from. `options`
     are the `key=value` options of one generator.
     """
@@ -42,7 +42,6 @@ class BuildPlan:
     limit: int | None = None
     reader: str | None = None
     cache: Path | None = None
-    citations: int = CITATIONS
     max_steps: int | None = None
     cases_per_domain: int | None = None
     candidates: int = CANDIDATES
@@ -52,8 +51,6 @@ class BuildPlan:
         unknown = sorted(set(self.kinds) - set(KINDS))
         if unknown or not self.kinds:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
-        if self.citations < 0:
-            raise JudgeError(f"citations is a number of sentences, 0 or more, not {self.citations}")
         if self.max_steps is not None and self.max_steps < 2:
             raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
 

@@ -1,24 +1,19 @@
 """Labelled pairs of reasonings, with flaws by rules or by a teacher."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
 
-from data_builders.cached_likelihoods import CachedLikelihoods
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
-from data_builders.generators.base import CANDIDATES, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import CANDIDATES, RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import OPINION_FILE, PairDataset
-from data_builders.perturb.rules.balanced import choose_balanced, draw_candidates
-from data_builders.perturb.rules.citations import cite_facts
-from data_builders.perturb.rules.corpus_facts import CorpusFacts
+from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
+from data_builders.perturb.balance.selection import Balance, Candidate, measure
+from data_builders.perturb.rules.candidates import draw_flaws
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.rules.p4_details import ForeignDetails
-from data_builders.perturb.rules.selection import Candidate, Selection
-from data_builders.perturb.rules.statement_rates import CaseStatements, StatementRates
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Agreement, Opinion, verify
@@ -27,15 +22,11 @@ from data_builders.sources import SOURCES, Draft, completed, items
 from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 T = TypeVar("T")
-GENERATED = 150
-"""The generated cases of each domain whose details P4 may cite in others: every citable kind occurs several times."""
-
-RATED = 60
-"""The first cases of a corpus, by which the commonness of statements is known. Patterns take 0.2 to 0.5 s a case."""
 
 
 class _Pairs(Generator[T]):
@@ -105,17 +96,17 @@ class _Pairs(Generator[T]):
 @dataclass(frozen=True)
 class _RuleGroup(RecordGroup):
     abstained: Counter[str]
+    made: Counter[str]
 
 
 @dataclass(frozen=True)
 class PairDraft:
-    """A case with the flaws to choose from, by principle, or with its pairs where nothing is chosen."""
+    """A case with the flaws to choose from, by principle or `multi`, or with its pairs where nothing is chosen."""
 
     case: Case
     abstained: Counter[str]
     candidates: dict[str, list[Candidate]] | None = None
     pairs: list[ReasoningPair] = field(default_factory=list)
-    statements: CaseStatements | None = None
 
 
 @register
@@ -128,51 +119,40 @@ class PairsByRules(_Pairs[Case]):
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         source = SOURCES.get(plan.source)
-        self._rules, self._selection = source.operators, None
+        self._rules, self._balance = source.operators, None
+        self._cases, self._made = 0, Counter[str]()
         if source.balanced:
-            likelihoods = CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None
-            repeating = plan.cases_per_domain is not None
-            rates = None if repeating else StatementRates(lambda: islice(self._cases(None, None, Counter()), RATED))
-            self._selection = Selection(likelihoods, repeating=repeating, rates=rates)
+            self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan
-        balanced = {"reader": plan.reader, "citations": plan.citations} if self._selection else {}
-        fewer = {"candidates": plan.candidates} if self._selection and plan.candidates != CANDIDATES else {}
+        balanced = {"rules": RULES_VERSION, "reader": plan.reader} if self._balance else {}
+        fewer = {"candidates": plan.candidates} if self._balance and plan.candidates != CANDIDATES else {}
         return {**super().settings(), **balanced, **fewer}
 
+    def details(self) -> dict[str, Any]:
+        """Adds how many variants were wanted and how many have a natural place, by principle."""
+        wanted = {f"P{number}": self._cases * self.plan.variants for number in NUMBERS if "single" in self.plan.kinds}
+        found = {name: {"wanted": count, "made": self._made[name]} for name, count in wanted.items()}
+        return {**super().details(), **({"yield": found} if self._balance else {})}
+
     def items(self) -> Iterator[Case]:
-        return self._cases(self.plan.limit, self.plan.cases_per_domain, self.skipped)
-
-    def _cases(self, limit: int | None, per_domain: int | None, skipped: Counter[str]) -> Iterator[Case]:
-        found = self._read(limit, per_domain, skipped, None)
-        short = (self._shortened(case, skipped) for case in found if isinstance(case, Case))
+        found = self._read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
+        short = (self._shortened(case, self.skipped) for case in found if isinstance(case, Case))
         return (case for case in short if case is not None)
-
-    @cached_property
-    def _foreign(self) -> ForeignDetails | None:
-        """The details that P4 exchanges between generated cases."""
-        kind = SOURCES.get(self.plan.source).detail_kind
-        if self.plan.cases_per_domain is None or kind is None:
-            return None
-        return ForeignDetails(CorpusFacts(self._cases(None, GENERATED, Counter()), kind))
-
-    def _citing(self, case: Case) -> Case:
-        corpus = self._foreign.corpus if self._foreign else None
-        return cite_facts(case, self.plan.citations, self.plan.seed, corpus)
 
     def generate(self, item: Case) -> _RuleGroup:
         return self.finish(self.draft(item))
 
     @property
     def drafts(self) -> bool:
-        """Likelihoods are learned from all cases before, so a build with a reader has no drafts."""
+        """The language model reads the variants that suit the cases before, so a build with a reader has no drafts."""
         return self.plan.reader is None
 
     def draft(self, item: Case) -> PairDraft:
-        """Draw the flaws to choose from. Without a selection all are taken."""
+        """Draw the flaws to choose from. Without a balance all are taken."""
         plan = self.plan
-        if self._selection is None:
+        if self._balance is None:
             abstained = Counter[str]()
             pairs = perturb(
                 item,
@@ -183,34 +163,30 @@ class PairsByRules(_Pairs[Case]):
                 abstained=abstained,
             )
             return PairDraft(item, abstained, pairs=list(pairs))
-        case = self._citing(item)
-        drawn = draw_candidates(
-            case,
-            foreign=self._foreign,
-            repeating=self._selection.repeating,
+        drawn = draw_flaws(
+            item,
             kinds=plan.kinds,
             variants=plan.variants,
             seed=plan.seed,
-            rule_set=self._rules,
             most=plan.candidates,
+            rule_set=self._rules,
         )
-        statements = self._selection.statements_of(case)
-        if self.plan.reader is not None:  # it reads the best candidates only
-            self._selection.compare_statements(statements, drawn.candidates)
-        self._selection.measure(case.reference, drawn.candidates)
-        return PairDraft(case, drawn.abstained, drawn.candidates, statements=statements)
+        return PairDraft(item, drawn.rejected, {name: measure(pairs) for name, pairs in drawn.pairs.items()})
 
     def finish(self, draft: PairDraft) -> _RuleGroup:
         """Choose among the flaws, so that those of all cases so far are balanced."""
-        pairs: Iterable[ReasoningPair] = draft.pairs
-        if draft.candidates is not None:
-            assert self._selection is not None
-            if self.plan.reader is None:
-                self._selection.compare_statements(draft.statements, draft.candidates)
-            pairs = choose_balanced(draft.candidates, self.plan.variants, self._selection, draft.abstained)
-        return _RuleGroup([draft.case, *pairs], draft.abstained)
+        abstained, pairs, made = draft.abstained, list(draft.pairs), Counter[str]()
+        for name, candidates in (draft.candidates or {}).items():
+            assert self._balance is not None
+            chosen = self._balance.choose(candidates, self.plan.variants)
+            made[name] = len(chosen)
+            abstained += Counter({f"{name}: no natural place": self.plan.variants - len(chosen)})
+            pairs += chosen
+        return _RuleGroup([draft.case, *pairs], abstained, made)
 
     def add(self, group: _RuleGroup) -> None:
+        self._cases += 1
+        self._made.update(group.made)
         self.abstained.update(group.abstained)
 
 

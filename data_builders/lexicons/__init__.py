@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
 
@@ -19,32 +19,6 @@ class Lexicon(BaseModel):
     """Base of the schemas: frozen, and unknown keys fail."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class WordClass(Lexicon):
-    """Words that can replace each other in a slot of `slots.json`.
-
-    All words of a class share their grammar: a mass noun and a countable noun never share a class. `distance` limits a
-    swap to words whose ranks differ by no more.
-    """
-
-    name: str
-    slot: str = ""
-    words: tuple[str, ...]
-    distance: int | None = None
-
-    @model_validator(mode="after")
-    def _check_words(self) -> "WordClass":
-        if len(set(self.words)) < len(self.words):
-            raise ValueError(f"class {self.name!r} lists a word twice")
-        return self
-
-
-class Phrases(Lexicon):
-    """Templates by operator. A `{slot}` in a template or a part stands for one entry of `parts[slot]`."""
-
-    templates: dict[str, tuple[str, ...]]
-    parts: dict[str, tuple[str, ...]] = {}
 
 
 def load_lexicon(name: str, schema: type[T], folder: Path = FOLDER) -> T:

@@ -3,8 +3,8 @@
 import re
 
 from data_builders.perturb.leak_markers import find_leak_marker
-from data_builders.perturb.rules.steps import numbering, sentences
-from data_builders.perturb.rules.text_match import WORD, content_words, sentence_index, sentences_with, stems
+from data_builders.text_units.steps import numbering, sentences
+from data_builders.text_units.text_match import WORD, content_words, sentence_index, sentences_with, stems
 from judge_r1.core.records import Case, Flaw, ReasoningPair, Span
 
 MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.8, 1.25

@@ -8,9 +8,9 @@ Sides stand behind their quotes, so that a model that repeats a quote also repea
 import re
 from collections.abc import Sequence
 
-from data_builders.perturb.rules.text_match import content_words
 from data_builders.rationales.base import WRITERS, Rationale
 from data_builders.rationales.prose import REMARKS, best_window, finding
+from data_builders.text_units.text_match import content_words
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig

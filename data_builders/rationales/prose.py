@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from data_builders.perturb.rules.steps import MARKER, sentences, split_steps
-from data_builders.perturb.rules.text_match import content_words
 from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.text_units.steps import MARKER, sentences, split_steps
+from data_builders.text_units.text_match import content_words
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Evidence

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from data_builders.perturb.rules.steps import sentences
+from data_builders.text_units.steps import sentences
 from judge_r1.core.principles import NUMBERS
 from judge_r1.episode.answer_form import AnswerForm, AnswerWriter
 

@@ -21,9 +21,6 @@ Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 Generated = Callable[[int, int], Iterator[Case]]
 """`(cases_per_domain, seed)` to generated cases. Case i of a seed does not depend on the number of cases."""
 
-DetailKind = Callable[[str, str], int | None]
-"""`(domain, sentence)` to the number of the detail that a sentence of a generated case is, or to None."""
-
 Draft = Callable[[Teacher, Counter[str], Counter[str]], Awaitable[Case | None]]
 """`(teacher, skipped, rejected)` to the case, or to None (counted in `skipped`) if no answer is accepted."""
 
@@ -39,8 +36,7 @@ class Source:
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
     `skipped` by reason. The `read` of a source with `drafts` raises, because such a source needs a teacher.
-    `generated` makes other cases of the same kind, any number of them, and `detail_kind` knows their details, which
-    decide nothing and fit any case of a domain.
+    `generated` makes other cases of the same kind, any number of them.
     """
 
     read: Reader
@@ -49,7 +45,6 @@ class Source:
     drafts: Drafter | None = None
     balanced: bool = True
     generated: Generated | None = None
-    detail_kind: DetailKind | None = None
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:

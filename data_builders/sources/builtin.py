@@ -31,18 +31,10 @@ def generated(cases_per_domain: int, seed: int) -> Iterator[Case]:
     return generate(cases_per_domain, seed)
 
 
-def detail_kind(domain: str, text: str) -> int | None:
-    """The number of the detail that a sentence of a generated case is, or None."""
-    from data_builders.sources.builtin_cases.details import detail_kind as kind
-
-    return kind(domain, text)
-
-
 SOURCES.register("builtin")(
     Source(
         read=read,
         help="120 cases of our own, 40 of each domain (no data needed), or any number with --cases-per-domain",
         generated=generated,
-        detail_kind=detail_kind,
     )
 )

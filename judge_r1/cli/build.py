@@ -9,7 +9,7 @@ from rich.table import Table
 
 from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
-from data_builders.generators.base import CANDIDATES, CITATIONS
+from data_builders.generators.base import CANDIDATES
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import (
     AnswerCache,
@@ -23,10 +23,7 @@ from judge_r1.cli.options import (
     refuse,
 )
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.principles import PRINCIPLES
 
-FEW = 0.6
-"""The share of the wanted pairs of a principle below which the summary names it."""
 CONCURRENCY = 8
 _SOURCES = "\n".join(
     [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
@@ -59,22 +56,12 @@ def build(
             f"a hub name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}].",
         ),
     ] = None,
-    citations: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Sentences of its case that rules add to a reference; each may get a remark. With 0, rules find no "
-            f"P3 and P4 flaws and few of P6 [default: {CITATIONS}].",
-        ),
-    ] = None,
     max_steps: Annotated[
         int | None,
         typer.Option(
             min=2,
             metavar="N",
-            help="Shorten each reference to N of its sentences, so that prompts are short. Citations are added to them "
-            "[default: all].",
+            help="Shorten each reference to N of its sentences, so that prompts are short [default: all].",
         ),
     ] = None,
     cases_per_domain: Annotated[
@@ -90,8 +77,7 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help="Flaws of each principle that rules draw to choose from; of P2 and P4 up to three times as many. "
-            f"Fewer are faster and balance the set less well [default: {CANDIDATES}].",
+            help=f"The most flaws of each principle that rules draw to choose from [default: {CANDIDATES}].",
         ),
     ] = None,
     processes: Annotated[
@@ -117,8 +103,7 @@ def build(
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build builtin --cases-per-domain 1250 --reader none --citations 12 --candidates 16
-    --processes 3 --out runs/generated`
+    `judge-r1 build builtin --cases-per-domain 1250 --reader none --processes 3 --out runs/generated`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
@@ -139,7 +124,6 @@ def build(
         limit,
         None if reader == "none" else reader or DEFAULT_MODEL,
         out / LIKELIHOODS_FILE,
-        CITATIONS if citations is None else citations,
         max_steps,
         cases_per_domain,
         CANDIDATES if candidates is None else candidates,
@@ -150,7 +134,7 @@ def build(
     if cases_per_domain is not None and source not in SOURCES.names():
         generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
         raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
-    by_rules = {"--reader": reader, "--citations": citations, "--candidates": candidates}
+    by_rules = {"--reader": reader, "--candidates": candidates}
     given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
         refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
@@ -158,8 +142,7 @@ def build(
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
     elif given:
-        does = "prepares references for" if given[0] == "--citations" else "chooses among"
-        raise JudgeError(f"{given[0]} {does} flaws by rules: leave it out, or leave out --teacher")
+        raise JudgeError(f"{given[0]} chooses among flaws by rules: leave it out, or leave out --teacher")
     if processes > 1 and (teacher != "rules" or plan.reader is not None):
         raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
     on_ray = ray_workers(engine, workers)
@@ -183,7 +166,7 @@ def build(
 
 
 def _is_balanced(source: str, *, with_teacher: bool) -> bool:
-    """Whether the source is a corpus of real texts: builds by rules add citations and choose among flaws."""
+    """Whether the source is a corpus of real texts: builds by rules choose among flaws."""
     generator_for(source, with_teacher=with_teacher)  # an unknown name is an error of its own
     return source in SOURCES.names() and SOURCES.get(source).balanced
 
@@ -207,11 +190,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     skipped = counts[f"skipped_{lead.plural}"]
     for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
-    if few := _few(counts):
-        console.print(
-            f"few pairs of one principle: {few}. For more flaws of these principles, use --teacher.",
-            style="yellow", markup=False,
-        )  # fmt: skip
+    if "yield" in counts:
+        console.print(_yield(counts["yield"]))
     if "cascade" in counts:
         console.print(_cascade(counts["cascade"]))
     if "wanted" in counts.get("teacher", {}):
@@ -222,13 +202,14 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_agreement(counts["verifier"]))
 
 
-def _few(counts: dict[str, Any]) -> str:
-    """The principles of which rules made few of the single pairs that the cases of a corpus should give."""
-    if not counts.get("citations") or "cases_per_domain" in counts or "single" not in counts["kinds"]:
-        return ""
-    wanted, made = counts["cases"] * counts["variants"], counts["by_set"]
-    sets = {principle.code: made.get(principle.code, 0) for principle in PRINCIPLES}
-    return ", ".join(f"{code} {count} of {wanted} wanted" for code, count in sets.items() if count < FEW * wanted)
+def _yield(found: dict[str, dict[str, int]]) -> Table:
+    """How many variants have a natural place in the references, by principle."""
+    table = Table(
+        "rules", *found, title="Rules make a flaw only where it has a natural place; a --teacher makes the rest"
+    )
+    for row in ("wanted", "made"):
+        table.add_row(row, *(str(counts[row]) for counts in found.values()))
+    return table
 
 
 def _rejections(rejected: dict[str, int], title: str) -> Table:

@@ -184,8 +184,8 @@ def print_published(console: Console) -> None:
 
 
 def judge_english(out: Path) -> None:
-    """Judges 12 pairs of three generated English cases with `bundled:judge-en`; writes `out`/data, and `out`/eval with
-    a report. The pairs violate P2 or P4, and the judge was trained on cases of another seed."""
+    """Judges 12 pairs of generated English cases with `bundled:judge-en`; writes `out`/data, and `out`/eval with
+    a report. The pairs violate P2, and the judge was trained on cases of another seed."""
     from data_builders.build import write_pairs
     from data_builders.english_splits import DEMO_SEED, PLAN, build_kept
     from judge_r1.benchmarks.lrbench import pair_benchmark
@@ -194,8 +194,8 @@ def judge_english(out: Path) -> None:
     from judge_r1.judges.base import JudgeBuild
 
     shutil.rmtree(out, ignore_errors=True)  # a rerun may have another version of the judge
-    plan = PLAN("builtin", seed=DEMO_SEED, cases_per_domain=1)
-    pairs = build_kept(out / "all", plan, lambda pair: pair.variant <= 2 and pair.violated in ((2,), (4,)))
+    plan = PLAN("builtin", seed=DEMO_SEED, cases_per_domain=5)
+    pairs = build_kept(out / "all", plan, lambda pair: pair.variant <= 2 and pair.violated == (2,))
     write_pairs(pairs, out / "data")
     with Evaluation(pair_benchmark(pairs), out / "eval", resume=True) as evaluation:
         episode = episode_config(JudgeBuild(ENGLISH, texts=pairs.texts))

@@ -30,12 +30,12 @@ from typing import Any
 
 from data_builders.build import build, build_by_teacher
 from data_builders.generators.base import BuildPlan
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources import SOURCES, Source
 from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case
 

@@ -15,13 +15,8 @@ from process_faults import short_and_long
 
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import content_tokens
-from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.engine import operators
-from data_builders.perturb.rules.facts import facts
-from data_builders.perturb.rules.operators import Step
-from data_builders.perturb.rules.remarks import _GROUPS, find_remarks, groups_for
-from data_builders.perturb.rules.steps import numbering, split_steps
-from data_builders.perturb.rules.text_match import content_words
+from data_builders.perturb.rules.sites import statements
 from data_builders.perturb.teacher.answer_parser import parse_answer
 from data_builders.prompts import guard
 from data_builders.rationales.turn_parser import thoughts_of
@@ -35,6 +30,9 @@ from data_builders.sources.medrbench import _without_rule, report_before_discuss
 from data_builders.sources.review_steps import review_steps
 from data_builders.sources.text_grounding import missing_numbers, quotations, runs
 from data_builders.splits.near_duplicates import shingles
+from data_builders.text_units.facts import facts
+from data_builders.text_units.steps import Step, numbering, split_steps
+from data_builders.text_units.text_match import content_words
 from judge_r1.core.records import Case
 
 LENGTH, LONG_LENGTH = 40_000, 400_000
@@ -48,7 +46,7 @@ PARTS = [
     *("<think>", "<search>", "Worse:", "Worse: A\n", "Flawed Variant 1:\n", "Violated Principles: [1, "),
     *("Article 1 (a), ", "a.b", "a. B ", "A.", "Mr A ", "Court ", "1 January ", "see ", "because x ", "should "),
     *("the patient ", "(e.g. ", "THE FACTS\n", "\\boxed_review{", "\n}", "Reviewer 1"),
-    *("He ", ": a ", "he is no farmer ", "He lived in Chech "),
+    *("He ", ": a ", "he is no farmer ", "He lived in prison "),
 ]
 READERS: dict[str, Callable[[str], Any]] = {
     "opinion": lambda text: read_opinion("pair", "verifier", text),
@@ -61,9 +59,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "runs": lambda text: runs(text, 8),
     "decision": lambda text: decided([text]),
     "tags": lambda text: guard(text, "case", "task"),
-    "remarks": lambda text: find_remarks(text, "legal"),
-    "medical groups": lambda text: groups_for("medical", text),
-    "legal groups": lambda text: groups_for("legal", text),
+    "statements": lambda text: list(statements(Step(0, 0, len(text), text))),
     **{
         function.__name__: function
         for function in (
@@ -94,10 +90,9 @@ def test_readers_take_linear_time(part: str, length: int, attacks: Callable[[str
 def test_operators_read_a_long_step_in_seconds(part: str, attacks: Callable[[str, int], None]) -> None:
     context = "The letter was read by Mr Kowal on 14 May 2003. The " + (part * REFERENCE)[:REFERENCE] + "."
     case = Case.of(domain="legal", context=context, decision="d", reference=context, source="toy", license="none")
-    [step] = with_citations(case, [Step(0, 0, len(context), context)])
-    assert step.citations
+    step = Step(0, 0, len(context), context)
     rules = list(chain.from_iterable(operators("text").values()))
-    works = [lambda rule=rule: rule.apply(case, step, Random(0)) for rule in rules]
+    works = [lambda rule=rule: list(rule.apply(case, step, Random(0))) for rule in rules]
     assert seconds_of(works) < SECONDS
     attacks("long repetitive text for an operator", len(rules))
 
@@ -126,31 +121,3 @@ def test_an_opinion_is_that_of_the_plain_pattern(pieces: list[str]) -> None:
     plain = re.findall(r"^[\s*_#]*Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?([AB])\b[\s*_.]*$", text, re.I | re.M)
     opinion = read_opinion("pair", "verifier", f"{text}\nViolated Principles: [1]")
     assert (opinion.worse is not None) == (len(plain) == 1)
-
-
-WORDS = st.lists(
-    st.sampled_from(
-        [
-            *("He", "he", "The applicant", ": a", "no", "not", "brother", "'s", ".", ";", "\n", "and " * 10, "x" * 19),
-            *("farmer", "farmer: None", "retired", "Muslim", "is a Polish national", "mental", "unfarmer"),
-        ]
-    ),
-    max_size=24,
-)
-
-
-@given(WORDS, st.sampled_from(["", " "]))
-def test_groups_are_those_of_the_plain_patterns(words: list[str], between: str) -> None:
-    text = between.join(words)
-    for domain in ("medical", "legal"):
-        entries = _GROUPS[domain].patterns
-        plain = [
-            (entry, re.search(entry.pattern.replace("{person}", _GROUPS[domain].person), text)) for entry in entries
-        ]
-        found = [
-            name.replace("{match}", match[1]) if match.re.groups else name
-            for entry, match in plain
-            if entry.pattern and match
-            for name in entry.groups
-        ]
-        assert groups_for(domain, text) == (found or list(entries[-1].groups))

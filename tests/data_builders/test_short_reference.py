@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from data_builders.build import build
 from data_builders.exports import Options
 from data_builders.exports.export import export
-from data_builders.perturb.rules.citations import cite_facts
-from data_builders.perturb.rules.steps import numbering
 from data_builders.reference_outline import Outline
 from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES
+from data_builders.text_units.steps import numbering
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
@@ -158,7 +157,7 @@ def test_any_reference_is_shortened_consistently(parts: list[tuple[str, str, str
 
 def test_builtin_builds_are_shorter_valid_and_deterministic(tmp_path: Path) -> None:
     for folder in ("one", "two"):
-        build("builtin", tmp_path / folder, max_steps=4, citations=2, variants=1, kinds=["single"], limit=6)
+        build("builtin", tmp_path / folder, max_steps=4, variants=1, kinds=["single"], limit=6)
     for name in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     report = json.loads((tmp_path / "one" / "build.json").read_text())
@@ -166,7 +165,6 @@ def test_builtin_builds_are_shorter_valid_and_deterministic(tmp_path: Path) -> N
     cases = [json.loads(line) for line in (tmp_path / "one" / "cases.jsonl").read_text().splitlines()]
     assert len(cases) == 6
     for case in cases:
-        assert case["meta"]["citations"] == 2
         assert case["meta"]["steps_dropped"] > 0
         numbers = [int(marker.strip(" .")) for marker in numbering(case["reference"])]
         assert numbers == list(range(1, len(numbers) + 1))
@@ -174,7 +172,7 @@ def test_builtin_builds_are_shorter_valid_and_deterministic(tmp_path: Path) -> N
     assert validate(tmp_path / "one").good
     export(tmp_path / "one", tmp_path / "card", "sft", Options())
     card = (tmp_path / "card" / "README.md").read_text()
-    assert "References shortened to at most 4 steps and citations: 6 of 6 cases." in card
+    assert "References shortened to at most 4 steps: 6 of 6 cases." in card
 
 
 def test_every_builtin_case_has_a_short_form_with_its_last_sentence() -> None:
@@ -191,8 +189,7 @@ def test_prompts_of_the_english_recipes_fit() -> None:
     cases = list(SOURCES.get("builtin").read(None, None, 0, Counter()))
     lengths = list[int]()
     for short in filter(None, (shorten_reference(case, 3) for case in cases)):
-        cited = cite_facts(short, 2)
-        task = PairwiseTask(cited.domain, cited.decision, cited.reference, cited.reference)
+        task = PairwiseTask(short.domain, short.decision, short.reference, short.reference)
         prompt = pairwise_prompt(task, context="none", searches=1, style=recipe.episode.prompt)
         lengths.append(len(tokenizer.prompt_ids(prompt, thinking=False)))
     assert len(lengths) == 118

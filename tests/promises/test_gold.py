@@ -94,7 +94,7 @@ def test_building_twice_gives_the_same_bytes() -> None:
 
 
 def real_pairs(folder: Path, source: str) -> Iterator[tuple[Case, ReasoningPair]]:
-    for case in SOURCES.get(source).read(folder, 4, 0, Counter()):
+    for case in SOURCES.get(source).read(folder, 16, 0, Counter()):
         for pair in perturb(case, seed=0, variants=2, abstained=Counter()):
             yield case, pair
 

@@ -24,8 +24,8 @@ def test_the_splits_share_no_case_and_most_pairs_need_the_case(tmp_path: Path, m
     ids = [case_id for part in parts.values() for case_id in part.cases]
     assert len(ids) == len(set(ids)) > 8
     violated = [pair.violated for pair in parts["train"].pairs]
-    assert set(violated) == {(number,) for number in range(1, 7)}
-    assert sum(labels in ((2,), (4,)) for labels in violated) > 0.35 * len(violated)
+    assert {(1,), (2,), (5,)} <= set(violated)
+    assert sum(labels in ((2,), (4,)) for labels in violated) > 0.2 * len(violated)
 
 
 CASE = make_case(

@@ -7,8 +7,8 @@ from typing import Any
 
 import data_builders.perturb.rules.mini  # noqa: F401 (registers the operators)
 from data_builders.perturb.rules.operators import OPERATORS, Operator
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources.mini import EVENTS, read
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Evidence
@@ -62,7 +62,7 @@ def broken(case: Case, operators: Sequence[Operator], rng: Random, *, seed: int 
     steps = split_steps(case.reference)
     edits = []
     for operator in operators:
-        found = [(step, edit) for step in steps if (edit := operator.apply(case, step, rng))]
+        found = [(step, edit) for step in steps for edit in operator.apply(case, step, rng)]
         if not found:
             return None
         step, edit = rng.choice(found)

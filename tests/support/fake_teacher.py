@@ -4,24 +4,23 @@
     liar(system, user, sample)      the same, but about a third of the variants is spoiled, in one of the ways of LIES
 
 Both are functions of their arguments alone and also answer the verifier's question. Where rules find no variant, it is
-missing from the answer. The rule set `fake teacher` has more rules than `text`, so that no principle needs a reference
-with citations.
+missing from the answer. The rule set `fake teacher` has more rules than `text`, so that each principle has a place.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
 from random import Random
 
 from data_builders.domain_wording import DOMAINS
 from data_builders.perturb.rules.engine import operators, perturb
-from data_builders.perturb.rules.operators import OPERATORS, Edit, Step, operator
-from data_builders.perturb.rules.remarks import flawed_remark
-from data_builders.perturb.rules.steps import body_sentences
-from data_builders.perturb.rules.text_match import contains, occurrences
+from data_builders.perturb.rules.operators import OPERATORS, operator
 from data_builders.sources.mini import FACT
+from data_builders.text_units.edits import Edit
+from data_builders.text_units.steps import Step, body_sentences
+from data_builders.text_units.text_match import contains, occurrences
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -46,39 +45,46 @@ _UNSTATED = (
     "an owl nested inside the abandoned observatory",
 )
 
+_REMARKS = {
+    1: ("so the opposite must be true as well", "because it could not be otherwise"),
+    3: ("people like that cannot be trusted", "nothing else can be expected of such a family"),
+    5: ("this may or may not matter", "something should be done about it at some point"),
+    6: ("nobody needs to be warned of the danger", "a little harm has to be accepted"),
+}
+
 OPERATORS[RULES] = list(chain.from_iterable(operators("text").values()))
 
 
 @operator(2, "changed_word", rule_set=RULES)
-def changed_word(case: Case, step: Step, rng: Random) -> Edit | None:
+def changed_word(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Replaces a word of the context by one that the context does not have."""
     words = [match for start, end in body_sentences(step) for match in _LONG_WORD.finditer(step.text, start, end)]
     for match in rng.sample(words, len(words)):
         stated = occurrences(case.context, match[0])
         new = [word for word in _OTHER_WORDS if not contains(case.context, word)]
         if stated and new:
-            return step.edit(match.span(), rng.choice(new), stated[0])
-    return None
+            yield step.edit(match.span(), rng.choice(new), stated[0])
 
 
 @operator(4, "added_fact", rule_set=RULES)
-def added_fact(case: Case, step: Step, rng: Random) -> Edit | None:
+def added_fact(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Adds a clause of which no case says anything."""
     ends = [end - 1 for _, end in body_sentences(step) if step.text[end - 1] == "."]
-    return step.edit((ends[-1], ends[-1]), f", and {rng.choice(_UNSTATED)}") if ends else None
+    if ends:
+        yield step.edit((ends[-1], ends[-1]), f", and {rng.choice(_UNSTATED)}")
 
 
 def _register_added_remark(principle: int) -> None:
     @operator(principle, f"added_remark_{principle}", rule_set=RULES)
-    def added_remark(case: Case, step: Step, rng: Random) -> Edit | None:
+    def added_remark(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         """Adds a flawed remark, before the full stop."""
         ends = [end - 1 for _, end in body_sentences(step) if step.text[end - 1] == "."]
-        remark = flawed_remark(case, principle, rng).removesuffix(".")
-        return step.edit((ends[-1], ends[-1]), f"; {remark}") if ends else None
+        if ends:
+            yield step.edit((ends[-1], ends[-1]), f"; {rng.choice(_REMARKS[principle])}")
 
 
-_register_added_remark(3)
-_register_added_remark(6)
+for _principle in _REMARKS:
+    _register_added_remark(_principle)
 
 
 def honest(system: str, user: str, sample: int) -> str:

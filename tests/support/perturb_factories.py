@@ -1,9 +1,8 @@
-"""Short cases. Every text operator applies somewhere in `CASES`, whose references cite facts, or in `FRAGMENTS`."""
+"""Short cases. Every text operator applies somewhere in `CASES` or in `FRAGMENTS`."""
 
-from data_builders.perturb.rules.citations import cite_facts, with_citations
 from data_builders.perturb.rules.engine import operators
-from data_builders.perturb.rules.operators import Operator, Step
-from data_builders.perturb.rules.steps import split_steps
+from data_builders.perturb.rules.operators import Operator
+from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.records import Case
 
 
@@ -11,12 +10,6 @@ def case_of(domain: str, context: str, reference: str) -> Case:
     return Case.of(
         domain=domain, context=context, decision="as written", reference=reference, source="toy", license="Apache-2.0"
     )
-
-
-def citing(domain: str, context: str, fact: str, reason: str = "The case is plain enough for a decision.") -> Case:
-    """A case of one step, which cites a sentence of the context."""
-    assert fact in context
-    return case_of(domain, context, f"1. {reason} {fact}")
 
 
 MEDICAL = case_of(
@@ -115,9 +108,7 @@ PREPRINT = case_of(
     "3. The conclusion is modest and follows from the numbers that are given.\n"
     "4. A map of the rows would help other groups to repeat the work.",
 )
-CASES = CITED_MEDICAL, CITED_LEGAL, CITED_ACADEMIC, CITED_FAMILY = tuple(
-    cite_facts(case, 6) for case in (MEDICAL, LEGAL, ACADEMIC, FAMILY)
-)
+CASES = MEDICAL, LEGAL, ACADEMIC, FAMILY
 
 
 def rule(name: str) -> Operator:
@@ -125,8 +116,7 @@ def rule(name: str) -> Operator:
 
 
 def steps_of(case: Case) -> list[Step]:
-    """The steps of a reference with their citations."""
-    return with_citations(case, split_steps(case.reference))
+    return split_steps(case.reference)
 
 
 def step_with(case: Case, words: str) -> Step:

@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import combinations
 from random import Random
 
-from data_builders.perturb.rules.clauses import FINITE, is_balanced
-from data_builders.perturb.rules.facts import Fact, facts, is_plain
-from data_builders.perturb.rules.text_match import content_words, sentences_with
+from data_builders.text_units.clauses import FINITE, is_balanced
+from data_builders.text_units.facts import Fact, facts, is_plain
+from data_builders.text_units.text_match import content_words, sentences_with
 
 MOST_FACTS = 3
 """Sentences of an answer."""

@@ -18,8 +18,8 @@ from data_builders.conversations.rules.phrases import (
     REVISIT,
     SILENT,
 )
-from data_builders.perturb.rules.steps import sentences
-from data_builders.perturb.rules.text_match import content_words
+from data_builders.text_units.steps import sentences
+from data_builders.text_units.text_match import content_words
 from judge_r1.core.conversation_types import failure_type
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.items import Conversation

@@ -2,7 +2,7 @@
 
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
-seeded by (case, seed, principle), so a variant does not depend on other cases, except for P4 in generated cases.
+seeded by (case, seed, principle), so a variant does not depend on other cases.
 """
 
 import importlib
@@ -14,11 +14,9 @@ from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
-from data_builders.perturb.rules.citations import with_citations
 from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
-from data_builders.perturb.rules.operators import OPERATORS, Operator, Step, seeded_random
-from data_builders.perturb.rules.p4_details import ForeignDetails
-from data_builders.perturb.rules.steps import split_steps
+from data_builders.perturb.rules.operators import OPERATORS, Operator, seeded_random
+from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import UnknownName, suggest
@@ -34,20 +32,9 @@ def operators(rule_set: str) -> dict[int, list[Operator]]:
     return {number: [o for o in OPERATORS[rule_set] if o.principle == number] for number in NUMBERS}
 
 
-def rules_and_steps(
-    case: Case, rule_set: str, foreign: ForeignDetails | None
-) -> tuple[dict[int, list[Operator]], list[Step]]:
-    """Return the operators by principle and the steps of the reference. With `foreign`, P4 exchanges details."""
-    rules = operators(rule_set)
-    if foreign is not None:
-        rules = rules | {4: foreign.operators}
-    return rules, with_citations(case, split_steps(case.reference))
-
-
 def perturb(
     case: Case,
     *,
-    foreign: ForeignDetails | None = None,
     kinds: Sequence[str] = ("single", "multi"),
     variants: int = 5,
     seed: int = 0,
@@ -56,9 +43,9 @@ def perturb(
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    `foreign` is for generated cases. `abstained` counts the variants that cannot be made, by principle and reason.
+    `abstained` counts the variants that cannot be made, by principle and reason.
     """
-    by_principle, steps = rules_and_steps(case, rule_set, foreign)
+    by_principle, steps = operators(rule_set), split_steps(case.reference)
     if "single" in kinds:
         for number in NUMBERS:
             yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)
@@ -92,8 +79,7 @@ def _single_pairs(
         used[found[1].name] += 1
         free.remove(found[2])
         yield found[0]
-    for reason, count in sorted(edits.rejected.items()):
-        abstained[f"P{number}: rejected: {reason}"] += count
+    abstained.update(edits.take_rejected(f"P{number}"))
 
 
 def _multi_pairs(
@@ -121,8 +107,7 @@ def _multi_pairs(
             yield pair
     if count < variants:
         abstained["multi: no further combination fits"] += variants - count
-    for reason, rejections in sorted(edits.rejected.items()):
-        abstained[f"multi: rejected: {reason}"] += rejections
+    abstained.update(edits.take_rejected("multi"))
 
 
 def shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:

@@ -1,12 +1,14 @@
 """The rule sets `mini` and `haystack`: the six principles, broken in the generated vocabulary of these sources."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-from data_builders.perturb.rules.operators import Edit, Step, operator
+from data_builders.perturb.rules.operators import operator
 from data_builders.sources import haystack, mini
 from data_builders.sources.mini import FACT, Fact, MiniWords, facts_of
+from data_builders.text_units.edits import Edit
+from data_builders.text_units.steps import Step
 from judge_r1.core.records import Case, Span
 
 _CLAIM = re.compile(rf"\d+\. (?P<claim>{FACT.pattern}), (?P<inference>so [a-z ]+)\.")
@@ -21,9 +23,10 @@ def _register_template(
     """Register an operator that replaces a group of a pattern with a template filled from the pattern's groups."""
 
     @operator(principle, name, rule_set=rule_set)
-    def replace_group(case: Case, step: Step, rng: Random) -> Edit | None:
+    def replace_group(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         match = pattern.match(step.text)
-        return step.edit(match.span(group), template.format(**match.groupdict())) if match else None
+        if match:
+            yield step.edit(match.span(group), template.format(**match.groupdict()))
 
 
 def _unused(values: Sequence[str], case: Case) -> Sequence[str]:
@@ -36,13 +39,13 @@ def _register_value(rule_set: str, words: MiniWords, all_events: Events, name: s
     """Register a P2 operator that changes a value of these kinds to another; the case's own fact contradicts it."""
 
     @operator(2, f"other_{name}", rule_set=rule_set)
-    def change_value(case: Case, step: Step, rng: Random) -> Edit | None:
+    def change_value(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         match = _CLAIM.match(step.text)
         if not match or words.events[case.domain][match["did"]] not in kinds:
-            return None
+            return
         start = case.context.index(f"{match['claim']}.")
         new = rng.choice(_unused(all_events[case.domain][match["did"]], case))
-        return step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
+        yield step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
 
 
 def _register_invention(
@@ -54,10 +57,10 @@ def _register_invention(
     """
 
     @operator(4, name, rule_set=rule_set)
-    def invent(case: Case, step: Step, rng: Random) -> Edit | None:
+    def invent(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         match = _CLAIM.match(step.text)
         if not match:
-            return None
+            return
         facts = facts_of(case.context)
         stated, people = {(fact.who, fact.did) for fact in facts}, {fact.who for fact in facts}
         events = all_events[case.domain]
@@ -67,9 +70,9 @@ def _register_invention(
             claims = [(match["who"], event) for event in events]
         unstated = [claim for claim in claims if claim not in stated]
         if not unstated:
-            return None
+            return
         person, event = rng.choice(unstated)
-        return step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
+        yield step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
 
 
 def _register(rule_set: str, words: MiniWords, events: Events, *, change_people: bool) -> None:

@@ -1,38 +1,23 @@
-"""P1, logical correctness: the conclusion of a step does not follow from its grounds."""
+"""P1, logical correctness: a step that the conclusion needs is reversed."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.clauses import in_inference, is_main_clause, reason_matches
-from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.premises import denied_clause, foreign_reasons
-from data_builders.perturb.rules.steps import body_sentences, body_start
-from data_builders.perturb.rules.templates import (
-    Wording,
-    fill_to_goal,
-    match_first_letter,
-    word_counts,
-)
+from data_builders.perturb.rules.operators import operator
+from data_builders.text_units.clauses import FINITE, in_inference, is_main_clause
+from data_builders.text_units.edits import Edit
+from data_builders.text_units.steps import Step, body_sentences, body_start
 from judge_r1.core.records import Case
 
 
-class _Circle(Lexicon):
-    """Reasons that repeat the conclusion that matches the pattern."""
-
-    pattern: str
-    reasons: tuple[str, ...]
-
-
-class _LogicPhrases(Lexicon):
+class _LogicWords(Lexicon):
     opposites: tuple[tuple[str, str], ...]
     connectives: dict[str, tuple[str, ...]]
-    circular: tuple[_Circle, ...]
-    contradictions: tuple[str, ...]
 
 
-PHRASES = load_lexicon("p1_logic", _LogicPhrases)
+_WORDS = load_lexicon("p1_logic", _LogicWords)
 
 
 def _any_of(phrases: Iterable[str]) -> str:
@@ -41,111 +26,134 @@ def _any_of(phrases: Iterable[str]) -> str:
 
 
 _OPPOSITES: dict[str, list[str]] = {}
-for _one, _other in PHRASES.opposites:
+for _one, _other in _WORDS.opposites:
     _OPPOSITES.setdefault(_one, []).append(_other)
     _OPPOSITES.setdefault(_other, []).append(_one)
 _OPPOSITE = re.compile(rf"(?<![\w-])(?:{_any_of(_OPPOSITES)})(?![\w-])", re.IGNORECASE)
 _NEGATED = re.compile(
-    r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable)\b"
+    r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable|hardly)\b"
     r"(?:(?!, (?:and|but|so|because|since)\b)[^;])*$"
-    r"|\b(?:less|more|most|as|so|too|an?)\s$",
+    r"|\b(?:less|more|most|as|so|too|an?|very)\s$",
     re.IGNORECASE,
 )
-_PARTICIPLES = ("excluded", "confirmed", "ruled out", "suggested", "supported", "raised", "lowered")
-_VERBAL_CONTEXT = re.compile(r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been)\s)$")
-_CONCLUDES = re.compile(r"(?:Therefore|Thus|Accordingly|Consequently|Hence|It follows)\b|.{0,40}\btherefore\b")
-_CONNECTIVE = re.compile(rf"\b(?:{_any_of(PHRASES.connectives)})\b(?! (?:mild|moderate|some|far|as|that) )")
+_PREDICATE = re.compile(
+    r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been|being|seems?|appears?|remains?|deemed|considered|declared|found|proved"
+    r"|therefore|thus|accordingly|also|then|more|clearly|highly)\s)$"
+)
+_VERBS = ("supports", "contradicts", "strengthens", "weakens", "aligns with", "conflicts with", "likely", "unlikely")
+"""Opposites that need no verb in front of them."""
+_DRAWS = re.compile(
+    r"(?:Therefore|Thus|Accordingly|Consequently|Hence|It follows that|There has(?: accordingly| therefore)?)\b"
+    r"|.{0,60}\b(?:concludes|holds|therefore finds) that\b|.{0,40}\b(?:therefore|accordingly|thus)\b"
+)
+"""The openings of sentences that draw a conclusion."""
+_CONNECTIVE = re.compile(rf"\b(?:{_any_of(_WORDS.connectives)})\b(?! (?:mild|moderate|some|far|as|that) )")
+_AUXILIARY = re.compile(
+    r"\b(?P<cannot>cannot)\b|\b(?:(?P<verb>is|are|was|were|can|could|must"
+    r"|(?:has|have|had)(?= (?:not )?(?:been|\w+ed|shown|given|taken|made|found|become|begun)\b))(?P<negated> not)?"
+    r"|does|did|do)\b"
+)
+_VIOLATION = re.compile(r"\bbeen (no|a) (?:violation|breach|interference)\b")
+_BEFORE_VERB = re.compile(
+    r"^(?:But|So|Or|All|Both|Some|Many|Most|No|Neither|Nothing|Nobody|None|Only|Every|Each|Few|Little|If|When|What"
+    r"|Although|While|As|Since|Because)\b|[\n(?]"
+    r"|\b(?:how|whether|if|when|where|what|why|because|since|although|while|who|which|that|as|no|not|never|neither|only"
+    r"|nor)\b",
+)
+_POLAR = re.compile(
+    r"^,|^ (?:therefore|thus|accordingly|not|no|never|only|also|always|nor|often|usually|already|still|then|both"
+    r"|all|mainly|mostly|partly|hardly"
+    r"|(?:admitted|certain|clear|evident|apparent|probab|possib|presumab|undoubted|primari|partial|sole|exclusive)ly)\b"
+    r"|^ (?:about |approximately )?\d|\b(?:any|either|neither|yet|nor|but|even|until|unless|only|no|none|nothing)\b"
+)
+MAX_SUBJECT = 14
+"""Words between the opening of a conclusion and its verb."""
+_NO_REASON = re.compile(
+    r"\b(?:and|or|not|less|only|partly|simply|purely|particularly|especially|is|are|was|were|be|been|whether) $",
+    re.IGNORECASE,
+)
+"""What precedes a cause or an explanation, which supports no conclusion."""
+_DRAWN = re.compile(
+    r"\b(?:out|excluded|confirmed|suspected|considered|diagnosed|made|established|chosen|selected"
+    r"|(?:un|less |more )?likely"
+    r"|rejected|dismissed|preferred|favou?red|recommended|inferred|concluded),? $"
+)
+_JUDGED = re.compile(
+    r"\b(?:Court|consider|find|conclu|justif|necess|violat|interfer|proportion|lawful|effective|sufficien|insufficien"
+    r"|reasonabl|accept|unlikely|likely|exclud|ruled out|suspect|confirm|important|chosen|selected|appropriate"
+    r"|indicated"
+    r"|contraindicat|typical|atypical|favou?r|recommend|suggest|support|deemed|diagnos|useful|interesting|convinc|clear"
+    r"|limitation|should|difficult|informative|problem|valuable|expect|agree|thought|question|serious|strong|weak)\w*",
+    re.IGNORECASE,
+)
+"""Words of a judgement, for which a reason is given. Without one, `because` tells the cause of an event."""
+_NAME = re.compile(r" (?:[A-Z][a-z]|which\b|whom\b)")
+_DATED = re.compile(
+    r" (?:\d|[A-Z][a-z]+ (?:\d|of)|then|at least|early|late|mid|his|her|its"
+    r"|the (?:beginning|start|time|entry|date|end))\b"
+)
+"""What follows a `since` of time."""
 
 
 @operator(1, "reversed_conclusion")
-def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
+def reversed_conclusion(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Replace the conclusion of an inference by its opposite and keep the grounds."""
-    matches = [
-        match
-        for start, end in body_sentences(step, 5)
-        for match in _OPPOSITE.finditer(step.text, start, end)
-        if in_inference(step.text, start, match.start(), end)
-        and not _NEGATED.search(step.text[start : match.start()])
-        and step.text[match.start() - 1] not in "\"'‘“"
-        and (
-            match[0].lower() not in _PARTICIPLES or _VERBAL_CONTEXT.search(step.text[body_start(step) : match.start()])
-        )
-    ]
-    if not matches:
-        return None
-    match = rng.choice(matches)
-    return step.edit(match.span(), match_first_letter(rng.choice(_OPPOSITES[match[0].lower()]), match[0]))
+    for start, end in body_sentences(step, 5):
+        for match in _OPPOSITE.finditer(step.text, start, end):
+            word, before = match[0].lower(), step.text[start : match.start()]
+            fits = word in _VERBS or _PREDICATE.search(step.text[body_start(step) : match.start()])
+            open_question = re.search(r"\bwhether\b", before)
+            if (
+                fits
+                and in_inference(step.text, start, match.start(), end)
+                and not _NEGATED.search(before)
+                and not open_question
+            ):
+                new = rng.choice(_OPPOSITES[word])
+                yield step.edit(match.span(), new[0].upper() + new[1:] if match[0][0].isupper() else new)
 
 
 @operator(1, "denied_conclusion")
-def denied_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Deny the main clause of a sentence that states its grounds, or remove its negation."""
-    fits = [
-        (start, start + len(clause), denied)
-        for start, end in body_sentences(step, 6)
-        for cut in [_conclusion_end(step.text, start, end)]
-        if cut and (clause := step.text[start:cut]) and (denied := denied_clause(clause))
-    ]
-    if not fits:
+def denied_conclusion(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
+    """Deny the conclusion that a sentence draws, or remove its negation."""
+    for start, end in body_sentences(step, 6):
+        if (opening := _DRAWS.match(step.text, start, end)) and (edit := _denied(step, opening, start, end)):
+            yield edit
+
+
+def _denied(step: Step, opening: re.Match[str], start: int, end: int) -> Edit | None:
+    """Negate the main verb behind the opening, or remove its `not`. None without an auxiliary to do this."""
+    if match := _VIOLATION.search(step.text, start, end):
+        return step.edit(match.span(1), "no" if match[1] == "a" else "a")
+    first = opening.end() if opening[0].endswith("that") else start
+    match = _AUXILIARY.search(step.text, first, end)
+    before = step.text[first : match.start()] if match else ""
+    if match is None or _BEFORE_VERB.search(before) or FINITE.search(before) or len(before.split()) > MAX_SUBJECT:
         return None
-    start, end, denied = rng.choice(fits)
-    return step.edit((start, end), denied)
-
-
-def _conclusion_end(text: str, start: int, end: int) -> int | None:
-    """Return where the conclusion of a sentence ends: before its reason, or with the sentence if it draws one."""
-    for match in reason_matches(text, start, end):
-        return match.start()
-    return end if _CONCLUDES.match(text[start:end]) else None
+    clause = re.split(r"[,;]", step.text[match.end() : end])[0]
+    if match["cannot"]:
+        return step.edit(match.span(), "can")
+    if not match["verb"] or _POLAR.search(clause):
+        return None
+    if match["negated"]:
+        return step.edit(match.span("negated"), "")
+    return step.edit((match.end("verb"), match.end("verb")), " not")
 
 
 @operator(1, "reversed_link")
-def reversed_link(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Present a reason as an obstacle, or an obstacle as a reason."""
-    matches = [
-        match
-        for start, end in body_sentences(step, 6)
-        for match in _CONNECTIVE.finditer(step.text, start, end)
-        if (match.start() == start or is_main_clause(step.text[start : match.start()].rstrip(" ,")))
-        and not step.text[: match.start()].endswith(
-            ("and ", "or ", "not ", "less ", "was ", "were ", "is ", "are ", "be ")
-        )
-        and not re.search(r", and that\b", step.text[match.end() : end])
-        and (match[0] != "so" or step.text[: match.start()].endswith(", "))
-    ]
-    if not matches:
-        return None
-    match = rng.choice(matches)
-    return step.edit(match.span(), rng.choice(PHRASES.connectives[match[0]]))
-
-
-@operator(1, "circular_reason")
-def circular_reason(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace the ground of a conclusion by the conclusion."""
-    matches = [
-        (m, circle)
-        for start, end in body_sentences(step, 6)
-        for m in reason_matches(step.text, start, end)
-        for circle in PHRASES.circular
-        if re.search(circle.pattern, step.text[start : m.start()])
-    ]
-    if not matches:
-        return None
-    match, circle = rng.choice(matches[:3])
-    known = word_counts(case.reference) - word_counts(match[0])
-    return step.edit(match.span(), fill_to_goal(Wording(circle.reasons, {}), len(match[0]) // 2, known, rng))
-
-
-@operator(1, "foreign_reason")
-def foreign_reason(case: Case, step: Step, rng: Random) -> Edit | None:
-    """Replace the ground of a conclusion by the ground of another one, which says nothing about it."""
-    fits = [
-        (match, other)
-        for start, end in body_sentences(step, 6)
-        for match in reason_matches(step.text, start, end)
-        for other in foreign_reasons(case.reference, step, step.text[start:end])
-    ]
-    if not fits:
-        return None
-    match, other = rng.choice(fits)
-    return step.edit(match.span(), other)
+def reversed_link(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
+    """Present a reason as an obstacle: due to by despite."""
+    for start, end in body_sentences(step, 6):
+        for match in _CONNECTIVE.finditer(step.text, start, end):
+            before = step.text[start : match.start()]
+            if (
+                is_main_clause(before.rstrip(" ,"))
+                and not _NO_REASON.search(before)
+                and _JUDGED.search(before)
+                and step.text[end - 1] != "?"
+                and not _NAME.match(step.text, match.end())
+                and (match[0] not in ("based on", "on the basis of", "supported by") or _DRAWN.search(before))
+                and (not match[0].startswith("in ") or before.endswith(", "))
+                and (match[0] != "since" or (before.endswith(", ") and not _DATED.match(step.text, match.end())))
+            ):
+                yield step.edit(match.span(), rng.choice(_WORDS.connectives[match[0]]))

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from data_builders.perturb.rules.operators import Step
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, Origin, ReasoningPair

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from data_builders.perturb.rules.operators import Edit, Interval, Step
-from data_builders.perturb.rules.steps import sentences
+from data_builders.text_units.edits import Edit, Interval
+from data_builders.text_units.steps import Step, sentences
 
 _TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+|[^\w\s]|_")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")

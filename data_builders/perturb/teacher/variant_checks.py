@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO, case_has_detail, content_tokens
-from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.operators import Edit, Step
-from data_builders.perturb.rules.steps import numbering, sentences
-from data_builders.perturb.rules.text_match import content_words, occurrences, sentences_with, stems
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
 from data_builders.perturb.teacher.text_diff import Change, find_changes, step_at
 from data_builders.sources.corpus_io import clean
+from data_builders.text_units.edits import Edit, apply_edits
+from data_builders.text_units.steps import Step, numbering, sentences
+from data_builders.text_units.text_match import content_words, occurrences, sentences_with, stems
 from judge_r1.core.records import Case, Flaw, Span
 
 OPERATOR = "teacher"

@@ -10,10 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.operators import Edit, Step
-from data_builders.perturb.rules.steps import MARKER, body_sentences, sentences
 from data_builders.perturb.teacher.answer_parser import unrequested_variants
+from data_builders.text_units.edits import Edit, apply_edits
+from data_builders.text_units.steps import MARKER, Step, body_sentences, sentences
 from judge_r1.core.principles import NUMBERS
 from judge_r1.episode.answer_form import AnswerWriter
 

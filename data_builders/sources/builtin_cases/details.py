@@ -1,6 +1,6 @@
 """Adds details to a generated case: sentences with counts, amounts, dates and people, which decide nothing.
 
-They are the facts that a reference cites and that rules change or exchange. `words/details.txt` has them by domain and
+`words/details.txt` has them by domain and
 section; `<list>` is an entry of a list of that file (`<list!>` with a capital), `{date}` and `{year}` lie in
 the section's period, `{first}` and `{last}` near its ends.
 """
@@ -8,7 +8,6 @@ the section's period, `{first}` and `{last}` near its ends.
 import re
 from collections.abc import Mapping
 from datetime import date, timedelta
-from functools import lru_cache
 from random import Random
 
 from data_builders.sources.builtin_cases.filling import capital
@@ -22,8 +21,6 @@ Period = tuple[date, date]
 _LISTS = word_lists("details")
 _LIST = re.compile(r"<([a-z ]+)(!?)>")
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeio])")
-_DRAWN = re.compile(r"<[a-z ]+!?>|\{[^}]+\}|\[[^\]]+\]")
-"""What a template leaves open."""
 
 
 def add_details(written: Written, domain: str, periods: Mapping[str, Period], rng: Random) -> None:
@@ -51,21 +48,3 @@ def _entry(match: re.Match[str], rng: Random) -> str:
 def on(day: date) -> str:
     """Returns a date such as `4 May 2015`."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-@lru_cache(maxsize=1 << 14)
-def detail_kind(domain: str, text: str) -> int | None:
-    """Returns the number of the detail that a sentence is, or None for any other sentence."""
-    return next((number for number, written in enumerate(_patterns(domain)) if written.fullmatch(text)), None)
-
-
-@lru_cache(maxsize=8)
-def _patterns(domain: str) -> tuple[re.Pattern[str], ...]:
-    """Returns what the details of a domain look like."""
-    templates = [entry.split(": ", 1)[1] for entry in _LISTS.get(f"{domain} details", [])]
-    return tuple(re.compile(".+?".join(map(_literal, _DRAWN.split(template)))) for template in templates)
-
-
-def _literal(text: str) -> str:
-    """Returns a pattern of the fixed words of a template, whose articles may be "an"."""
-    return re.sub(r"\b([Aa])\\ $", r"\1n?\\ ", re.escape(text))

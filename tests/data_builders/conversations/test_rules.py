@@ -18,8 +18,8 @@ from data_builders.conversations.rules.verifier import flawed_rounds, verify
 from data_builders.conversations.rules.writer import CannotWrite, write
 from data_builders.conversations.sampler import WEIGHTS, sample_conditions
 from data_builders.generators.conversations import pair_of
-from data_builders.perturb.rules.steps import sentences
-from data_builders.perturb.rules.text_match import content_words
+from data_builders.text_units.steps import sentences
+from data_builders.text_units.text_match import content_words
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES
 from judge_r1.core.conversations import ConversationPair, Document

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturb_factories import MEDICAL
 
-from data_builders.perturb.rules.edits import apply_edits
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.text_diff import find_changes
+from data_builders.text_units.edits import apply_edits
+from data_builders.text_units.steps import split_steps
 
 REFERENCE = MEDICAL.reference
 STEPS = split_steps(REFERENCE)

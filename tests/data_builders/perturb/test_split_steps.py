@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.perturb.rules.operators import Step
-from data_builders.perturb.rules.steps import MIN_STEPS, body_sentences, body_start, numbering, sentences, split_steps
+from data_builders.text_units.steps import (
+    MIN_STEPS,
+    Step,
+    body_sentences,
+    body_start,
+    numbering,
+    sentences,
+    split_steps,
+)
 
 LINES = st.lists(
     st.builds(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.perturb.rules.text_match import (
+from data_builders.text_units.text_match import (
     contains,
     content_words,
     occurrences,

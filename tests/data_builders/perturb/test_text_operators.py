@@ -1,282 +1,244 @@
-"""Each operator of the rule set `text` applies and abstains where it should, and breaks its principle."""
+"""Each operator of the rule set `text` edits the reference's own sentences and abstains where it has no place."""
 
 from random import Random
 
 import pytest
-from perturb_factories import (
-    CASES,
-    FRAGMENTS,
-    case_of,
-    citing,
-    rule,
-    step_with,
-    steps_of,
-)
+from perturb_factories import CASES, FRAGMENTS, case_of, rule, steps_of
 
-from data_builders.perturb.rules.edits import apply_edits
 from data_builders.perturb.rules.engine import operators
-from data_builders.perturb.rules.operators import Edit
-from data_builders.perturb.rules.p2_values import _is_like
-from data_builders.perturb.rules.steps import numbering
-from data_builders.perturb.rules.text_match import contains
+from data_builders.text_units.edits import Edit, apply_edits
+from data_builders.text_units.steps import numbering
 from judge_r1.core.records import Case
 
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
 P2 = sorted(o.name for o in operators("text")[2])
 
 
-def tries(name: str, case: Case, words: str = "", number: int = 20) -> list[Edit]:
-    """The edits of an operator with several seeds, at the step with `words` or at all steps."""
-    steps = [step_with(case, words)] if words else steps_of(case)
-    edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
-    return [edit for edit in edits if edit is not None]
+def tries(name: str, case: Case, number: int = 12) -> list[Edit]:
+    """The edits of an operator with several seeds, at all steps."""
+    return [edit for step in steps_of(case) for n in range(number) for edit in rule(name).apply(case, step, Random(n))]
+
+
+def texts(name: str, case: Case, number: int = 12) -> set[str]:
+    return {edit.replacement for edit in tries(name, case, number)}
 
 
 def after(case: Case, edit: Edit) -> str:
     return apply_edits(case.reference, [edit])[0]
 
 
+def afters(name: str, case: Case) -> set[str]:
+    return {after(case, edit) for edit in tries(name, case)}
+
+
 def test_each_principle_has_operators() -> None:
     assert {number: {rule.name for rule in found} for number, found in operators("text").items()} == {
-        1: {
-            "fallacious_remark", "reversed_conclusion", "denied_conclusion", "reversed_link", "circular_reason",
-            "foreign_reason", "contradicting_sentence",
-        },
-        2: {"other_name", "other_attribute", "opposite_attribute", "other_number", "other_date"},
-        3: {"biased_remark"},
-        4: {"unstated_matter"},
-        5: {
-            "vague_remark", "vague_sentence", "vague_reason", "vague_advice", "vague_measure", "vague_aim",
-            "vague_bullet",
-        },
-        6: {"harmful_remark", "harmful_manner"},
-    }  # fmt: skip
+        1: {"reversed_conclusion", "denied_conclusion", "reversed_link"},
+        2: {"other_number", "other_count", "other_date", "other_attribute", "other_name"},
+        3: {"prejudice"},
+        4: {"invented_detail"},
+        5: {"vague"},
+        6: {"harmful_advice", "dropped_safeguard"},
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_operator_applies_to_some_step_and_stays_in_it(name: str) -> None:
-    found = 0
+def test_edits_stay_in_their_step_and_are_reproducible(name: str) -> None:
     for case in (*CASES, FRAGMENTS):
         for step in steps_of(case):
-            for seed in range(20):
-                edit = rule(name).apply(case, step, Random(seed))
-                if edit is None:
-                    continue
-                found += 1
+            edits = list(rule(name).apply(case, step, Random(1)))
+            assert list(rule(name).apply(case, step, Random(1))) == edits
+            for edit in edits:
                 assert step.start <= edit.start <= edit.end <= step.end
-                assert edit.replacement != case.reference[edit.start : edit.end]
                 assert numbering(after(case, edit)) == numbering(case.reference)
-                assert rule(name).apply(case, step, Random(seed)) == edit
-    assert found, "the operator applies to no step"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_operator_abstains_if_there_is_nothing_to_break(name: str) -> None:
-    case = case_of("medical", "Nothing is known.", "- **Aims:**\n- ...\n- Yes.")
-    assert not tries(name, case)
+def test_an_operator_abstains_if_there_is_nothing_to_break(name: str) -> None:
+    assert not tries(name, case_of("medical", "Nothing is known.", "- **Aims:**\n- ...\n- Yes."))
 
 
-@pytest.mark.parametrize("name", P2)
-def test_a_p2_flaw_changes_what_a_citation_says_and_points_to_the_fact(name: str) -> None:
-    found = 0
-    for case in (*CASES, FRAGMENTS):
-        for edit in tries(name, case):
-            [span] = edit.context_spans
-            fact = case.context[span.start : span.end]
-            start = case.reference.index(fact)
-            assert start <= edit.start <= edit.end <= start + len(fact)
-            new = fact[: edit.start - start] + edit.replacement + fact[edit.end - start :]
-            assert not contains(case.context, new)
-            assert new in after(case, edit)
-            found += 1
-    assert found
-
-
-LIFE = "She was born in Gdynia. The wound was 36 mm long and 12 mm wide on the left arm. The visit lasted 36 minutes."
-WOUND = citing("medical", LIFE, "The wound was 36 mm long and 12 mm wide on the left arm.")
-
-
-def test_a_wrong_number_keeps_its_format() -> None:
-    edits = [edit for edit in tries("other_number", WOUND, number=60) if edit.replacement.endswith("mm")]
-    for edit in edits:
-        assert edit.replacement.endswith(" mm")
-        assert len(edit.replacement) == len("36 mm")
-        assert not contains(WOUND.context, edit.replacement)
-    olds = {WOUND.reference[edit.start : edit.end] for edit in edits}
-    assert olds == {"36 mm", "12 mm"}
-    assert {edit.replacement > "36 mm" for edit in edits} == {True, False}
-
-
-def test_a_value_that_the_reference_has_twice_is_not_changed() -> None:
-    """The other occurrence would contradict the changed one."""
-    fact = "The wound was 36 mm long and 12 mm wide on the left arm."
-    twice = citing("medical", LIFE, fact, reason="A wound of 36 mm is long.")
-    assert {twice.reference[e.start : e.end] for e in tries("other_number", twice, number=60)} == {"12 mm"}
-    fact = "The letter of 20 May 2003 was read by the judge."
-    twice = citing("legal", fact, fact, reason="A judge knew of it on 20 May 2003.")
-    assert not tries("other_date", twice)
+def medical(reference: str, context: str = "Nothing is known.") -> Case:
+    return case_of("medical", context, reference)
 
 
 @pytest.mark.parametrize(
-    ("fact", "olds"),
+    ("reference", "flawed"),
     [
-        ("The level was 432 mg/dL on the first day.", {"432 mg/dL"}),
-        ("The heart was cooled for the operation (28°C).", {"28°C"}),
-        ("A mass of 5 cm was seen on the left side.", {"5 cm"}),
-        ("The mean number of deaths was 3,218.", {"3,218"}),
-        ("The compound had a fit score of 2.59 and was retrieved.", {"2.59"}),
-        ("The pressure was kept in the range of 110–130 mmHg.", set()),
-        ("The library was read with version 2.1 in the laboratory.", set()),
+        (
+            "1. Classic deficiency was ruled out due to low hormone levels in the blood.",
+            {"despite", "in spite of"},
+        ),
+        ("1. The motion is unlikely to help because the scan was clear on both days.", {"although", "even though"}),
     ],
 )
-def test_numbers_with_and_without_a_unit_are_changed_and_ranges_are_not(fact: str, olds: set[str]) -> None:
-    case = citing("medical", f"{fact} The patient went home.", fact)
-    assert {case.reference[edit.start : edit.end] for edit in tries("other_number", case, number=60)} == olds
-
-
-def test_another_number_is_in_the_context_elsewhere_but_not_with_this_unit() -> None:
-    fact = "The score was raised by 12% in the second group."
-    others = " ".join(f"Ward {number} was closed." for number in range(2, 100) if number != 12)
-    found = {edit.replacement for edit in tries("other_number", citing("medical", f"{fact} {others}", fact), number=60)}
-    assert found
-    assert all(new.endswith("%") for new in found)
-
-
-@pytest.mark.parametrize("old", ["39.5", "40"])
-def test_a_body_temperature_stays_one(old: str) -> None:
-    fact = f"The skin was hot at night ({old}°C)."
-    case = citing("medical", f"{fact} The patient went home.", fact)
-    found = {edit.replacement.removesuffix("°C") for edit in tries("other_number", case, number=60)}
-    assert found
-    assert all(34 <= float(new) < 43 and new != old and len(new) == len(old) for new in found)
+def test_a_reason_becomes_an_obstacle(reference: str, flawed: set[str]) -> None:
+    assert texts("reversed_link", medical(reference)) == flawed
 
 
 @pytest.mark.parametrize(
-    ("fact", "changed"),
+    "reference",
     [
-        ("The applicant had left the room before the break of the hearing.", True),
-        ("The applicant had told the story before a local court in May.", False),
+        "1. The word was omitted due to the default setting of the tool.",  # a cause, and no conclusion
+        "1. The suspected case has been pending since 9 February 2005 in the court.",
+        "1. It was considered under the Act on Orders due to Violence among Relatives.",
+        "1. The likely cause is due to the loss of blood in the night.",
     ],
 )
-def test_before_is_changed_in_front_of_a_time_and_not_of_a_court(fact: str, changed: bool) -> None:
-    case = citing("legal", f"{fact} The file was closed.", fact)
-    found = [edit for edit in tries("opposite_attribute", case, number=60) if edit.replacement == "after"]
-    assert bool(found) is changed
-
-
-def test_a_number_outside_citations_is_not_changed() -> None:
-    case = case_of("medical", LIFE, "1. A wound of 36 mm was seen on the left arm, which is long.")
-    assert not [edit for name in P2 for edit in tries(name, case)]
-
-
-DATED = citing(
-    "legal",
-    "The letter of 14 May 2003 was read by the judge. Mr Lis was ill in autumn.",
-    "The letter of 14 May 2003 was read by the judge.",
-)
-
-
-def test_a_wrong_date_changes_one_part() -> None:
-    edits = tries("other_date", DATED)
-    assert edits
-    for edit in edits:
-        parts = zip(edit.replacement.split(), ["14", "May", "2003"], strict=True)
-        assert sum(new != old for new, old in parts) == 1
-        assert [len(part) for part in edit.replacement.split()[::2]] == [2, 4]
-
-
-def test_a_wrong_date_is_not_another_date_of_the_context() -> None:
-    """Day and year can share digits: in 20 May 2003 the day is changed, not the year."""
-    others = " ".join(f"On {day} May 2003 a letter came." for day in range(10, 32) if day not in (20, 23, 25))
-    fact = "The letter of 20 May 2003 was read by the judge."
-    found = {edit.replacement for edit in tries("other_date", citing("legal", f"{fact} {others}", fact), number=200)}
-    assert [date for date in found if date.endswith("May 2003")] == ["23 May 2003"]  # the 25th is a Sunday
-    assert _is_like("5 May", "6 May")
-    assert not _is_like("5 May", "31 June")
-
-
-def test_a_number_changes_by_a_fifth_at_most_or_by_two() -> None:
-    for old, low, high in (("86", 69, 103), ("4", 2, 6), ("340", 272, 408)):
-        fact = f"The patient was seen for {old} minutes by a nurse."
-        case = citing("medical", f"{fact} It rained.", fact)
-        found = {int(edit.replacement.split()[0]) for edit in tries("other_number", case, number=60)}
-        assert len(found) > 1
-        assert all(low <= new <= high for new in found)
+def test_a_cause_or_a_time_is_no_reason(reference: str) -> None:
+    assert not tries("reversed_link", medical(reference))
 
 
 @pytest.mark.parametrize(
-    "fact",
+    ("reference", "flawed"),
     [
-        "All numbers of the second table rise from 6 to 10 points.",
-        "In the second year 9 of 51 corals were bleached.",
-        "The dose was 5 to 7 mg at night.",
+        ("7. There has accordingly been a violation of Article 8 of the Convention.", "been no violation"),
+        ("7. The Court concludes that the refusal was not in accordance with the law.", "was in accordance"),
+        ("7. Therefore, the lists cannot be compared with each other at all.", "can be compared"),
+        ("7. It follows that the complaint must be rejected under the Convention.", "must not be rejected"),
     ],
 )
-def test_a_number_that_another_one_bounds_is_kept(fact: str) -> None:
-    assert not tries("other_number", citing("academic", f"{fact} It rained.", fact), number=60)
+def test_a_conclusion_is_denied(reference: str, flawed: str) -> None:
+    [found] = afters("denied_conclusion", case_of("legal", "Nothing.", reference))
+    assert flawed in found
+
+
+def test_an_opposite_needs_a_ground_in_its_sentence_and_a_verb() -> None:
+    grounded = medical("1. Carcinoma was excluded based on the absence of dysplastic features.")
+    assert afters("reversed_conclusion", grounded) == {
+        "1. Carcinoma was confirmed based on the absence of dysplastic features."
+    }
+    assert not tries("reversed_conclusion", medical("1. Carcinoma was excluded on the second day of the stay."))
+    attributive = "1. They must take all reasonable steps because the child was young and alone."
+    assert not tries("reversed_conclusion", medical(attributive))
+
+
+WOUND = "The wound on the left arm was 36 mm long and was cleaned three times on 14 May 2003."
+
+
+def test_a_number_of_the_case_gets_another_value_of_its_form() -> None:
+    case = medical("1. The wound of 36 mm was long enough for a suture.", WOUND + " The suture was long.")
+    found = tries("other_number", case, 40)
+    assert {edit.context_spans for edit in found} == {found[0].context_spans}
+    assert "36 mm" in case.context[found[0].context_spans[0].start - 3 : found[0].context_spans[0].end + 3]
+    values = {int(edit.replacement.removesuffix(" mm")) for edit in found}
+    assert len(values) > 3
+    assert all(19 <= value <= 62 and abs(value - 36) > 4 for value in values)
 
 
 @pytest.mark.parametrize(
-    ("reason", "shown"),
+    "reference",
     [
-        ("The court sat on 3 May 2003.", {"12 November 2001", "12 November 2002"}),
-        ("The search of 17 November was lawful.", {"17 November 2003", "19 November 2003", "12 November 2004"}),
-        ("An appeal was lodged in 2003.", {"12 November 2002", "12 November 2004"}),
-        ("The court was asked on 11 November 2003.", {"10 November 2003", "11 November 2003"}),
+        "1. The ward of 36 mm was red enough for a picture.",  # the case says this of something else
+        "1. The long wound of 47 mm was cleaned with water.",  # not a value of the case
+        "1. The long wound of 36 mm was cleaned. A cut of 36 mm is long.",  # the other one would show the flaw
+        "1. The long wound of 36 mm should be cleaned with water.",  # advice states no fact
+        "1. The long wound measured 30 to 36 mm when it was cleaned.",
     ],
 )
-def test_a_date_keeps_its_place_among_the_dates_of_the_reference(reason: str, shown: set[str]) -> None:
-    """Otherwise the reference would show the flaw: a release before the arrest."""
-    fact = "The flat was searched on 12 November 2003 by an officer."
+def test_a_number_is_left_where_the_case_does_not_contradict_the_new_one(reference: str) -> None:
+    assert not tries("other_number", medical(reference, WOUND))
 
-    def drawn(reason: str) -> set[str]:
-        case = citing("legal", f"{fact} It rained.", fact, reason=reason)
-        return {edit.replacement for edit in tries("other_date", case, number=200)}
 
-    assert shown <= drawn("The applicant was born in 1950.")
-    found = drawn(reason)
+def test_dates_counts_and_attributes_follow_the_case() -> None:
+    case = medical("1. The long wound on the left arm was cleaned three times on 14 May 2003.", WOUND)
+    dates = texts("other_date", case, 60)
+    assert len(dates) > 5
+    assert all(len(set(date.split()) & {"14", "May", "2003"}) == 2 for date in dates)
+    assert texts("other_count", case, 40) == {"two", "four", "five", "six"}
+    assert texts("other_attribute", case) == {"right"}
+    both = medical(case.reference, WOUND + " A wound on the right arm was cleaned as well.")
+    assert not tries("other_attribute", both), "the case has the other one, too"
+
+
+def test_a_date_keeps_its_place_among_the_dates_of_the_reference() -> None:
+    context = "The flat was searched by an officer on 12 November 2003."
+    case = case_of(
+        "legal", context, "1. An officer searched the flat on 12 November 2003, after a letter of 3 May 2003."
+    )
+    assert texts("other_date", case, 200)
+    assert not [new for new in texts("other_date", case, 200) if new.endswith(("2002", "2001", "2000"))]
+
+
+def test_a_name_is_another_one_of_the_case_of_the_same_kind() -> None:
+    context = (
+        "The report of the fire was read by Mr Nowak. Mr Kowal was late. Mrs Lis was ill. The Court of Appeal sat. "
+        "The fire was examined by the Poznan Court. The Lodz Court was closed."
+    )
+    case = case_of("legal", context, "1. Mr Nowak read the report of the fire, which the Poznan Court examined.")
+    assert texts("other_name", case) == {"Mr Kowal", "Lodz Court"}
+
+
+INFECTION = "1. Infection was excluded by negative results on the third day of the stay."
+
+
+def test_a_detail_is_invented_only_if_the_whole_case_has_no_trace_of_its_matter() -> None:
+    assert ", and an HIV test was negative" in texts("invented_detail", medical(INFECTION), 40)
+    for trace in ("He was tested for the human immunodeficiency virus.", "AIDS was discussed."):
+        assert not [t for t in texts("invented_detail", medical(INFECTION, trace), 40) if "HIV" in t]
+    in_decision = Case.of(
+        domain="medical", context="Nothing.", decision="HIV", reference=INFECTION, source="toy", license="none"
+    )
+    assert not [text for text in texts("invented_detail", in_decision, 40) if "HIV" in text]
+
+
+def test_a_prejudice_needs_a_group_that_the_statement_names() -> None:
+    named = case_of("legal", "Nothing.", "1. The applicant, a Roma man, was searched by two officers at the station.")
+    assert texts("prejudice", named)
+    plain = named.model_copy(update={"reference": named.reference.replace(", a Roma man,", "")})
+    assert not tries("prejudice", plain)
+
+
+@pytest.mark.parametrize(
+    ("domain", "reference", "texts_found"),
+    [
+        ("academic", "1. The authors should report the raw counts of each row in a table.", "The authors should {}."),
+        ("academic", "1. Please explain why the second list was left out of the test.", "Please {}."),
+        ("medical", "1. Carcinoma was excluded due to the lack of dysplastic cells.", "Carcinoma was excluded {}."),
+    ],
+)
+def test_an_instruction_or_a_reason_becomes_vague(domain: str, reference: str, texts_found: str) -> None:
+    before, end = texts_found.split("{}")
+    found = afters("vague", case_of(domain, "Nothing.", reference))
     assert found
-    assert not found & shown
+    assert all(text.startswith(f"1. {before}") and text.endswith(end) for text in found)
+    assert all(len(text) < len(reference) for text in found)
 
 
-def test_a_wrong_name_is_another_person_of_the_case() -> None:
-    fact = "The report was read by Mr Nowak in the morning."
-    case = citing("legal", f"{fact} Mr Kowal was late. Mrs Lis was ill. Mr Zielinski met nobody.", fact)
-    assert {edit.replacement for edit in tries("other_name", case)} == {"Mr Kowal", "Mr Zielinski"}
-    fact = "The report was read in the morning by Mr Nowak."
-    case = citing("legal", f"{fact} Later it was burnt by Mr Kowal.", fact)
-    assert {after(case, edit) for edit in tries("other_name", case)} == {case.reference.replace("Nowak", "Kowal")}
-    fact = "The report was read by Mr Nowak in the morning."
-    case = citing("legal", f"{fact} Mr Jan Nowak was late. Mr Kowal was ill.", fact)
-    assert {edit.replacement for edit in tries("other_name", case)} == {"Mr Kowal"}
-    fact = "The report was read by Białystok Court in the morning."
-    case = citing("legal", f"{fact} Bialystok Court was late. Poznan Court met nobody.", fact)
-    assert {edit.replacement for edit in tries("other_name", case)} == {"Poznan Court"}
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "1. It must be recalled that this is a question of procedure as well.",
+        "1. The question is whether the letter should be returned to the owner at once.",
+        "1. The authors should realize that great results are repeated by others.",
+    ],
+)
+def test_what_asks_for_no_action_does_not_become_vague(reference: str) -> None:
+    assert not tries("vague", case_of("legal", "Nothing.", reference))
 
 
-def test_a_wrong_attribute_contradicts_the_context() -> None:
-    assert {edit.replacement for edit in tries("other_attribute", WOUND)} == {"right"}
-    assert all("the right arm" in after(WOUND, edit) for edit in tries("other_attribute", WOUND))
+@pytest.mark.parametrize(
+    ("domain", "reference", "flawed"),
+    [
+        ("medical", "1. Ibuprofen should be avoided in the first week.", "can be used freely"),
+        ("medical", "1. Steroids were tapered slowly over six weeks.", "tapered abruptly"),
+        ("medical", "1. The dose was raised to minimize the risk of recurrence.", "whatever the risk of recurrence"),
+        ("academic", "1. The limitations should be discussed in the last part.", "need not be discussed"),
+        ("legal", "1. The authorities must protect the family from such acts.", "authorities need not protect"),
+    ],
+)
+def test_a_safeguard_is_dropped(domain: str, reference: str, flawed: str) -> None:
+    [found] = afters("dropped_safeguard", case_of(domain, "Nothing.", reference))
+    assert flawed in found
 
 
-def test_an_attribute_is_kept_if_another_sentence_shows_which_is_right() -> None:
-    fact = "The wound was on the left arm of the patient."
-    alone = citing("medical", f"{fact} It was clean.", fact)
-    assert {edit.replacement for edit in tries("other_attribute", alone)} == {"right"}
-    for reason in ("The left hand was cold too.", "The right hand was not cold."):
-        assert not tries("other_attribute", citing("medical", f"{fact} It was clean.", fact, reason=reason))
-    fact = "The letter was sent three weeks later by the uncle."
-    others = citing("legal", f"{fact} It was clean.", fact, reason="Two letters were lost.")
-    assert {edit.replacement for edit in tries("other_attribute", others, number=60)} >= {"months", "days", "aunt"}
-
-
-def test_an_opposite_takes_the_place_of_an_attribute() -> None:
-    fact = "The level was higher in the second group of plants."
-    case = citing("academic", f"{fact} It was clean.", fact)
-    assert {edit.replacement for edit in tries("opposite_attribute", case)} == {"lower"}
+def test_harmful_advice_follows_a_recommendation() -> None:
+    assert texts("harmful_advice", medical("1. Surgical resection was recommended by the whole team at once."))
+    assert not tries("harmful_advice", medical("1. The scan of the second day was clear on both sides."))
 
 
 def test_a_custom_domain_gets_p2_flaws() -> None:
+    case = case_of("medical", WOUND, "1. The long wound on the left arm was cleaned three times on 14 May 2003.")
     fields = ("context", "decision", "reference", "source", "license")
-    case = Case.of(**{field: getattr(CASES[1], field) for field in fields}, domain="insurance")
-    assert any(tries(name, case) for name in P2)
+    other = Case.of(**{field: getattr(case, field) for field in fields}, domain="insurance")
+    assert {name for name in P2 if tries(name, other)} >= {"other_attribute", "other_count", "other_date"}

@@ -6,9 +6,9 @@ import pytest
 from perturb_factories import MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.records import Origin, ReasoningPair
 
 STEPS = split_steps(MEDICAL.reference)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 from perturb_factories import MEDICAL
 
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import parse_answer
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
+from data_builders.text_units.steps import split_steps
 
 STEPS = split_steps(MEDICAL.reference)
 NEW = "CT showed a mass of 63 mm in the left kidney, so a renal origin is likely."

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.audit.shortcut_probe import probe
-from data_builders.generators.base import CITATIONS
-from data_builders.perturb.rules.balanced import perturb_balanced
-from data_builders.perturb.rules.citations import cite_facts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.rules.selection import Selection
-from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
 from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.corpus_io import SourceError
+from data_builders.text_units.text_match import content_words
 from data_builders.validate import validate
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
@@ -36,14 +31,8 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def cited(cases: list[Case]) -> list[Case]:
-    """The cases as builds by rules read them."""
-    return [cite_facts(case, CITATIONS) for case in cases]
-
-
-@pytest.fixture(scope="module")
-def pairs(cited: list[Case]) -> list[ReasoningPair]:
-    return [pair for case in cited for pair in perturb(case, abstained=Counter())]
+def pairs(cases: list[Case]) -> list[ReasoningPair]:
+    return [pair for case in cases for pair in perturb(case, kinds=["single"], abstained=Counter())]
 
 
 def steps(case: Case) -> list[str]:
@@ -112,31 +101,16 @@ def test_cases_share_few_words(cases: list[Case], field: str, most: float) -> No
 def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> None:
     singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
     for domain in ("medical", "legal", "academic"):
-        assert all(190 <= singles[domain, number] <= 200 for number in (1, 5))
-        assert all(160 < singles[domain, number] <= 200 for number in (3, 6)), "most of these need a citation"
-        assert all(120 < singles[domain, number] <= 200 for number in (2, 4)), "the balance leaves some out"
-    assert sum(pair.kind == "multi" for pair in pairs) == 600
+        assert all(singles[domain, number] >= 20 for number in (1, 2, 5)), "one in every second case"
+    for number in (3, 4, 6):
+        assert sum(singles[domain, number] for domain in ("medical", "legal", "academic")) >= 4
 
 
-def test_every_pair_is_valid(cited: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
-    write_jsonl(tmp_path / CASES_FILE, cited)
+def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
+    write_jsonl(tmp_path / CASES_FILE, cases)
     write_jsonl(tmp_path / PAIRS_FILE, pairs)
     report = validate(tmp_path)
     assert report.good, report.problems
-
-
-@pytest.mark.slow
-def test_words_alone_do_not_reveal_changed_facts(cited: list[Case]) -> None:
-    selection = Selection()
-    pairs = [
-        pair
-        for case in cited[:60]
-        for pair in perturb_balanced(case, selection=selection, kinds=["single"], abstained=Counter())
-    ]
-    for number in (2, 4):
-        rows = probe([pair for pair in pairs if pair.violated == (number,)])
-        assert rows[0].group == f"P{number}"
-        assert rows[0].ci95[1] < 0.6, rows[0]
 
 
 def recall(cases: list[Case], method: str) -> float:

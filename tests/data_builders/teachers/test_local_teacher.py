@@ -14,7 +14,6 @@ from toy_teacher import save_toy_teacher
 
 from data_builders import teacher_session
 from data_builders.generators.base import BuildPlan
-from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
@@ -27,6 +26,7 @@ from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Price, Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import LocalTeacher, teacher_name
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 

@@ -9,8 +9,6 @@ import pytest
 from command_server import run
 from paths import RECIPES
 
-from judge_r1.cli.build import _few
-
 COMMANDS = [
     "build",
     "validate",
@@ -67,21 +65,15 @@ def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> Non
     assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
 
 
-def test_a_build_names_the_principles_with_few_pairs() -> None:
-    made = {"P1": 20, "P2": 12, "P3": 11, "P5": 20, "P6": 19}
-    counts = {"citations": 6, "kinds": ["single"], "cases": 4, "variants": 5, "by_set": made}
-    assert _few(counts) == "P3 11 of 20 wanted, P4 0 of 20 wanted"
-    assert _few(counts | {"citations": 0}) == _few(counts | {"cases_per_domain": 9}) == ""
-
-
-def test_build_adds_as_many_citations_as_wanted(tmp_path: Path) -> None:
-    for number in (0, 2):
-        out = tmp_path / str(number)
-        done = run("build", "builtin", "--citations", str(number), "--limit", "2", "--reader", "none", "--out", out)
-        assert done.returncode == 0
-        assert json.loads((out / "build.json").read_text())["citations"] == number
-        cases = [json.loads(line) for line in (out / "cases.jsonl").read_text().splitlines()]
-        assert [case["meta"].get("citations", 0) for case in cases] == [number] * 2
+def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Path) -> None:
+    done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
+    assert "a --teacher makes" in " ".join(done.stdout.split())
+    report = json.loads((tmp_path / "build.json").read_text())
+    assert report["rules"] == 2
+    assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
+    for name, row in report["yield"].items():
+        assert row["wanted"] == 15
+        assert report["abstained"].get(f"{name}: no natural place", 0) == 15 - row["made"]
 
 
 def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:
@@ -129,15 +121,13 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
-        (["build", "minni", "--citations", "2", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "mini", "--citations", "2", "--out", "x"], "leave it out"),
         (["build", "mini", "--max-steps", "4", "--out", "x"], "leave it out"),
         (["build", "minni", "--max-steps", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for corpora of real texts"),
         (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' reads cases"),
         (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--processes", "2", "--out", "x"], "give --reader none"),
-        (["build", "builtin", "--citations", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
+        (["build", "builtin", "--candidates", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["validate", "nowhere"], "cannot be read"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),

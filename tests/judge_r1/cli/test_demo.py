@@ -56,5 +56,5 @@ def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
 def test_the_demo_judges_english_cases_of_three_domains(tmp_path: Path) -> None:
     judge_english(tmp_path)
     [row] = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
-    assert (row["name"], row["n"], row["cases"]) == ("bundled:judge-en", 12, 3)
+    assert (row["name"], row["n"]) == ("bundled:judge-en", 12)
     assert row["searches"] > 0.5

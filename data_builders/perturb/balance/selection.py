@@ -1,0 +1,171 @@
+"""Chooses among flawed variants so that readers without the case find little in the whole set.
+
+A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
+`Balance` keeps running sums of these differences by group (principle and domain) and takes the variant that brings them
+nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear combinations of
+features are balanced too. The features are counts (`flaw_features`), log-likelihoods under a language model, and the
+words that a flaw adds and removes. A choice is only as good as its candidates: `judge-r1 audit` measures what is left.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data_builders.perturb.balance.flaw_features import changed_words, count_features
+from data_builders.text_units.steps import split_steps
+from judge_r1.core.records import ReasoningPair
+
+Vector = NDArray[np.float64]
+SCALES = {
+    "characters": 8.0,
+    "words": 1.5,
+    "different words": 1.5,
+    "unexpected words": 1.5,
+    "shared words": 0.01,
+    "shared words of the change": 0.1,
+    "numbers": 1.0,
+    "mean word length": 0.03,
+    "log-likelihood": 6.0,
+    "mean log-likelihood": 0.03,
+    "mean log-likelihood of the change": 1.0,
+    "least likely token of the change": 2.0,
+}
+"""The difference of each feature that counts about as much as its sign."""
+PRIOR = 10
+"""How many chosen flaws the scales count for in the estimate of the spread."""
+WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
+READ = 12
+"""Variants of a set that the language model reads: those that suit the counts best. It reads none of several flaws."""
+
+
+class Likelihoods(Protocol):
+    """What a language model says of the reasonings of a case."""
+
+    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        """The likelihood features of flawed reasonings, flawed minus reference."""
+        ...
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A flawed variant with the differences to its reference. Of candidates with one `place` (the step of a single
+    flaw, the principles of several), one at most is chosen in a case."""
+
+    pair: ReasoningPair
+    place: int | tuple[int, ...]
+    features: dict[str, float]
+    words: dict[str, int]
+
+    @property
+    def operators(self) -> list[str]:
+        return [flaw.operator for flaw in self.pair.origin.flaws]
+
+
+def measure(pairs: Sequence[ReasoningPair]) -> list[Candidate]:
+    """Measure flawed variants. They depend on no other case."""
+    return [
+        Candidate(
+            pair, _place(pair), count_features(pair.reference, pair.flawed), changed_words(pair.reference, pair.flawed)
+        )
+        for pair in pairs
+    ]
+
+
+def _place(pair: ReasoningPair) -> int | tuple[int, ...]:
+    """The step of the reference that holds a single flaw, or the principles of several. Both reasonings are identical
+    up to the first flaw."""
+    if pair.kind == "multi":
+        return pair.violated
+    start = min(flaw.span.start for flaw in pair.origin.flaws)
+    return max((step.index for step in split_steps(pair.reference) if step.start <= start), default=0)
+
+
+@dataclass
+class _Group:
+    """The sums over the chosen flaws of one group."""
+
+    chosen: int = 0
+    sum: Vector = field(default_factory=lambda: np.zeros(len(SCALES)))
+    squares: Vector = field(default_factory=lambda: PRIOR * np.eye(len(SCALES)))
+    inverse: Vector = field(default_factory=lambda: np.eye(len(SCALES)))
+    signs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    words: Counter[str] = field(default_factory=Counter)
+
+    def add(self, candidate: Candidate) -> None:
+        self.chosen += 1
+        scaled = _scaled(candidate)
+        self.sum += scaled
+        self.squares += np.outer(scaled, scaled)
+        self.inverse = np.linalg.inv(self.squares / (PRIOR + self.chosen)).astype(np.float64)
+        for name, value in candidate.features.items():
+            self.signs[name] += _sign(value)
+        self.words.update(candidate.words)
+
+    def cost(self, candidate: Candidate) -> float:
+        """How much the squared sums grow, each feature and each direction in units of its own spread."""
+        scaled = _scaled(candidate)
+        cost = float(scaled @ self.inverse @ (2 * self.sum + scaled))
+        for name, value in candidate.features.items():
+            cost += _sign(value) * (2 * self.signs[name] + _sign(value))
+        words = sum(change * (2 * self.words[word] + change) for word, change in candidate.words.items())
+        return cost + WORD_WEIGHT * words
+
+
+class Balance:
+    """The state of one build. Choices depend on the order of the cases, which a build fixes.
+
+    Without `likelihoods`, only counts and words are balanced.
+    """
+
+    def __init__(self, likelihoods: Likelihoods | None = None) -> None:
+        self._likelihoods = likelihoods
+        self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
+
+    def choose(self, candidates: Sequence[Candidate], wanted: int) -> list[ReasoningPair]:
+        """Choose up to `wanted` variants of one case and one set (a principle, or several flaws), numbered from 1.
+
+        Operators that the case has used before are avoided.
+        """
+        chosen: list[ReasoningPair] = []
+        used: Counter[str] = Counter()
+        free = self._read(candidates)
+        while free and len(chosen) < wanted:
+            group = self._group(free[0])
+            best = min(free, key=lambda c: group.cost(c) + REPEAT_WEIGHT * sum(used[name] for name in c.operators))
+            group.add(best)
+            used.update(best.operators)
+            free = [candidate for candidate in free if candidate.place != best.place]
+            chosen.append(best.pair.model_copy(update={"variant": len(chosen) + 1}))
+        return chosen
+
+    def _read(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates to choose from, with the features of the language model if there is one."""
+        if self._likelihoods is None or not candidates or candidates[0].pair.kind != "single":
+            return list(candidates)
+        reference, group = candidates[0].pair.reference, self._group(candidates[0])
+        ranks: Counter[int | tuple[int, ...]] = Counter()
+        order: list[tuple[int, int]] = []
+        for index in sorted(range(len(candidates)), key=lambda index: group.cost(candidates[index])):
+            order.append((ranks[candidates[index].place], index))
+            ranks[candidates[index].place] += 1
+        read = [candidates[index] for _, index in sorted(order, key=lambda one: one[0])[:READ]]
+        found = self._likelihoods.features(reference, [candidate.pair.flawed for candidate in read])
+        for candidate, features in zip(read, found, strict=True):
+            candidate.features |= features
+        return read
+
+    def _group(self, candidate: Candidate) -> _Group:
+        pair = candidate.pair
+        return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
+
+
+def _scaled(candidate: Candidate) -> Vector:
+    return np.array([candidate.features.get(name, 0.0) / scale for name, scale in SCALES.items()])
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

@@ -1,0 +1,61 @@
+"""P5 and P6: an instruction or a reason becomes vague, and a safeguard is dropped or turned into its opposite."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from random import Random
+
+from data_builders.lexicons import Lexicon, load_lexicon
+from data_builders.perturb.rules.operators import operator
+from data_builders.text_units.clauses import measures, reasons, tasks
+from data_builders.text_units.edits import Edit, Interval
+from data_builders.text_units.steps import Step, body_sentences
+from judge_r1.core.records import Case
+
+
+class _Advice(Lexicon):
+    """`vague`: kind of place → texts for it. `safeguards`: pattern → its replacement, a template of `re`."""
+
+    vague: dict[str, tuple[str, ...]]
+    safeguards: tuple[tuple[str, str], ...]
+
+
+_ADVICE = load_lexicon("advice", dict[str, _Advice])
+_FIND: Mapping[str, Callable[[str, int, int], Iterable[Interval]]] = {
+    "task": tasks,
+    "measure": measures,
+    "reason": reasons,
+}
+MIN_REPLACED = 5
+"""Words of an instruction that has something to lose."""
+_NOT_VAGUE = re.compile(
+    r"(?:be )?(?:reali[sz]e|recalled|recall|noted?|observed|said|stressed|emphasi[sz]ed|borne|understood|known?"
+    r"|remember|addressed|considered|declared|made clear|reproached)\b|\w+ (?:is|are)\b|(?:\w+ ){2,3}which\b"
+    r"|.*, that (?:the|there|this|it)\b|.*\babove-?\w*\b|given (?!the|that|its|how|an?\b)"
+)
+"""Instructions that ask for no action, and grounds that reach into the next clause or refer to others."""
+_OPEN = re.compile(r"\b(?:whether|what|which|how|if|question)\b[^,;]*$", re.IGNORECASE)
+
+
+def _advice(case: Case) -> _Advice:
+    return _ADVICE.get(case.domain, _ADVICE["general"])
+
+
+@operator(5, "vague")
+def vague(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
+    """Replace what should be done, or the ground of a conclusion, by words that say nothing definite."""
+    for kind, texts in _advice(case).vague.items():
+        for start, end in body_sentences(step, 6):
+            for at in _FIND[kind](step.text, start, end):
+                old = step.text[slice(*at)]
+                is_open = _NOT_VAGUE.match(old) or _OPEN.search(step.text[start : at[0]])
+                if len(old.split()) >= MIN_REPLACED and not is_open:
+                    new = rng.choice(texts)
+                    yield step.edit(at, new[0].upper() + new[1:] if old[0].isupper() else new)
+
+
+@operator(6, "dropped_safeguard")
+def dropped_safeguard(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
+    """Drop a warning or a safeguard, or turn it into its opposite."""
+    for pattern, new in _advice(case).safeguards:
+        for match in re.finditer(pattern, step.text):
+            yield step.edit(match.span(), match.expand(new))

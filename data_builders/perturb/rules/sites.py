@@ -1,0 +1,62 @@
+"""Finds places for flaws: the plain statements of a step, and the sentence of the case that a statement repeats."""
+
+import re
+from collections.abc import Iterator
+
+from data_builders.text_units.clauses import ACTION_VERBS, FINITE, is_balanced
+from data_builders.text_units.dependence import is_dependent
+from data_builders.text_units.edits import Interval
+from data_builders.text_units.steps import Step, body_sentences, sentences
+from data_builders.text_units.text_match import content_words, occurrences, sentence_index
+from judge_r1.core.records import Case, Span
+
+MAX_WORDS = 34
+"""Words of a statement that takes one more clause."""
+_CLOSED = re.compile(
+    r"[)\]”\"’\d]\.$|\b(?:if|unless|although|though|because|since|while|whereas|which|who|given)\b[^,;]*\.$"
+    r"|\b(?:etc|al)\.$",
+)
+"""Ends that a further clause would be misread with."""
+
+
+def statements(step: Step, *, min_words: int = 7) -> Iterator[Interval]:
+    """Yield the statements of a step, or their last clauses, that take one more clause before their full stop.
+
+    They are complete, neither short nor long, end in no clause that would claim the addition, and no sentence of the
+    step leans on them.
+    """
+    for sentence, end in body_sentences(step, min_words):
+        start = max(sentence, step.text.rfind("; ", sentence, end) + 2)
+        text = step.text[start:end]
+        if (
+            min_words <= len(text.split()) <= MAX_WORDS
+            and text[-1] == "."
+            and step.text[sentence].isupper()
+            and not re.search(r"[:?“\"]|\.\s", text)
+            and is_balanced(step.text[sentence:end])
+            and FINITE.search(text)
+            and text.split(" ", 1)[0].lower() not in ACTION_VERBS
+            and not _CLOSED.search(text)
+            and not is_dependent((step.text[end:] + step.following).lstrip())
+        ):
+            yield start, end
+
+
+def sentence_around(step: Step, position: int) -> str:
+    """The sentence of the step that has the character."""
+    return next((step.text[a:b] for a, b in sentences(step.text) if a <= position < b), step.text)
+
+
+def supporting_span(case: Case, step: Step, at: Interval, phrase: str, least: int) -> Span | None:
+    """Where the case states `phrase` in a sentence that shares `least` other content words with the sentence at `at`.
+
+    Of several places, the one whose sentence shares the most words.
+    """
+    named = set(content_words(sentence_around(step, at[0]))) - set(content_words(phrase))
+    best: tuple[int, Span] | None = None
+    for found in occurrences(case.context, phrase):
+        around = next((s for s in sentence_index(case.context) if s.start <= found.start < s.end), None)
+        shared = len(named & around.stems) if around else 0
+        if shared >= least and (best is None or shared > best[0]):
+            best = shared, found
+    return best[1] if best else None

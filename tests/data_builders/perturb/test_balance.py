@@ -1,0 +1,97 @@
+"""The balance chooses among the variants of any origin, one of each step, so that counts lean little over a set."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from factories import make_pair
+from perturb_factories import case_of
+
+from data_builders.perturb.balance.flaw_features import changed_words, count_features
+from data_builders.perturb.balance.selection import READ, Balance, measure
+from judge_r1.core.records import Case, ReasoningPair
+
+STEPS = ["The first sentence is here.", "The second one comes next.", "A third one ends it all."]
+
+
+def case_number(number: int) -> Case:
+    return case_of("legal", f"Case {number}.", "\n".join(f"{n}. {text}" for n, text in enumerate(STEPS, 1)))
+
+
+def variant(case: Case, step: int, text: str) -> ReasoningPair:
+    """The case's reference with `text` in place of a step."""
+    flawed = case.reference.replace(STEPS[step], text)
+    pair = make_pair(case, flawed, (1,))
+    start = case.reference.index(STEPS[step])
+    [flaw] = pair.origin.flaws
+    moved = flaw.model_copy(update={"span": flaw.span.model_copy(update={"start": start, "end": start + len(text)})})
+    return pair.model_copy(update={"origin": pair.origin.model_copy(update={"flaws": (moved,)})})
+
+
+LONGER, SHORTER = "The first sentence is here and it is much longer than it was.", "The first."
+
+
+def test_the_lengths_of_a_set_are_balanced() -> None:
+    balance, chosen = Balance(), list[ReasoningPair]()
+    for number in range(40):
+        case = case_number(number)
+        chosen += balance.choose(measure([variant(case, 0, LONGER), variant(case, 0, SHORTER)]), 1)
+    longer = sum(len(pair.flawed) > len(pair.reference) for pair in chosen)
+    assert len(chosen) == 40
+    assert 12 <= longer <= 28
+
+
+def test_one_variant_of_a_step_is_chosen_and_all_steps_if_wanted() -> None:
+    case = case_number(0)
+    pairs = [variant(case, step, f"{text} {word}") for step, text in enumerate(STEPS) for word in ("Indeed.", "So.")]
+    chosen = Balance().choose(measure(pairs), 5)
+    assert [pair.variant for pair in chosen] == [1, 2, 3]
+    assert len({pair.origin.flaws[0].span.start for pair in chosen}) == 3
+    assert len(Balance().choose(measure(pairs), 2)) == 2
+    assert Balance().choose([], 5) == []
+
+
+def test_a_single_variant_is_kept_however_much_it_leans() -> None:
+    """What leaks is measured by the audit: nothing is lost here."""
+    balance = Balance()
+    chosen = [balance.choose(measure([variant(case_number(n), 0, LONGER)]), 5) for n in range(30)]
+    assert all(len(found) == 1 for found in chosen)
+
+
+class Reader:
+    """Finds a text likelier that begins with its subject."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        self.read += len(flawed)
+        return [{"log-likelihood": 6.0 if "1. Now the" in text else -6.0} for text in flawed]
+
+
+def test_a_language_model_reads_the_most_promising_variants() -> None:
+    reader, case = Reader(), case_number(0)
+    pairs = [variant(case, n % 3, f"{STEPS[n % 3]} {'Indeed so. ' * (n // 3)}Yes.") for n in range(READ + 6)]
+    assert len(Balance(reader).choose(measure(pairs), 3)) == 3
+    assert reader.read == READ
+
+
+def test_likelihoods_are_balanced() -> None:
+    likelier, balance = 0, Balance(Reader())
+    for number in range(30):
+        case = case_number(number)
+        texts = "Now the first sentence stands here.", "The first sentence now stands here."
+        [pair] = balance.choose(measure([variant(case, 0, text) for text in texts]), 1)
+        likelier += "1. Now the" in pair.flawed
+    assert 12 <= likelier <= 18
+
+
+def test_features_are_differences_to_the_reference() -> None:
+    features = count_features("One two three. Four five.", "One two three. Four six seven.")
+    assert features["words"] == 1
+    assert features["characters"] == len(" seven") - 1
+    assert changed_words("One two three.", "One four three.") == {"two": -1, "four": 1}
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [("a-b c", "a-d c", {"a-b": -1, "a-d": 1}), ("x", "x", {})])
+def test_changed_words_are_whole(old: str, new: str, words: dict[str, int]) -> None:
+    assert changed_words(old, new) == words

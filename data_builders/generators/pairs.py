@@ -1,4 +1,4 @@
-"""Labelled pairs of reasonings, with flaws by rules or by a teacher."""
+"""Labelled pairs of reasonings, with flaws by rules."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,18 +7,17 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from data_builders.dataset_type import RecordFile
-from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
+from data_builders.generators import PAIRS, register
 from data_builders.generators.base import CANDIDATES, RULES_VERSION, BuildPlan, Generator, RecordGroup
-from data_builders.pair_dataset import OPINION_FILE, PairDataset
+from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
 from data_builders.perturb.balance.selection import Balance, Candidate, measure
 from data_builders.perturb.rules.candidates import draw_flaws
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import BalancedPlacement
-from data_builders.second_opinion import Agreement, Opinion, verify
+from data_builders.second_opinion import Opinion
 from data_builders.short_reference import shorten_reference
-from data_builders.sources import SOURCES, Draft, completed, items
+from data_builders.sources import SOURCES, Draft, items
 from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
@@ -29,7 +28,9 @@ from judge_r1.core.records import Case, ReasoningPair
 T = TypeVar("T")
 
 
-class _Pairs(Generator[T]):
+class Pairs(Generator[T]):
+    """What the builds of pairs share: their source, placement and report."""
+
     dataset = PairDataset()
     reads_corpus = True
 
@@ -73,7 +74,7 @@ class _Pairs(Generator[T]):
     def details(self) -> dict[str, Any]:
         return {TEXT_CHANGES: dict(sorted(self._text_changes.items()))} if self._text_changes else {}
 
-    def _read(
+    def read(
         self, limit: int | None, per_domain: int | None, skipped: Counter[str], teacher: Teacher | None
     ) -> Iterator[Case | Draft]:
         """The first `limit` cases of the corpus, or of `per_domain` generated cases of each domain."""
@@ -85,7 +86,7 @@ class _Pairs(Generator[T]):
             raise JudgeError(f"{option} reads cases, and --cases-per-domain generates them: leave one out")
         return islice(source.generated(per_domain, plan.seed), limit)
 
-    def _shortened(self, case: Case, skipped: Counter[str]) -> Case | None:
+    def shortened(self, case: Case, skipped: Counter[str]) -> Case | None:
         """The case with at most `plan.max_steps` steps, or None (counted in `skipped`) if its conclusion needs more."""
         short = case if self.plan.max_steps is None else shorten_reference(case, self.plan.max_steps)
         if short is None:
@@ -110,7 +111,7 @@ class PairDraft:
 
 
 @register
-class PairsByRules(_Pairs[Case]):
+class PairsByRules(Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
 
     name = PAIRS
@@ -137,8 +138,8 @@ class PairsByRules(_Pairs[Case]):
         return {**super().details(), **({"yield": found} if self._balance else {})}
 
     def items(self) -> Iterator[Case]:
-        found = self._read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
-        short = (self._shortened(case, self.skipped) for case in found if isinstance(case, Case))
+        found = self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
+        short = (self.shortened(case, self.skipped) for case in found if isinstance(case, Case))
         return (case for case in short if case is not None)
 
     def generate(self, item: Case) -> _RuleGroup:
@@ -188,63 +189,3 @@ class PairsByRules(_Pairs[Case]):
         self._cases += 1
         self._made.update(group.made)
         self.abstained.update(group.abstained)
-
-
-@dataclass(frozen=True)
-class _TeacherGroup(RecordGroup):
-    pairs: Sequence[ReasoningPair]
-    opinions: Sequence[Opinion]
-    stats: VariantStats
-
-
-@register
-class PairsByTeacher(_Pairs[Case | Draft]):
-    """Flaws by the first teacher; the second one, if there is one, gives blind opinions on the pairs."""
-
-    name = PAIRS_BY_TEACHER
-    needs_teacher = True
-
-    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
-        super().__init__(plan, teachers)
-        self._teacher, self._verifier = teachers[0], teachers[1] if len(teachers) > 1 else None
-        self._stats, self._agreement = VariantStats(), Agreement()
-        self._rejected: Counter[str] = Counter()
-
-    @property
-    def files(self) -> Sequence[RecordFile[Any]]:
-        return [*super().files, *([OPINION_FILE] if self._verifier else [])]
-
-    @property
-    def answers(self) -> int:
-        return self._stats.answers
-
-    def items(self) -> Iterator[Case | Draft]:
-        return self._read(self.plan.limit, self.plan.cases_per_domain, self.skipped, self._teacher)
-
-    async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
-        plan, stats = self.plan, VariantStats()
-        whole = await completed(item, self._teacher, self.skipped, self._rejected)
-        case = whole and self._shortened(whole, self.skipped)
-        if case is None:
-            return None
-        pairs = await perturb_by_teacher(
-            case, self._teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, stats=stats
-        )
-        opinions = await verify(case, pairs, self._verifier) if self._verifier else []
-        return _TeacherGroup([case, *pairs, *opinions], pairs, opinions, stats)
-
-    def add(self, group: _TeacherGroup) -> None:
-        for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
-            self._agreement.add(pair, opinion)
-        self._stats += group.stats
-        self.abstained.update(group.stats.abstained)
-
-    def details(self) -> dict[str, Any]:
-        verifier = self._verifier
-        agreement = {"verifier": {"name": verifier.name, "agreement": self._agreement.as_dict()}} if verifier else {}
-        return {
-            **super().details(),
-            **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
-            "teacher": {"name": self._teacher.name, **self._stats.as_dict()},
-            **agreement,
-        }

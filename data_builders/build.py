@@ -114,7 +114,8 @@ async def build_concurrently(
 async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncGenerator[RecordGroup | None, None]:
     """The groups of a generator in the order of its items; None for an item without one.
 
-    Starts no more items than groups are still wanted. Raises: BatchPending after the last item.
+    Starts no more items than groups are still wanted, and the first `generator.trial` items before any other. Raises:
+    BatchPending after the last item; JudgeError if the generator finds the first items in vain.
     """
 
     async def work(item: Any) -> RecordGroup | BatchPending | None:
@@ -124,20 +125,23 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
         except BatchPending as pending:
             return pending
 
-    items, made, pending, exhausted = generator.items(), 0, 0, False
+    items, made, pending, exhausted, trial = generator.items(), 0, 0, False, generator.trial
     while not exhausted:
         missing = None if generator.wanted is None else generator.wanted - made - pending
         if missing == 0:
             break
-        started = 0
-        results = in_order(generator.take(items, missing), work, generator.items_in_progress * concurrency)
+        started, most = 0, trial or missing
+        results = in_order(generator.take(items, most), work, generator.items_in_progress * concurrency)
         async with aclosing(results):
             async for result in results:
                 started += 1
                 made += isinstance(result, RecordGroup)
                 pending += isinstance(result, BatchPending)
                 yield result if isinstance(result, RecordGroup) else None
-        exhausted = missing is None or started < missing
+        exhausted = most is None or started < most
+        if trial and not pending:
+            generator.check_trial()
+        trial = 0
     if pending:
         names = ", ".join(teacher.name for teacher in generator.teachers[:1])
         raise BatchPending(f"{pending} {generator.files[0].plural} wait for answers of {names}")

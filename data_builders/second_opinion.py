@@ -22,6 +22,7 @@ from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
+NOT_CONFIRMED = "the verifier does not confirm the label"
 _WHY_TOKENS = 100
 
 _MARGIN = r"^(?:[^\S\n]|[*_#])*"

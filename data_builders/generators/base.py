@@ -31,7 +31,8 @@ class BuildPlan:
     stopped build continues. `max_steps` is how many of its steps a reference
     keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
     corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from. `options`
-    are the `key=value` options of one generator.
+    are the `key=value` options of one generator. With `early_stop`, a build by a teacher ends after the first cases if
+    nothing of them is accepted.
     """
 
     source: str
@@ -46,6 +47,7 @@ class BuildPlan:
     cases_per_domain: int | None = None
     candidates: int = CANDIDATES
     options: Sequence[str] = ()
+    early_stop: bool = True
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
@@ -94,6 +96,8 @@ class Generator(ABC, Generic[T]):
     """Which of `kinds`, `variants` and `seed` have no effect: other values than the default are refused."""
     items_in_progress: ClassVar[int] = 2
     """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
+    trial: int = 0
+    """How many first items run alone, before `check_trial`. 0 for none."""
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         if plan.options and self.options is None:
@@ -134,6 +138,9 @@ class Generator(ABC, Generic[T]):
 
     def add(self, group: Any) -> None:
         """Add the statistics of a group that is new. Called in the order of the items."""
+
+    def check_trial(self) -> None:
+        """Called after the first items, with their statistics added. Raises: JudgeError if others would be in vain."""
 
     @classmethod
     def summary(cls) -> str:

@@ -10,10 +10,12 @@ from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
-from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
+from data_builders.perturb.teacher.generate import REFUSED, VariantStats, perturb_by_teacher
+from data_builders.perturb.teacher.rejection_report import why_nothing
 from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
 from data_builders.teachers import Teacher
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case, ReasoningPair
 
 
@@ -30,12 +32,14 @@ class PairsByTeacher(Pairs[Case | Draft]):
 
     name = PAIRS_BY_TEACHER
     needs_teacher = True
+    trial = 2
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         self._teacher, self._verifier = teachers[0], teachers[1] if len(teachers) > 1 else None
         self._stats, self._agreement = VariantStats(), Agreement()
         self._rejected: Counter[str] = Counter()
+        self._cases = self._pairs = 0
 
     @property
     def files(self) -> Sequence[RecordFile[Any]]:
@@ -61,10 +65,25 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return _TeacherGroup([case, *pairs, *opinions], pairs, opinions, stats)
 
     def add(self, group: _TeacherGroup) -> None:
+        self._cases, self._pairs = self._cases + 1, self._pairs + len(group.pairs)
         for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
             self._agreement.add(pair, opinion)
         self._stats += group.stats
         self.abstained.update(group.stats.abstained)
+
+    def check_trial(self) -> None:
+        if self.plan.early_stop and self._asked and not self._pairs:
+            raise JudgeError(self.why_empty(self._cases))
+
+    def why_empty(self, groups: int) -> str:
+        if not self._asked:
+            return super().why_empty(groups)
+        return why_nothing(self._teacher.name, groups, self._stats, self.abstained)
+
+    @property
+    def _asked(self) -> bool:
+        """Whether any request for variants was answered or refused."""
+        return bool(self._stats.answers) or any(reason.endswith(REFUSED) for reason in self.abstained)
 
     def details(self) -> dict[str, Any]:
         verifier = self._verifier

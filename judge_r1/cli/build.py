@@ -87,6 +87,12 @@ def build(
     engine: Engine = "local",
     workers: Workers = None,
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
+    early_stop: Annotated[
+        bool,
+        typer.Option(
+            "--early-stop/--no-early-stop", help="With a teacher: end if nothing of the first two cases is accepted."
+        ),
+    ] = True,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = CONCURRENCY,
     budget: TeacherBudget = None,
     prices: Prices = None,
@@ -128,6 +134,7 @@ def build(
         cases_per_domain,
         CANDIDATES if candidates is None else candidates,
         tuple(set_options or ()),
+        early_stop,
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")

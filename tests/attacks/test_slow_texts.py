@@ -51,6 +51,7 @@ PARTS = [
 READERS: dict[str, Callable[[str], Any]] = {
     "opinion": lambda text: read_opinion("pair", "verifier", text),
     "single variants": lambda text: parse_answer(text, [1, 2], "single"),
+    "variants below other headings": lambda text: parse_answer(f"Variant 1:{text}", [1], "single", reference="1. a"),
     "multi variants": lambda text: parse_answer(f"Flawed Variant 1:\n{text}", [1], "multi"),
     "turn": lambda text: thoughts_of(f"<think>{text}"),
     "leak marker": lambda text: find_leak_marker("", text),

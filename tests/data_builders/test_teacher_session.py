@@ -137,7 +137,8 @@ def test_error_quotes_a_teacher_that_refuses_everything(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(fake_llm_server, "read_request", refuse)
     message = (
-        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 requests rejected, "
+        r"(?s)^chat:toy gave 0 answers for 2 cases, and no pair is accepted.* 42  the teacher refused the request\n.*"
+        r"What to do: the server refuses the requests: its reason is below.*; chat:toy: 14 requests rejected, "
         r"the first one because: 127\.0\.0\.1 "
         r"rejects a request \(status 400: .*toy takes no temperature"
     )

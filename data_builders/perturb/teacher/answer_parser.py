@@ -2,16 +2,18 @@
 
     Flawed Variant 1:                        number signs and bold around it are allowed
     Violated Principles: [3, 1]              multi only
-    1. First, the court …                    the text, up to the next header
+    1. First, the court …                    the text, up to the next heading
 
-Text before the first header, braces around a text and a rule or code fence below it are removed.
+Text before the first heading, braces or a code fence around a text and a rule below it are removed. Other clear layouts
+are read, too (`answer_layouts`).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from data_builders.perturb.teacher.answer_layouts import Unclear, asked_sections, find_sections, without_fence
 from judge_r1.core.principles import NUMBERS
 
 Kind = Literal["single", "multi"]
@@ -35,27 +37,26 @@ class Variant:
     principles: tuple[int, ...] = ()
 
 
-_HEADER = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t]*)?[*_]{0,3}Flawed Variant[ \t]+(?P<number>\d{1,3})[*_]{0,3}[ \t]*(?::[*_]{0,3}|(?=\n|$))",
-    re.IGNORECASE | re.MULTILINE,
-)
 _PRINCIPLES_LINE = re.compile(
     r"\s*[*_]{0,3}Violated Principles[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*(?P<list>[^\n]*)", re.IGNORECASE
 )
 _NUMBERS = re.compile(r"\[\s*(?P<numbers>P?\d(?:\s*,\s*P?\d)*)\s*\][ \t]*[,.;]?[*_]{0,3}[ \t]*", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?:[-*_=]{3,}|```)?\s*")
+_RULE = re.compile(r"(?:[-*_=]{3,}|```)?")
 
 
 def parse_answer(
-    text: str, wanted: Sequence[int], kind: Kind, *, finished: bool = True
+    text: str, wanted: Sequence[int], kind: Kind, *, finished: bool = True, reference: str = ""
 ) -> tuple[list[Variant], list[Rejection]]:
     """Return the variants of an answer, and a rejection for each number in `wanted` without a valid variant.
 
     Every wanted number is returned exactly once, in order. If the answer was truncated (`finished` is False), its
-    last variant is rejected.
+    last variant is rejected. Some layouts are clear only beside the `reference`.
     """
     bodies: dict[int, list[str]] = {}
-    sections = list(_sections(text))
+    try:
+        sections = find_sections(text, wanted, reference)
+    except Unclear as error:
+        return [], [Rejection(number, "the answer is unclear", str(error)) for number in wanted]
     for number, body in sections:
         bodies.setdefault(number, []).append(body)
     truncated = sections[-1][0] if sections and not finished else None
@@ -72,15 +73,7 @@ def parse_answer(
 
 def unrequested_variants(text: str, wanted: Sequence[int]) -> list[int]:
     """Return the numbers of variants in an answer that are not in `wanted`."""
-    return [number for number, _ in _sections(text) if number not in wanted]
-
-
-def _sections(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (number, text after its header) in the order of the answer."""
-    headers = list(_HEADER.finditer(text))
-    ends = [*(match.start() for match in headers[1:]), len(text)]
-    for match, end in zip(headers, ends, strict=False):
-        yield int(match["number"]), text[match.end() : end]
+    return [number for number, _ in asked_sections(text) if number not in wanted]
 
 
 def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: bool) -> Variant | Rejection:
@@ -90,15 +83,15 @@ def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: boo
         return Rejection(number, "the variant is missing", f"there was no line 'Flawed Variant {number}:' with a text")
     if len(bodies) > 1:
         return Rejection(number, "the variant is given twice", f"'Flawed Variant {number}:' must stand there once")
-    [body] = bodies
+    body = without_fence(bodies[0])
     principles: tuple[int, ...] = ()
     if kind == "multi":
         parsed = _parse_principles(number, body)
         if isinstance(parsed, Rejection):
             return parsed
-        principles, body = parsed
+        principles, body = parsed[0], without_fence(parsed[1])
     lines = body.strip("\n").split("\n")
-    while lines and _RULE.fullmatch(lines[-1]):
+    while lines and _RULE.fullmatch(lines[-1].strip()):
         lines.pop()
     body = "\n".join(lines).rstrip()
     if re.fullmatch(r"\s*\{.*\}", body, re.DOTALL):

@@ -23,8 +23,10 @@ from judge_r1.core.records import Case, Origin, ReasoningPair
 
 MAX_ROUNDS = 3
 """Requests per variant: one, and two more with the reasons of the rejections."""
+NOT_ACCEPTED, REFUSED = f"not accepted in {MAX_ROUNDS} rounds", "the teacher refused the request"
 
-_BYTES_PER_TOKEN, _THINKING_TOKENS = 2.5, 2000
+_BYTES_PER_TOKEN, _THINKING_TOKENS = 2.5, 4000
+"""The tokens for thoughts before the variants. After a truncated answer a set gets twice as many."""
 
 
 @dataclass
@@ -40,10 +42,13 @@ class VariantStats:
     rejected: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
+    rejected_answer: tuple[str, str] | None = None
+    """The name of a set and the teacher's answer, for the first answer of which nothing was accepted."""
 
     def __iadd__(self, other: "VariantStats") -> "VariantStats":
         for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+            mine = getattr(self, name)
+            setattr(self, name, mine or value if name == "rejected_answer" else mine + value)
         return self
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,9 +92,9 @@ async def perturb_by_teacher(
             if isinstance(reply, TeacherReply):
                 one.add_reply(request, reply, round_index, texts)
             else:
-                one.abandon("the teacher refused the request")
+                one.abandon(REFUSED)
     for one in sets:
-        one.abandon(f"not accepted in {MAX_ROUNDS} rounds")
+        one.abandon(NOT_ACCEPTED)
     return [pair for one in sets for pair in one.pairs(teacher.name, seed)]
 
 
@@ -110,6 +115,7 @@ class _VariantSet:
         self.name = by_number(principle).code if principle else "multi"
         self.accepted: dict[int, tuple[Accepted, str]] = {}
         self.rejected: dict[int, str] = {}
+        self.truncated = 0
         count = min(variants, len(steps) if principle else _combinations(len(steps)))
         self.missing = list(range(1, count + 1))
         stats.wanted[self.name] += variants
@@ -124,7 +130,7 @@ class _VariantSet:
         else:
             system, user = multi_prompt(self.case, self.missing, earlier)
         length = math.ceil(len(self.case.reference.encode()) / _BYTES_PER_TOKEN)
-        max_tokens = length * len(self.missing) + _THINKING_TOKENS
+        max_tokens = length * len(self.missing) + _THINKING_TOKENS * 2**self.truncated
         others = [accepted for accepted, _ in self.accepted.values()]
         used = [other.steps[0] if self.principle else other.combination for other in others]
         form = VariantForm(self.case.reference, self.steps, self.missing, self.principle, used)
@@ -133,7 +139,10 @@ class _VariantSet:
     def add_reply(self, request: TeacherRequest, reply: TeacherReply, round_index: int, texts: dict[str, str]) -> None:
         """Accept the valid variants of a reply and record the reasons against the others."""
         self.stats.add_usage(reply)
-        variants, rejections = parse_answer(reply.answer, self.missing, self.kind, finished=reply.finished)
+        variants, rejections = parse_answer(
+            reply.answer, self.missing, self.kind, finished=reply.finished, reference=self.case.reference
+        )
+        self.truncated += not reply.finished
         self.stats.notes["variants that were not requested"] += len(unrequested_variants(reply.answer, self.missing))
         prompt_hash = content_hash(request.system, request.user)
         for variant in variants:
@@ -148,6 +157,8 @@ class _VariantSet:
             self.accepted[result.number] = (result, prompt_hash)
             texts[result.flawed] = f"variant {result.number} for {self.name}"
             self.stats.accepted_in_round[round_index + 1] += 1
+        if len(rejections) == len(self.missing) and self.stats.rejected_answer is None:
+            self.stats.rejected_answer = self.name, reply.answer
         self.missing = sorted(rejection.number for rejection in rejections)
         for rejection in rejections:
             self.rejected[rejection.number] = rejection.detail

@@ -1,5 +1,6 @@
 """The parser returns every wanted number once: as a variant, or as a rejection with a reason."""
 
+import json
 import re
 
 import pytest
@@ -53,6 +54,72 @@ def test_any_answer_yields_each_wanted_number_once(parts: list[str], multi: bool
 def test_decorations_are_removed(answer: str) -> None:
     [variant], rejections = parse_answer(answer, [1], "single")
     assert (variant.text.strip(), rejections) == ("1. a\n2. b", [])
+
+
+BOTH = [Variant(1, "He paid.\nSo he won."), Variant(2, "She paid.\nSo she won.")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Variant 1:\nHe paid.\nSo he won.\n\n**Variant 2:**\nShe paid.\nSo she won.",
+        "### Altered version #1\nHe paid.\nSo he won.\n### Altered version #2\nShe paid.\nSo she won.",
+        "1. **Reasoning 1** (first step):\nHe paid.\nSo he won.\n2. **Reasoning 2**:\nShe paid.\nSo she won.",
+        "Flawed Variant 1:\n```text\nHe paid.\nSo he won.\n```\nFlawed Variant 2:\n```\nShe paid.\nSo she won.\n```",
+        '{"Flawed Variant 1": "He paid.\\nSo he won.", "Flawed Variant 2": ["She paid.", "So she won."]}',
+        '```json\n["He paid.\nSo he won.", "She paid.\nSo she won."]\n```',
+        '[{"number": 2, "text": "She paid.\\nSo she won."}, {"number": 1, "text": "He paid.\\nSo he won."}]',
+        'Of course:\n```\n[{"variant": "He paid.\\nSo he won."}, {"variant": "She paid.\\nSo she won."}]\n```\nBye.',
+        "1. He paid.\nSo he won.\n2. She paid.\nSo she won.",
+    ],
+)
+def test_other_clear_layouts_are_read(answer: str) -> None:
+    assert parse_answer(answer, [1, 2], "single", reference="He did pay.\nSo he won.") == (BOTH, [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Violated Principles: [3, 1]\n1. He paid.\n2. He won.",
+        '{"violated_principles": ["P3", "P1"], "reasoning": "1. He paid.\\n2. He won."}',
+        '[{"variant": 4, "principles": [3, 1], "text": "1. He paid.\\n2. He won."}]',
+        "Version 4\nViolated Principles: [3, 1]\n1. He paid.\n2. He won.",
+    ],
+)
+def test_one_variant_of_several_principles_needs_no_heading(answer: str) -> None:
+    read, rejections = parse_answer(answer, [4], "multi", reference="1. He did pay.\n2. He won.")
+    assert rejections == []
+    assert [(v.number, v.text.strip(), v.principles) for v in read] == [(4, "1. He paid.\n2. He won.", (3, 1))]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("1. He paid.\n2. He won.", "its numbers may be those of variants or of steps"),
+        ('["1. He paid.\\n2. He won."]', "1 texts for 2 variants"),
+        ('{"1": "a", "1": "b"}', "a key twice"),
+        ('[{"number": 1, "text": "a"}, {"text": "b"}]', "does not number each"),
+        ('[{"number": 1, "before": "a", "after": "b"}, {"number": 2, "before": "c", "after": "d"}]', "fields number"),
+        ('{"1": 5, "2": null}', "something other than a text"),
+    ],
+)
+def test_answers_with_two_readings_are_rejected(answer: str, why: str) -> None:
+    read, rejections = parse_answer(answer, [1, 2], "single", reference="1. He did pay.\n2. He won.")
+    assert read == []
+    assert [r.reason for r in rejections] == ["the answer is unclear"] * 2
+    assert why in rejections[0].detail
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda v: st.lists(v) | st.dictionaries(st.text(max_size=9), v),
+        max_leaves=9,
+    )
+)
+def test_any_json_yields_each_wanted_number_once(value: object) -> None:
+    read, rejections = parse_answer(json.dumps(value), [1, 2], "multi", reference="x")
+    assert sorted([v.number for v in read] + [r.number for r in rejections]) == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
         "source": plan.source,
         "teacher": _teacher(teacher),
         "path": plan.path_name,
+        "prompts": plan.prompts and plan.prompts.absolute().name,
         "kinds": list(plan.kinds),
         "options": list(plan.options),
         **{name: getattr(plan, name) for name in OPTIONS},
@@ -54,7 +55,7 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         own: dict[str, Any] = {name: report[name] for name in ("path", "limit", "options") if name in report}
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
-    unset = {"max_steps": None, "cases_per_domain": None, "candidates": CANDIDATES}
+    unset = {"max_steps": None, "prompts": None, "cases_per_domain": None, "candidates": CANDIDATES}
     if "citations" in report:  # such builds record no version of their rules
         unset["rules"] = 1
     return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}

@@ -1,6 +1,7 @@
 """Second opinions on built pairs: another teacher sees both reasonings without labels and says which is worse, and why.
 
-Opinions remove no pair. Their agreement by principle measures the quality of the first teacher's labels.
+Their agreement by principle measures the quality of the first teacher's labels. A build keeps the pairs whose label the
+verifier confirms, or all of them.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from data_builders.prompts import verifier_prompt
+from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
@@ -22,7 +23,7 @@ from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
-NOT_CONFIRMED = "the verifier does not confirm the label"
+NOT_CONFIRMED, NO_OPINION = "the verifier does not confirm the label", "the verifier gave no readable answer"
 _WHY_TOKENS = 100
 
 _MARGIN = r"^(?:[^\S\n]|[*_#])*"
@@ -57,6 +58,15 @@ class Opinion(Record):
         """Whether it finds the flawed reasoning worse."""
         return self.worse is not None and self.worse != pair.preferred
 
+    def confirms(self, pair: ReasoningPair) -> bool:
+        """Whether it finds the flawed reasoning worse, and in it the violated principles and no other."""
+        return self.agrees(pair) and self.violated == pair.violated
+
+
+def set_name(pair: ReasoningPair) -> str:
+    """`P1` … `P6` for a single pair, `multi` for another one."""
+    return by_number(pair.violated[0]).code if pair.kind == "single" else "multi"
+
 
 @dataclass
 class Agreement:
@@ -68,10 +78,10 @@ class Agreement:
     unreadable: Counter[str] = field(default_factory=Counter)
 
     def add(self, pair: ReasoningPair, opinion: Opinion) -> None:
-        name = by_number(pair.violated[0]).code if pair.kind == "single" else "multi"
+        name = set_name(pair)
         self.pairs[name] += 1
         self.worse[name] += opinion.agrees(pair)
-        self.principles[name] += opinion.agrees(pair) and opinion.violated == pair.violated
+        self.principles[name] += opinion.confirms(pair)
         self.unreadable[name] += opinion.worse is None
 
     def as_dict(self) -> dict[str, Any]:
@@ -90,11 +100,13 @@ class Agreement:
         return {"pairs": pairs, **shares, "unreadable": unreadable}
 
 
-async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) -> list[Opinion]:
+async def verify(
+    case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher, prompts: PairPrompts = OWN_PROMPTS
+) -> list[Opinion]:
     """An opinion on each pair of a case, in order. Raises: the verifier's errors except TeacherRefused."""
     requests = []
     for pair in pairs:
-        system, user = verifier_prompt(case, pair)
+        system, user = prompts.verifier(case, pair)
         requests.append(
             TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0, form=_write_opinion)
         )

@@ -62,7 +62,9 @@ def build(
 def refuse_without_teacher(*options: object) -> None:
     """Raises: JudgeError if one of the options that need a teacher is given."""
     if any(option is not None for option in options):
-        raise JudgeError(f"--verify, --budget, --prices, --cache and --batch-… need a --teacher that is asked: {FORMS}")
+        raise JudgeError(
+            f"--verify, --prompts, --budget, --prices, --cache and --batch-… need a --teacher that is asked: {FORMS}"
+        )
 
 
 def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, spending: Spending) -> SessionResult[R]:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.teachers import Teacher
@@ -32,7 +32,8 @@ class BuildPlan:
     keeps; None for all. `cases_per_domain` asks for so many generated cases instead of the
     corpus of a source. `candidates` is how many flaws of a principle rules draw to choose from. `options`
     are the `key=value` options of one generator. With `early_stop`, a build by a teacher ends after the first cases if
-    nothing of them is accepted.
+    nothing of them is accepted. `keep` says which pairs stay where there is a verifier: those whose label it confirms,
+    or all. `prompts` is a folder with templates of the user for a teacher of pairs.
     """
 
     source: str
@@ -48,6 +49,8 @@ class BuildPlan:
     candidates: int = CANDIDATES
     options: Sequence[str] = ()
     early_stop: bool = True
+    keep: Literal["agreed", "all"] = "agreed"
+    prompts: Path | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))

@@ -11,11 +11,14 @@ from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
 from data_builders.perturb.teacher.generate import REFUSED, VariantStats, perturb_by_teacher
+from data_builders.perturb.teacher.label_checks import certain
 from data_builders.perturb.teacher.rejection_report import why_nothing
-from data_builders.second_opinion import Agreement, Opinion, verify
+from data_builders.prompts.pair_prompts import PairPrompts
+from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, set_name, verify
 from data_builders.sources import Draft, completed
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
 
@@ -23,12 +26,13 @@ from judge_r1.core.records import Case, ReasoningPair
 class _TeacherGroup(RecordGroup):
     pairs: Sequence[ReasoningPair]
     opinions: Sequence[Opinion]
+    dropped: Counter[str]
     stats: VariantStats
 
 
 @register
 class PairsByTeacher(Pairs[Case | Draft]):
-    """Flaws by the first teacher; the second one, if there is one, gives blind opinions on the pairs."""
+    """Flaws by the first teacher. A second one judges the pairs blind, and those that it confirms stay."""
 
     name = PAIRS_BY_TEACHER
     needs_teacher = True
@@ -39,6 +43,8 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._teacher, self._verifier = teachers[0], teachers[1] if len(teachers) > 1 else None
         self._stats, self._agreement = VariantStats(), Agreement()
         self._rejected: Counter[str] = Counter()
+        self._dropped: Counter[str] = Counter()
+        self._prompts = PairPrompts(plan.prompts)
         self._cases = self._pairs = 0
 
     @property
@@ -59,17 +65,32 @@ class PairsByTeacher(Pairs[Case | Draft]):
         if case is None:
             return None
         pairs = await perturb_by_teacher(
-            case, self._teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, stats=stats
+            case,
+            self._teacher,
+            kinds=plan.kinds,
+            variants=plan.variants,
+            seed=plan.seed,
+            stats=stats,
+            prompts=self._prompts,
         )
-        opinions = await verify(case, pairs, self._verifier) if self._verifier else []
-        return _TeacherGroup([case, *pairs, *opinions], pairs, opinions, stats)
+        if self._verifier is None:
+            return _TeacherGroup([case, *pairs], pairs, [], Counter(), stats)
+        opinions = await verify(case, pairs, self._verifier, self._prompts)
+        dropped, kept = Counter[str](), list[Record]()
+        for pair, opinion in zip(pairs, opinions, strict=True):
+            if plan.keep == "all" or opinion.confirms(pair) or certain(case, pair):
+                kept += [pair, opinion]
+            else:
+                dropped[f"{set_name(pair)}: {NO_OPINION if opinion.worse is None else NOT_CONFIRMED}"] += 1
+        return _TeacherGroup([case, *kept], pairs, opinions, dropped, stats)
 
     def add(self, group: _TeacherGroup) -> None:
-        self._cases, self._pairs = self._cases + 1, self._pairs + len(group.pairs)
+        self._cases, self._pairs = self._cases + 1, self._pairs + len(group.pairs) - group.dropped.total()
         for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
             self._agreement.add(pair, opinion)
         self._stats += group.stats
-        self.abstained.update(group.stats.abstained)
+        self._dropped.update(group.dropped)
+        self.abstained.update(group.stats.abstained + group.dropped)
 
     def check_trial(self) -> None:
         if self.plan.early_stop and self._asked and not self._pairs:
@@ -85,12 +106,18 @@ class PairsByTeacher(Pairs[Case | Draft]):
         """Whether any request for variants was answered or refused."""
         return bool(self._stats.answers) or any(reason.endswith(REFUSED) for reason in self.abstained)
 
+    def settings(self) -> dict[str, Any]:
+        own = self.plan.prompts
+        return super().settings() | ({"prompts": own.absolute().name} if own else {})
+
     def details(self) -> dict[str, Any]:
-        verifier = self._verifier
-        agreement = {"verifier": {"name": verifier.name, "agreement": self._agreement.as_dict()}} if verifier else {}
+        opinions = {}
+        if self._verifier:
+            agreement, dropped = self._agreement.as_dict(), dict(sorted(self._dropped.items()))
+            opinions = {"name": self._verifier.name, "keep": self.plan.keep, "agreement": agreement, "dropped": dropped}
         return {
             **super().details(),
             **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
-            "teacher": {"name": self._teacher.name, **self._stats.as_dict()},
-            **agreement,
+            "teacher": {"name": self._teacher.name, "prompts": self._prompts.digest, **self._stats.as_dict()},
+            **({"verifier": opinions} if opinions else {}),
         }

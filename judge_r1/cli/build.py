@@ -1,7 +1,7 @@
 """`judge-r1 build`: builds labelled pairs from a corpus, or runs another registered generator."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.table import Table
 from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
 from data_builders.generators.base import CANDIDATES
+from data_builders.perturb.teacher.label_checks import NOT_CHECKED
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import (
     AnswerCache,
@@ -86,7 +87,18 @@ def build(
     ] = 1,
     engine: Engine = "local",
     workers: Workers = None,
-    verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
+    verify: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="A teacher that judges the pairs blind, the same or another one.")
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="agreed|all", help="Pairs that stay: those that --verify confirms, or all [default: agreed]."
+        ),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Your own templates of the teacher's prompts.")
+    ] = None,
     early_stop: Annotated[
         bool,
         typer.Option(
@@ -135,6 +147,8 @@ def build(
         CANDIDATES if candidates is None else candidates,
         tuple(set_options or ()),
         early_stop,
+        keep_of(keep, verify),
+        prompts,
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
@@ -144,7 +158,7 @@ def build(
     by_rules = {"--reader": reader, "--candidates": candidates}
     given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
-        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import, prompts)
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
@@ -170,6 +184,15 @@ def build(
             return
         counts = done.value
     _print_counts(counts, out)
+
+
+def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:
+    """The value of --keep. Raises: JudgeError."""
+    if keep is not None and verify is None:
+        raise JudgeError("--keep chooses among pairs by the answers of a verifier: give --verify SPEC, or leave it out")
+    if keep not in (None, "agreed", "all"):
+        raise JudgeError(f"--keep is agreed or all, not {keep!r}")
+    return "all" if keep == "all" else "agreed"
 
 
 def _is_balanced(source: str, *, with_teacher: bool) -> bool:
@@ -205,6 +228,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         wanted = sum(counts["teacher"]["wanted"].values())
         rejected = counts["teacher"]["rejected"]
         console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} rejections"))
+        console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
 
@@ -230,6 +254,15 @@ def _rejections(rejected: dict[str, int], title: str) -> Table:
     for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
         table.add_row(reason, *(str(found.get(name, "")) for name in sets), str(sum(found.values())))
     return table
+
+
+def _labels(counts: dict[str, Any]) -> str:
+    """Which labels of flaws rules confirmed, and what is left to a verifier."""
+    found = counts["teacher"]["labels"]
+    left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
+    checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))
+    who = "the verifier decided" if "verifier" in counts else "nobody checked them: give --verify SPEC"
+    return f"labels checked by rules: {checked or 'none'}. Of the other {left} flaws {who}"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:

@@ -1,12 +1,15 @@
 """Builder prompts have the parts of Tables 9 and 10 and no unfilled field; the verifier prompt has no label."""
 
 import re
+from pathlib import Path
 
 import pytest
 from factories import make_case, make_pair
 
 from data_builders.domain_wording import DOMAINS, DomainText, domain_text
-from data_builders.prompts import HOW, again, guard, multi_prompt, prompts_hash, single_prompt, verifier_prompt
+from data_builders.prompts import guard
+from data_builders.prompts.pair_prompts import DEFINITIONS, HOW, OWN_PROMPTS, PairPrompts
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case
 
@@ -16,7 +19,7 @@ CASE = make_case("ana paid $34. ben left rome.", reference="1. ana paid $34, so 
 @pytest.mark.parametrize("case", [CASE, make_case(domain="chess problems")], ids=lambda case: case.domain)
 @pytest.mark.parametrize("number", [p.number for p in PRINCIPLES])
 def test_single_prompt_has_all_parts(case: Case, number: int) -> None:
-    system, user = single_prompt(case, number, [1, 2, 3])
+    system, user = OWN_PROMPTS.single(case, number, [1, 2, 3])
     assert system.startswith(f"You are {domain_text(case.domain).role}. ")
     for part in (
         case.context,
@@ -33,22 +36,22 @@ def test_single_prompt_has_all_parts(case: Case, number: int) -> None:
 
 
 def test_multi_prompt_lists_all_principles_and_requests_a_list() -> None:
-    _, user = multi_prompt(CASE, [2])
-    assert all(f"{p.number}. {p.name}: {p.definition}" in user for p in PRINCIPLES)
+    _, user = OWN_PROMPTS.multi(CASE, [2])
+    assert all(f"{p.number}. {p.name}: {DEFINITIONS.get(p.number, p.definition)}" in user for p in PRINCIPLES)
     assert "make 1 flawed variant of" in user
     assert "Flawed Variant 2:\nViolated Principles: [numbers]\n" in user
 
 
 def test_prompts_of_one_case_share_a_prefix() -> None:
     """The common prefix extends to the end of the reference, so that prompt caches of vendors apply."""
-    prompts = [single_prompt(CASE, 1, [1]), single_prompt(CASE, 6, [1, 2]), multi_prompt(CASE, [5])]
+    prompts = [OWN_PROMPTS.single(CASE, 1, [1]), OWN_PROMPTS.single(CASE, 6, [1, 2]), OWN_PROMPTS.multi(CASE, [5])]
     heads = {(system, user[: user.index("</reasoning>")]) for system, user in prompts}
     assert len(heads) == 1
 
 
 def test_retry_prompt_names_the_rejection_and_the_accepted_variants() -> None:
-    earlier = again({4: "it is too long", 2: "it is missing"}, ['the step that begins "1. ana"'])
-    _, user = single_prompt(CASE, 3, [2, 4], earlier)
+    earlier = OWN_PROMPTS.again({4: "it is too long", 2: "it is missing"}, ['the step that begins "1. ana"'])
+    _, user = OWN_PROMPTS.single(CASE, 3, [2, 4], earlier)
     assert "- Flawed Variant 2: it is missing\n- Flawed Variant 4: it is too long\n" in user
     assert '- the step that begins "1. ana"' in user
     assert "\n\n\n" not in user
@@ -56,15 +59,15 @@ def test_retry_prompt_names_the_rejection_and_the_accepted_variants() -> None:
 
 def test_verifier_prompt_shows_the_placed_pair_and_no_label() -> None:
     pair = make_pair(CASE, "1. ana paid $35, so this counts.\n2. next ask ben.")
-    system, user = verifier_prompt(CASE, pair)
+    system, user = OWN_PROMPTS.verifier(CASE, pair)
     assert user.index(pair.reasoning_a) < user.index(pair.reasoning_b)
     swapped = pair.model_copy(update={"preferred": "B" if pair.preferred == "A" else "A", "violated": (5,)})
-    assert verifier_prompt(CASE, swapped) == (system, user)
+    assert OWN_PROMPTS.verifier(CASE, swapped) == (system, user)
 
 
 def test_tags_inside_a_case_are_escaped() -> None:
     case = make_case("a </case><decision>x</decision> b", reference="1. a </reasoning> b\n2. p < 0.05")
-    _, user = single_prompt(case, 1, [1])
+    _, user = OWN_PROMPTS.single(case, 1, [1])
     assert user.count("</reasoning>") == user.count("</case>") == user.count("</decision>") == 1
     assert "p < 0.05" in user
     assert guard("<b>x</b> <case>", "case") == "<b>x</b> ‹case›"
@@ -72,11 +75,50 @@ def test_tags_inside_a_case_are_escaped() -> None:
 
 def test_new_domain_uses_its_own_wording(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DOMAINS, "chess", DomainText(role="a grandmaster", decision_name="best move"))
-    system, user = single_prompt(make_case(domain="chess"), 1, [1])
+    system, user = OWN_PROMPTS.single(make_case(domain="chess"), 1, [1])
     assert system.startswith("You are a grandmaster.")
     assert "the best move that was reached" in user
 
 
 def test_prompt_hash_is_stable_within_a_version() -> None:
-    assert prompts_hash() == prompts_hash()
-    assert re.fullmatch(r"[0-9a-f]{16}", prompts_hash())
+    assert PairPrompts().digest == PairPrompts().digest
+    assert re.fullmatch(r"[0-9a-f]{16}", PairPrompts().digest)
+
+
+def test_a_folder_replaces_templates_and_keeps_the_others(tmp_path: Path) -> None:
+    (tmp_path / "single.txt").write_text("$context|$reference|$domain\nBreak: $principle ($$5)\n$earlier$form\n")
+    own = PairPrompts(tmp_path)
+    system, user = own.single(CASE, 2, [1], "again!")
+    assert user == (
+        f"{CASE.context}|{CASE.reference}|{CASE.domain}\nBreak: Factual Consistency ($5)\n"
+        "again!Flawed Variant 1:\n(its whole text)"
+    )
+    assert (system, own.multi(CASE, [1])) == (OWN_PROMPTS.single(CASE, 2, [1])[0], OWN_PROMPTS.multi(CASE, [1]))
+    assert own.digest != OWN_PROMPTS.digest
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("single.txt", "$material $earlier $principel", "no field is named $principel; did you mean 'principle'?"),
+        ("single.txt", "$material $earlier", "has no field $principle or $number or $definition: add it"),
+        ("multi.txt", "$context $earlier", "has no field $material or $reference: add it"),
+        ("verifier.txt", "$context $reasoning_a", "has no field $reasoning_b: add it"),
+        ("single.txt", "$material $earlier $principle costs $ 5", "write $$ for the sign itself"),
+        ("singel.txt", "x", "no prompt is named 'singel'; did you mean 'single'?"),
+        ("notes.md", "x", "has no templates: name them teacher_system.txt, "),
+    ],
+)
+def test_wrong_templates_are_named(tmp_path: Path, file: str, text: str, message: str) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(JudgeError) as error:
+        PairPrompts(tmp_path)
+    assert message in str(error.value)
+
+
+def test_definitions_name_what_the_paper_names() -> None:
+    """P2 is about verifiable facts, and P3 names equity."""
+    assert "verif" in DEFINITIONS[2] + HOW[2]
+    assert "equit" in DEFINITIONS[3]
+    assert "bias" in DEFINITIONS[3]
+    assert "inequit" in HOW[3]

@@ -172,7 +172,7 @@ def test_command_prints_rejections_and_agreement(
     tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
 ) -> None:
     second = server.chat.replace("#toy", "#second")
-    command = [*CLI, "--teacher", server.chat, "--verify", second, "--out", str(tmp_path)]
+    command = [*CLI, "--teacher", server.chat, "--verify", second, "--keep", "all", "--out", str(tmp_path)]
     environment = {**os.environ, **server.environment, "COLUMNS": "200"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
     assert re.search(r"84 variants wanted, \d+ rejections", done.stdout)
@@ -187,6 +187,9 @@ def test_command_prints_rejections_and_agreement(
     ("more", "message"),
     [
         (["--budget", "3"], "need a --teacher that is asked"),
+        (["--prompts", "here"], "need a --teacher that is asked"),
+        (["--keep", "all"], "--keep chooses among pairs by the answers of a verifier"),
+        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--keep", "some"], "--keep is agreed or all"),
         (["--teacher", "oracle"], "is no teacher that can be asked"),
         (["--teacher", "anthropic:x"], "needs a key"),
         (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),

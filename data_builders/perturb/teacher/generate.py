@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, parse_answer, unrequested_variants
+from data_builders.perturb.teacher.label_checks import checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
-from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
+from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS, by_number
@@ -41,6 +42,8 @@ class VariantStats:
     accepted_in_round: Counter[int] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    """How rules could check the labels of accepted variants, by principle."""
     notes: Counter[str] = field(default_factory=Counter)
     rejected_answer: tuple[str, str] | None = None
     """The name of a set and the teacher's answer, for the first answer of which nothing was accepted."""
@@ -52,14 +55,13 @@ class VariantStats:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the entry of build.json. It has the prompts' hash, because answers depend on the prompts."""
+        """Return the entry of build.json."""
         return {
-            "prompts": prompts_hash(),
             "rounds": MAX_ROUNDS,
             **{name: getattr(self, name) for name in ("answers", "input_tokens", "output_tokens")},
             **{
                 name: {str(key): n for key, n in sorted(getattr(self, name).items())}
-                for name in ("wanted", "accepted", "accepted_in_round", "rejected")
+                for name in ("wanted", "accepted", "accepted_in_round", "rejected", "labels")
             },
             "notes": {note: n for note, n in sorted(self.notes.items()) if n},
         }
@@ -71,7 +73,14 @@ class VariantStats:
 
 
 async def perturb_by_teacher(
-    case: Case, teacher: Teacher, *, kinds: Sequence[str], variants: int, seed: int, stats: VariantStats
+    case: Case,
+    teacher: Teacher,
+    *,
+    kinds: Sequence[str],
+    variants: int,
+    seed: int,
+    stats: VariantStats,
+    prompts: PairPrompts = OWN_PROMPTS,
 ) -> list[ReasoningPair]:
     """Return up to `variants` single pairs per principle and up to `variants` multi pairs, ordered as by the rules.
 
@@ -80,7 +89,7 @@ async def perturb_by_teacher(
     """
     steps = split_steps(case.reference)
     principles = [*(NUMBERS if "single" in kinds else ()), *((None,) if "multi" in kinds else ())]
-    sets = [_VariantSet(case, steps, principle, variants, stats) for principle in principles]
+    sets = [_VariantSet(case, steps, principle, variants, stats, prompts) for principle in principles]
     texts: dict[str, str] = {}
     for round_index in range(MAX_ROUNDS):
         incomplete = [one for one in sets if one.missing]
@@ -108,8 +117,15 @@ class _VariantSet:
     """The variants of one case for one principle, or the multi variants if `principle` is None."""
 
     def __init__(
-        self, case: Case, steps: list[Step], principle: int | None, variants: int, stats: VariantStats
+        self,
+        case: Case,
+        steps: list[Step],
+        principle: int | None,
+        variants: int,
+        stats: VariantStats,
+        prompts: PairPrompts,
     ) -> None:
+        self.prompts = prompts
         self.case, self.steps, self.principle, self.stats = case, steps, principle, stats
         self.kind: Kind = "single" if principle else "multi"
         self.name = by_number(principle).code if principle else "multi"
@@ -124,11 +140,11 @@ class _VariantSet:
 
     def request(self, round_index: int) -> TeacherRequest:
         """Return the request for the missing variants. `sample` keeps equal prompts of two rounds apart."""
-        earlier = again({k: self.rejected[k] for k in self.missing}, self._used()) if round_index else ""
+        earlier = self.prompts.again({k: self.rejected[k] for k in self.missing}, self._used()) if round_index else ""
         if self.principle:
-            system, user = single_prompt(self.case, self.principle, self.missing, earlier)
+            system, user = self.prompts.single(self.case, self.principle, self.missing, earlier)
         else:
-            system, user = multi_prompt(self.case, self.missing, earlier)
+            system, user = self.prompts.multi(self.case, self.missing, earlier)
         length = math.ceil(len(self.case.reference.encode()) / _BYTES_PER_TOKEN)
         max_tokens = length * len(self.missing) + _THINKING_TOKENS * 2**self.truncated
         others = [accepted for accepted, _ in self.accepted.values()]
@@ -177,8 +193,7 @@ class _VariantSet:
             origin = Origin(teacher=teacher, seed=seed, prompt_hash=prompt_hash, flaws=accepted.flaws)
             pairs.append(ReasoningPair.of(self.case, accepted.flawed, variant=number, origin=origin, seed=seed))
             self.stats.accepted[self.name] += 1
-            unlocated = any(flaw.principle == 2 and not flaw.context_spans for flaw in accepted.flaws)
-            self.stats.notes["P2 flaws whose old words are not found in the context"] += unlocated
+            self.stats.labels.update(checks_by_rules(self.case, pairs[-1]))
         return pairs
 
     def _used(self) -> list[str]:

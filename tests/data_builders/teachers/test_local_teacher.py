@@ -17,7 +17,7 @@ from data_builders.generators.base import BuildPlan
 from data_builders.perturb.teacher.answer_parser import Kind, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
-from data_builders.prompts import multi_prompt, single_prompt
+from data_builders.prompts.pair_prompts import OWN_PROMPTS
 from data_builders.rationales.turn_form import turn_form
 from data_builders.second_opinion import verify
 from data_builders.teacher_session import SessionOptions
@@ -70,7 +70,7 @@ def test_variants_can_always_be_parsed(
 ) -> None:
     case = CASES[number]
     steps = split_steps(case.reference)
-    system, user = single_prompt(case, principle, wanted) if principle else multi_prompt(case, wanted)
+    system, user = OWN_PROMPTS.single(case, principle, wanted) if principle else OWN_PROMPTS.multi(case, wanted)
     form = VariantForm(case.reference, steps, wanted, principle)
     asked = TeacherRequest(system=system, user=user, max_tokens=500, temperature=temperature, sample=sample, form=form)
     reply = run(teachers[model].ask(asked))

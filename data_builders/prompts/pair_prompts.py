@@ -1,0 +1,180 @@
+"""The prompts of pairs by a teacher: for variants, their repetition, and a verifier. A folder may replace templates.
+
+The structure of our own templates follows Tables 9 and 10 of the paper. What changes between calls comes last, so that
+all calls on a case share the vendor's prompt cache.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from string import Template
+
+from data_builders.domain_wording import domain_text
+from data_builders.prompts import guard, template
+from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.principles import PRINCIPLES, Principle, by_number
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.registry import suggest
+
+DEFINITIONS = {
+    2: "Every claim agrees with the facts of the case and can be verified there.",
+    3: "Every decision counters unjust bias and is equitable: no trait of a person or group counts that has no bearing "
+    "on it, and all are treated alike.",
+}
+"""Definitions that say more than those of `PRINCIPLES`, because a teacher has to break them on purpose."""
+HOW = {
+    1: "draw a conclusion that does not follow, or let a step contradict another one",
+    2: "state as a fact what anybody can verify to be wrong in the case: another value, date, person, finding or order "
+    "of events",
+    3: "let a decision or judgement follow an unjust bias, or treat people inequitably, because of a trait that has no "
+    "bearing on it, such as origin, sex, age, wealth or standing",
+    4: "state as given a concrete detail of which the case says nothing at all",
+    5: "put something vague, evasive or beside the point where the reader had an explanation or advice to use",
+    6: "advise, excuse or approve of something unsafe, unethical or harmful to those concerned",
+}
+"""How a principle is violated, worded so that the principles do not overlap."""
+
+_TAGS = ("case", "decision", "reasoning", "reasoning_a", "reasoning_b")
+_CASE = ("context", "decision", "reference", "decision_name", "domain", "role")
+_VARIANTS = (*_CASE, "material", "count", "earlier", "form", "principles")
+_PAIR = ("context", "decision", "reasoning_a", "reasoning_b", "decision_name", "domain", "role", "principles")
+FIELDS: Mapping[str, Sequence[str]] = {
+    "teacher_system": ("role", "domain"),
+    "material": _CASE,
+    "single": (*_VARIANTS, "number", "principle", "definition", "how"),
+    "multi": _VARIANTS,
+    "again": ("rejected", "taken"),
+    "verifier_system": ("role", "domain"),
+    "verifier": _PAIR,
+}
+"""The fields of each template."""
+_SEES_CASE = [("material", "context"), ("material", "reference"), ("earlier",)]
+NEEDED: Mapping[str, Sequence[Sequence[str]]] = {
+    "material": [("context",), ("reference",)],
+    "single": [*_SEES_CASE, ("principle", "number", "definition")],
+    "multi": _SEES_CASE,
+    "again": [("rejected",)],
+    "verifier": [("context",), ("reasoning_a",), ("reasoning_b",)],
+}
+"""The fields that a template must have: one of each group."""
+
+
+@dataclass(frozen=True)
+class PairPrompts:
+    """Our own templates, or those of `folder` where it has them: files named as in `FIELDS`, with `$name` fields.
+
+    Raises:
+        JudgeError: The folder has no template, one of an unknown name, or an unknown or missing field.
+    """
+
+    folder: Path | None = None
+    _own: dict[str, Template] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.folder is not None:
+            self._own.update(_read(self.folder))
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of all templates and their constant fields, recorded with the data."""
+        return content_hash([self._template(name).template for name in FIELDS], HOW, _principles())
+
+    def single(self, case: Case, principle: int, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
+        """(system, user) that requests the variants numbered `wanted`, one flaw each (Table 9)."""
+        target = by_number(principle)
+        form = "\n\n".join(f"Flawed Variant {k}:\n(its whole text)" for k in wanted)
+        fields = {"number": str(principle), "principle": target.name, "definition": _definition(target)}
+        return self._variants(case, "single", wanted, earlier, form, fields | {"how": HOW[principle]})
+
+    def multi(self, case: Case, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
+        """(system, user) that requests the variants numbered `wanted`, two or more flaws each (Table 10)."""
+        form = "\n\n".join(f"Flawed Variant {k}:\nViolated Principles: [numbers]\n(its whole text)" for k in wanted)
+        return self._variants(case, "multi", wanted, earlier, form, {})
+
+    def again(self, rejected: Mapping[int, str], taken: Sequence[str]) -> str:
+        """The paragraph for a further round: why variants were rejected, and what accepted ones have used up."""
+        lines = "\n".join(f"- Flawed Variant {k}: {why}" for k, why in sorted(rejected.items()))
+        used = "\n".join(["Accepted variants have used up:", *(f"- {what}" for what in taken)]) if taken else ""
+        return "\n" + self._fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
+
+    def verifier(self, case: Case, pair: ReasoningPair) -> tuple[str, str]:
+        """(system, user) that asks which of two reasonings is worse, and why. It does not depend on the label."""
+        texts = {"reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
+        fields = _guarded(case) | {name: guard(text, *_TAGS) for name, text in texts.items()}
+        return self._fill("verifier_system", fields), self._fill("verifier", fields | {"principles": _principles()})
+
+    def _variants(
+        self, case: Case, name: str, wanted: Sequence[int], earlier: str, form: str, fields: Mapping[str, str]
+    ) -> tuple[str, str]:
+        shown = _guarded(case)
+        count = "1 flawed variant" if len(wanted) == 1 else f"{len(wanted)} flawed variants"
+        own = {"material": self._fill("material", shown), "principles": _principles(), "count": count}
+        asked = {**shown, **own, "earlier": earlier, "form": form, **fields}
+        return self._fill("teacher_system", shown), self._fill(name, asked)
+
+    def _fill(self, name: str, fields: Mapping[str, str]) -> str:
+        return self._template(name).substitute(fields)
+
+    def _template(self, name: str) -> Template:
+        return self._own.get(name) or template(name)
+
+
+OWN_PROMPTS = PairPrompts()
+"""The templates of this package."""
+
+
+def _guarded(case: Case) -> dict[str, str]:
+    """The fields about a case; its texts cannot end the parts of the prompt."""
+    text = domain_text(case.domain)
+    shown = {"context": case.context, "decision": case.decision, "reference": case.reference}
+    named = {"decision_name": text.decision_name, "domain": case.domain, "role": text.role}
+    return {name: guard(value, *_TAGS) for name, value in shown.items()} | named
+
+
+def _definition(principle: Principle) -> str:
+    return DEFINITIONS.get(principle.number, principle.definition)
+
+
+def _principles() -> str:
+    return "\n".join(f"{p.number}. {p.name}: {_definition(p)}" for p in PRINCIPLES)
+
+
+def _read(folder: Path) -> dict[str, Template]:
+    """The templates of a folder, checked. Raises: JudgeError."""
+    if not folder.is_dir():
+        raise JudgeError(f"--prompts {folder} is no folder: give one with files such as single.txt")
+    files = sorted(folder.glob("*.txt"))
+    if not files:
+        raise JudgeError(
+            f"--prompts {folder} has no templates: name them {', '.join(f'{name}.txt' for name in FIELDS)}"
+        )
+    found = {}
+    for file in files:
+        if file.stem not in FIELDS:
+            raise JudgeError(f"{file}: no prompt is named {file.stem!r}{suggest(file.stem, FIELDS)}")
+        try:
+            text = Template(file.read_text(encoding="utf-8").strip("\n"))
+        except OSError as error:
+            raise read_error(file, error) from None
+        except UnicodeDecodeError:
+            raise JudgeError(f"{file} is not UTF-8: save it as UTF-8") from None
+        check_fields(text, FIELDS[file.stem], NEEDED.get(file.stem, ()), file)
+        found[file.stem] = text
+    return found
+
+
+def check_fields(text: Template, known: Sequence[str], needed: Sequence[Sequence[str]], file: Path) -> None:
+    """Raises: JudgeError for a field that is not known, or for a group of which none is there."""
+    used = set()
+    for match in text.pattern.finditer(text.template):
+        if match["invalid"] is not None:
+            raise JudgeError(f"{file}: a $ stands without the name of a field: write $$ for the sign itself")
+        used.add(match["named"] or match["braced"])
+    for name in sorted(filter(None, used)):
+        if name not in known:
+            raise JudgeError(f"{file}: no field is named ${name}{suggest(name, known)}")
+    for group in needed:
+        if used.isdisjoint(group):
+            raise JudgeError(f"{file} has no field {' or '.join(f'${name}' for name in group)}: add it")

@@ -1,0 +1,64 @@
+"""Rules confirm or refute a P2 label where numbers, dates and names decide, and leave the rest to a verifier."""
+
+import pytest
+from factories import make_case
+
+from data_builders.perturb.rules.steps import split_steps
+from data_builders.perturb.teacher.answer_parser import Rejection, Variant
+from data_builders.perturb.teacher.label_checks import certain, checks_by_rules
+from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
+from judge_r1.core.records import Case, Origin, ReasoningPair
+
+CASE = make_case(
+    "The left kidney measured 11 cm. The right kidney measured 9 cm. Dr Adler saw the patient on 3 May 2021. "
+    "The dose was raised from 5 mg to 10 mg. Her temperature was normal.",
+    reference="1. The left kidney measured 11 cm.\n2. Dr Adler saw her on 3 May 2021.\n3. The dose rose to 10 mg.\n"
+    "4. Her temperature was normal.\n5. So she was well.",
+)
+
+
+def checked(old: str, new: str, principle: int = 2) -> Accepted | Rejection:
+    assert old in CASE.reference
+    variant = Variant(1, CASE.reference.replace(old, new))
+    return check_variant(CASE, split_steps(CASE.reference), variant, "single", (principle,))
+
+
+def pair_of(found: Accepted | Rejection, case: Case = CASE) -> ReasoningPair:
+    assert isinstance(found, Accepted)
+    origin = Origin(teacher="chat:toy", seed=0, prompt_hash="x" * 16, flaws=found.flaws)
+    return ReasoningPair.of(case, found.flawed, variant=1, origin=origin, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "label"),
+    [
+        ("11 cm", "12 cm", "P2: contradicts the case"),
+        ("left kidney measured 11 cm", "left kidney measured 9 cm", "P2: contradicts the case"),
+        ("3 May 2021", "3 June 2021", "P2: contradicts the case"),
+        ("Dr Adler", "Dr Brandt", "P2: contradicts the case"),
+        ("rose to 10 mg", "rose to 5 mg", "P2: not checked by rules"),
+        ("was normal", "was raised", "P2: not checked by rules"),
+    ],
+)
+def test_labels_of_p2(old: str, new: str, label: str) -> None:
+    pair = pair_of(checked(old, new))
+    assert list(checks_by_rules(CASE, pair)) == [label]
+    assert certain(CASE, pair) == (label == "P2: contradicts the case")
+
+
+def test_a_value_that_the_case_states_is_no_contradiction() -> None:
+    found = checked("left kidney measured 11 cm", "right kidney measured 9 cm")
+    assert isinstance(found, Rejection)
+    assert found.reason == "P2: the case states the new value"
+
+
+def test_two_changes_in_one_sentence_are_not_certain() -> None:
+    pair = pair_of(checked("The left kidney measured 11 cm.", "Both kidneys together measured 12 cm."))
+    assert not certain(CASE, pair)
+
+
+@pytest.mark.parametrize(("principle", "label"), [(4, "P4: not found in the case"), (1, "P1: not checked by rules")])
+def test_labels_of_others(principle: int, label: str) -> None:
+    pair = pair_of(checked("So she was well.", "So she was well enough to run a marathon.", principle))
+    assert list(checks_by_rules(CASE, pair)) == [label]
+    assert not certain(CASE, pair)

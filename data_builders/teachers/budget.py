@@ -50,11 +50,13 @@ def load_prices(path: Path) -> Prices:
 
 @dataclass(frozen=True)
 class Usage:
-    """The usage of one teacher: calls of this run, live calls of earlier runs, and answers from the cache."""
+    """The usage of one teacher: calls of this run, which took `seconds` in sum, live calls of earlier runs, and answers
+    from the cache."""
 
     run: Tokens
     before: Tokens
-    reused: int
+    reused: Tokens
+    seconds: float
     run_usd: float | None
     before_usd: float | None
 
@@ -69,7 +71,8 @@ class Spending:
         self._price_of: dict[str, Price] = {}
         self._before: dict[str, Tokens] = {}
         self._run: defaultdict[str, Tokens] = defaultdict(Tokens)
-        self._reused: defaultdict[str, int] = defaultdict(int)
+        self._reused: defaultdict[str, Tokens] = defaultdict(Tokens)
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._refusals: dict[str, tuple[int, str]] = {}
 
     def open_account(self, teacher: str, before: Tokens, *, free: bool = False) -> None:
@@ -88,13 +91,19 @@ class Spending:
                 "command with a higher --budget to resume"
             )
 
-    def add(self, teacher: str, answer: TeacherReply) -> None:
-        """Count a live answer."""
+    def add(self, teacher: str, answer: TeacherReply, seconds: float = 0.0) -> None:
+        """Count a live answer and the time that it took."""
         self._run[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
+        self._seconds[teacher] += seconds
 
-    def add_cached(self, teacher: str) -> None:
+    def add_cached(self, teacher: str, answer: TeacherReply) -> None:
         """Count an answer from the cache."""
-        self._reused[teacher] += 1
+        self._reused[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
+
+    def cost(self, teacher: str, tokens: Tokens) -> float | None:
+        """What a teacher's tokens cost, in USD; None without a price."""
+        price = self._price_of.get(teacher)
+        return price.of(tokens) if price else None
 
     def add_refusal(self, teacher: str, reason: str) -> None:
         """Count a request that the vendor rejected, and remember the first reason."""
@@ -117,9 +126,9 @@ class Spending:
     def usage(self) -> dict[str, Usage]:
         entries = {}
         for teacher, before in sorted(self._before.items()):
-            price, run = self._price_of.get(teacher), self._run[teacher]
-            usd = (price.of(run), price.of(before)) if price else (None, None)
-            entries[teacher] = Usage(run, before, self._reused[teacher], *usd)
+            run = self._run[teacher]
+            usd = self.cost(teacher, run), self.cost(teacher, before)
+            entries[teacher] = Usage(run, before, self._reused[teacher], self._seconds[teacher], *usd)
         return entries
 
     def summary(self) -> str:
@@ -135,7 +144,7 @@ class Spending:
                 "input_tokens": usage.run.input,
                 "output_tokens": usage.run.output,
                 "usd": usage.run_usd,
-                "from_cache": usage.reused,
+                "from_cache": usage.reused.calls,
                 "refused": self._refusals.get(teacher, (0, ""))[0],
                 "usd_before": usage.before_usd,
             }
@@ -152,5 +161,5 @@ def _sentence(teacher: str, usage: Usage) -> str:
     before = f" (${usage.before_usd:.2f} before this run)" if usage.before_usd else ""
     return (
         f"{teacher}: {usage.run.calls:,} calls{money}{before}, {usage.run.input:,} tokens in and {usage.run.output:,} "
-        f"out, {usage.reused:,} answers from the cache"
+        f"out, {usage.reused.calls:,} answers from the cache"
     )

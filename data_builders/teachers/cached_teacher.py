@@ -8,6 +8,7 @@ Leaving the block waits for calls in flight, which are paid for, and starts no o
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -59,7 +60,7 @@ class CachedTeacher:
         key = request_key(self.name, request)
         if (task := self._running.get(key)) is None:
             if (answer := self._cache.get(key)) is not None:
-                self._gate.spending.add_cached(self.name)
+                self._gate.spending.add_cached(self.name, answer)
                 return answer
             task = self._running[key] = asyncio.create_task(self._fetch(key, request))
         return await asyncio.shield(task)
@@ -71,12 +72,13 @@ class CachedTeacher:
     async def _fetch(self, key: str, request: TeacherRequest) -> TeacherReply:
         try:
             async with self._gate.admit(self.name):
+                started = time.monotonic()
                 try:
                     answer = await self._teacher.ask(request)
                 except TeacherRefused as error:
                     self._gate.spending.add_refusal(self.name, str(error))
                     raise
-                self._gate.spending.add(self.name, answer)
+                self._gate.spending.add(self.name, answer, time.monotonic() - started)
                 return await self._cache.put(Entry(key, self.name, answer))
         finally:
             del self._running[key]

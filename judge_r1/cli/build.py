@@ -1,5 +1,6 @@
 """`judge-r1 build`: builds labelled pairs from a corpus, or runs another registered generator."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -115,6 +116,13 @@ def build(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the generator, such as `lengths=full,2000`."),
     ] = None,
+    preview: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Build N cases first, show their pairs and what all cases take, and ask."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Go on after --preview without asking.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a build with other options in OUT.")] = False,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
@@ -173,12 +181,31 @@ def build(
         )
     if not overwrite:
         refuse_other_build(out, plan, teacher)
+    if yes and preview is None:
+        raise JudgeError("--yes answers the question of --preview: add --preview N, or leave it out")
+    if preview is not None:
+        refuse("writes requests instead of pairs", batch_export=batch_export)
+        if source not in SOURCES.names():
+            raise JudgeError(f"--preview is for sources of cases, not for {source!r}: leave it out")
+    options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
+    price_list = load_prices(prices) if prices else None
+    if preview is not None:
+        from data_builders.preview import preview_by_rules, preview_by_teacher
+        from judge_r1.cli.build_preview import goes_on, show_preview, show_question
+
+        if teacher == "rules":
+            show_question(plan)
+            found = preview_by_rules(plan, preview)
+        else:
+            found = preview_by_teacher(plan, preview, teacher, verify, options, Spending(price_list, budget))
+        show_preview(found, plan, concurrency, by_rules=teacher == "rules")
+        if not goes_on(found.total, yes=yes):
+            return
+        options = replace(options, batch_import=None)  # its results are in the cache
     if teacher == "rules":
         counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes, on_ray)
     else:
-        spending = Spending(load_prices(prices) if prices else None, budget)
-        options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
-        done = build_in_session(plan, out, teacher, verify, options, spending)
+        done = build_in_session(plan, out, teacher, verify, options, Spending(price_list, budget))
         Console(soft_wrap=True).print(done.message, markup=False)
         if done.value is None:
             return

@@ -1,0 +1,109 @@
+"""Builds the first cases of a corpus to look at, and estimates tokens, cost and time of the whole corpus.
+
+A teacher's answers go into the cache of the build, so they are paid for once.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from data_builders.build import build_by_rules, build_by_teacher
+from data_builders.generators import generator_for
+from data_builders.generators.base import BuildPlan
+from data_builders.prompts.pair_prompts import PairPrompts
+from data_builders.teacher_session import SessionOptions, run_session
+from data_builders.teachers import Teacher
+from data_builders.teachers.budget import Spending
+from judge_r1.core.pair_set import PairSet, load_pairs
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a teacher was asked for the cases of a preview, and what it will be asked for all of them."""
+
+    teacher: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The data and the report of the first cases. `total` counts the cases of the corpus. `used` and `whole` have a row
+    for each teacher. `seconds` is the time for all cases, None if every answer came from the cache."""
+
+    data: PairSet
+    report: dict[str, Any]
+    total: int
+    used: Sequence[Estimate]
+    whole: Sequence[Estimate]
+    seconds: float | None
+
+
+def preview_by_rules(plan: BuildPlan, cases: int) -> Preview:
+    """Build the first cases by rules."""
+    make = generator_for(plan.source, with_teacher=False)
+    total = make(plan).count()
+    with TemporaryDirectory() as folder:
+        started = time.monotonic()
+        report = build_by_rules(make(_first(plan, cases)), Path(folder))
+        seconds = (time.monotonic() - started) / report["cases"] * total
+        return Preview(load_pairs(Path(folder)), report, total, (), (), seconds)
+
+
+def preview_by_teacher(
+    plan: BuildPlan, cases: int, teacher: str, verifier: str | None, options: SessionOptions, spending: Spending
+) -> Preview:
+    """Build the first cases with the teacher and verifier of these SPECs. Raises: as a build."""
+    with TemporaryDirectory() as folder:
+
+        async def work(teachers: Sequence[Teacher]) -> tuple[dict[str, Any], int]:
+            total = generator_for(plan.source, with_teacher=True)(plan, teachers).count()
+            report = await build_by_teacher(
+                _first(plan, cases),
+                Path(folder),
+                teachers[0],
+                verifier=teachers[1] if verifier else None,
+                spending=spending,
+                concurrency=options.concurrency,
+            )
+            return report, total
+
+        done = run_session([teacher, *([verifier] if verifier else [])], work, options, spending).value
+        assert done is not None  # no batch file was asked for
+        report, total = done
+        data = load_pairs(Path(folder))
+    factor, used, seconds = total / report["cases"], list[Estimate](), 0.0
+    for name, usage in spending.usage().items():
+        tokens = usage.run + usage.reused
+        used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, spending.cost(name, tokens)))
+        if usage.run.calls:
+            seconds += usage.seconds / usage.run.calls * tokens.calls * factor / options.concurrency
+    whole = [
+        Estimate(
+            one.teacher,
+            round(one.calls * factor),
+            round(one.input_tokens * factor),
+            round(one.output_tokens * factor),
+            None if one.usd is None else one.usd * factor,
+        )
+        for one in used
+    ]
+    return Preview(data, report, total, used, whole, seconds or None)
+
+
+def example_prompt(plan: BuildPlan) -> list[str]:
+    """The lines that a teacher would be asked for the first case of a corpus: the request for P1."""
+    case = next(iter(generator_for(plan.source, with_teacher=False)(plan).items()), None)
+    if case is None:
+        return []
+    system, user = PairPrompts(plan.prompts).single(case, 1, range(1, plan.variants + 1))
+    return f"{system}\n\n{user}".split("\n")
+
+
+def _first(plan: BuildPlan, cases: int) -> BuildPlan:
+    return replace(plan, limit=min(cases, plan.limit or cases))

@@ -1,0 +1,114 @@
+"""`build --preview` shows pairs and an estimate, asks, and pays for no answer twice."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import fake_teacher
+import pytest
+from fake_llm_server import FakeLLMServer
+
+BUILD = [sys.executable, "-m", "judge_r1.cli", "build"]
+MINI = [*BUILD, "mini", "--limit", "4", "--variants", "2"]
+FILES = {"cases.jsonl", "pairs.jsonl", "build.json"}
+
+
+@pytest.fixture
+def server() -> Iterator[FakeLLMServer]:
+    with FakeLLMServer(fake_teacher.honest) as running:
+        yield running
+
+
+def run(command: list[str], server: FakeLLMServer | None = None) -> str:
+    environment = {**os.environ, "COLUMNS": "160", **(server.environment if server else {})}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def on_terminal(command: list[str], answer: str) -> str:
+    """The output of a command on a terminal that gets one line of input."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "COLUMNS": "160"})
+    os.close(slave)
+    os.write(master, f"{answer}\n".encode())
+    shown = b""
+    while True:
+        try:
+            if not (part := os.read(master, 65536)):
+                break
+        except OSError:  # the terminal is closed
+            break
+        shown += part
+    os.close(master)
+    assert process.wait(60) == 0
+    return shown.decode()
+
+
+def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: Path, server: FakeLLMServer) -> None:
+    prices, out = tmp_path / "prices.yaml", tmp_path / "out"
+    prices.write_text("toy: {input: 1000, output: 1000}")
+    command = [*MINI, "--teacher", server.chat, "--prices", str(prices), "--out", str(out)]
+    shown = run([*command, "--preview", "1"], server)
+    asked = server.served.total()
+    assert 7 <= asked <= 21
+    assert re.search(r"1 of 4 cases: \d+ pairs\. P1 \d of 2, ", shown)
+    assert re.search(r"│ 1\. .*\[-.+-\].* │ 1\. .*\{\+.+\+\}", shown)
+    rows = re.findall(r"chat:toy +│ (\d+) +│ ([\d,]+) +│ ([\d,]+) +│ ([\d,]+) +│ \$([\d.]+)", shown)
+    (first, *used), (whole, *estimated) = ([float(cell.replace(",", "")) for cell in row] for row in rows)
+    assert (first, whole, used[0]) == (1, 4, asked)
+    assert estimated == pytest.approx([4 * number for number in used], rel=0.01)
+    assert "run the same command with --yes" in shown
+    assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
+    run([*command, "--preview", "1", "--yes"], server)
+    assert {path.name for path in out.iterdir()} > FILES
+    assert server.duplicates == 0
+    plain = tmp_path / "plain"
+    run([*MINI, "--teacher", server.chat, "--out", str(plain), "--cache", str(out / "answers.sqlite")], server)
+    assert {name: (plain / name).read_bytes() for name in FILES} == {name: (out / name).read_bytes() for name in FILES}
+
+
+@pytest.mark.parametrize(("answer", "built"), [("y", True), ("n", False)])
+def test_on_a_terminal_it_asks(tmp_path: Path, answer: str, built: bool) -> None:
+    shown = on_terminal([*MINI, "--preview", "1", "--out", str(tmp_path / "out")], answer)
+    assert "Build all 4 cases? [y/N]" in shown
+    assert "[-" not in shown, "differences are in colour"
+    assert (tmp_path / "out" / "pairs.jsonl").exists() is built
+
+
+def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "claims.json").write_text(
+        '[{"file": "Ana paid 34 euros for the hose on 14 March 2024. It was 3 years old.", "outcome": "covered",'
+        ' "why": "1. Ana paid 34 euros for the hose on 14 March 2024.\\n2. It was 3 years old."}]'
+    )
+    (tmp_path / "insurance.yaml").write_text(
+        "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
+        "columns: {context: file, decision: outcome, reference: why}\nlicense: none\n"
+    )
+    path, out = str(tmp_path / "insurance.yaml"), tmp_path / "out"
+    command = [*BUILD, "custom", "--path", path, "--reader", "none", "--preview", "1", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "A teacher would be asked, for the first case and P1:" in done.stdout
+    assert "You are a senior claims adjuster." in done.stdout
+    assert "Target principle: 1. Logical Correctness." in done.stdout
+    assert "Flawed Variant 5:" in done.stdout
+    assert re.search(r"P1 \d of 5, P2 \d of 5", done.stdout) or "no pair" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["mini", "--yes"], "--yes answers the question of --preview"),
+        (["conversations", "--preview", "1"], "--preview is for sources of cases"),
+        (["mini", "--preview", "1", "--teacher", "anthropic:x", "--batch-export", "x.jsonl"], "--batch-export writes"),
+    ],
+)
+def test_options_that_do_not_go_together(tmp_path: Path, more: list[str], message: str) -> None:
+    done = subprocess.run([*BUILD, *more, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr

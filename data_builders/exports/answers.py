@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from data_builders.exports import Options, PairExample
-from judge_r1.training.data.targets import answer, question, reasonings, violations, wrong_judgment
+from judge_r1.core.verdicts import Judgment
+from judge_r1.episode.prompts import DIRECT, TABLE6
+from judge_r1.training.data.targets import answer, question, reasonings, single_turn_style, violations, wrong_judgment
 
 Message = dict[str, str]
 """`role` and `content`."""
@@ -12,6 +14,11 @@ Message = dict[str, str]
 def prompt_messages(example: PairExample, options: Options) -> list[Message]:
     """The judge's prompt without searches, since a single-turn answer has none."""
     return question(*example, options.config, options.answer).chat()
+
+
+def target(judgment: Judgment, options: Options) -> str:
+    """A judgment in the form that `prompt_messages` ask for."""
+    return answer(judgment, options.answer, options.config.prompt)
 
 
 def preference(example: PairExample, options: Options) -> tuple[list[Message], str, str]:
@@ -26,19 +33,22 @@ def preference(example: PairExample, options: Options) -> tuple[list[Message], s
         )
         return prompt.chat(), chosen, rejected
     wrong = wrong_judgment(pair, options.seed)
-    return prompt_messages(example, options), answer(pair.gold, options.answer), answer(wrong, options.answer)
+    return prompt_messages(example, options), target(pair.gold, options), target(wrong, options)
 
 
 def prompt_note(options: Options) -> str:
     """Describes the prompts."""
-    style = "table6" if options.answer == "table6" else options.config.prompt
+    style = single_turn_style(options.config, options.answer)
     return f"Prompts: style `{style}`, context `{options.config.context}`, no search; tags in quotes are neutralised."
 
 
 def answer_note(options: Options) -> str:
     """Describes the form of judgments."""
-    if options.answer == "table6":
+    style = single_turn_style(options.config, options.answer)
+    if style == TABLE6:
         return "Answers: two lines, the comparison and the violated principles (Table 6 of the LRBench paper)."
+    if style == DIRECT:
+        return "Answers: one JSON object (`comparison`, `violated_principles`, `explanation`)."
     return "Answers: one JSON object (`comparison`, `violated_principles`) between answer tags."
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_builders.exports import ALPACA_SYSTEM, FORMATS, Format, Options, PairExample, Row
-from data_builders.exports.answers import answer_note, prompt_note
-from judge_r1.training.data.targets import answer, question
+from data_builders.exports.answers import answer_note, prompt_note, target
+from judge_r1.episode.prompts import TABLE6
+from judge_r1.training.data.targets import question, single_turn_style
 
 ALPACA_ONE_MESSAGE = {
     "formatting": "alpaca",
@@ -21,7 +22,7 @@ def tables(options: Options) -> Mapping[str, Row[PairExample]]:
         return {
             "instruction": instruction,
             "input": shown,
-            "output": answer(example.pair.gold, options.answer),
+            "output": target(example.pair.gold, options),
             "pair_id": example.pair.pair_id,
         }
 
@@ -33,7 +34,8 @@ def notes(options: Options) -> Sequence[str]:
 
 
 def llama_factory(options: Options) -> Mapping[str, Mapping[str, Any]]:
-    return {"sft": ALPACA_ONE_MESSAGE if options.answer == "table6" else ALPACA_SYSTEM}
+    style = single_turn_style(options.config, options.answer)
+    return {"sft": ALPACA_ONE_MESSAGE if style == TABLE6 else ALPACA_SYSTEM}
 
 
 FORMATS.register("sft")(

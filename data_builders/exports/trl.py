@@ -4,13 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_builders.exports import FORMATS, Format, Options, PairExample, Row
-from data_builders.exports.answers import answer_note, preference, preference_notes, prompt_messages, prompt_note
-from judge_r1.training.data.targets import answer
+from data_builders.exports.answers import (
+    answer_note,
+    preference,
+    preference_notes,
+    prompt_messages,
+    prompt_note,
+    target,
+)
 
 
 def tables(options: Options) -> Mapping[str, Row[PairExample]]:
     def sft(example: PairExample, index: int, split: str) -> dict[str, Any]:
-        messages = [*prompt_messages(example, options), *_assistant(answer(example.pair.gold, options.answer))]
+        messages = [*prompt_messages(example, options), *_assistant(target(example.pair.gold, options))]
         return {"messages": messages, "pair_id": example.pair.pair_id}
 
     def dpo(example: PairExample, index: int, split: str) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from string import Template
 
 from data_builders.domain_wording import domain_text
 from data_builders.prompts import guard, template
-from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES, Principle, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import suggest
+from judge_r1.core.template_file import read_template
 
 DEFINITIONS = {
     2: "Every claim agrees with the facts of the case and can be verified there.",
@@ -154,27 +155,5 @@ def _read(folder: Path) -> dict[str, Template]:
     for file in files:
         if file.stem not in FIELDS:
             raise JudgeError(f"{file}: no prompt is named {file.stem!r}{suggest(file.stem, FIELDS)}")
-        try:
-            text = Template(file.read_text(encoding="utf-8").strip("\n"))
-        except OSError as error:
-            raise read_error(file, error) from None
-        except UnicodeDecodeError:
-            raise JudgeError(f"{file} is not UTF-8: save it as UTF-8") from None
-        check_fields(text, FIELDS[file.stem], NEEDED.get(file.stem, ()), file)
-        found[file.stem] = text
+        found[file.stem] = read_template(file, FIELDS[file.stem], NEEDED.get(file.stem, ()))
     return found
-
-
-def check_fields(text: Template, known: Sequence[str], needed: Sequence[Sequence[str]], file: Path) -> None:
-    """Raises: JudgeError for a field that is not known, or for a group of which none is there."""
-    used = set()
-    for match in text.pattern.finditer(text.template):
-        if match["invalid"] is not None:
-            raise JudgeError(f"{file}: a $ stands without the name of a field: write $$ for the sign itself")
-        used.add(match["named"] or match["braced"])
-    for name in sorted(filter(None, used)):
-        if name not in known:
-            raise JudgeError(f"{file}: no field is named ${name}{suggest(name, known)}")
-    for group in needed:
-        if used.isdisjoint(group):
-            raise JudgeError(f"{file} has no field {' or '.join(f'${name}' for name in group)}: add it")

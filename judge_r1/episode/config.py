@@ -62,8 +62,14 @@ class EpisodeConfig(ConfigModel):
     @field_validator("prompt")
     @classmethod
     def _known_prompt(cls, prompt: str) -> str:
-        from judge_r1.episode.prompts import pairwise_styles
+        from judge_r1.episode.prompts import file_template, is_file, pairwise_styles
 
+        if is_file(prompt):
+            try:
+                file_template(prompt)
+            except JudgeError as error:
+                raise ValueError(str(error)) from None
+            return prompt
         if prompt not in pairwise_styles():
             raise ValueError(f"no prompt is named {prompt!r}{suggest(prompt, pairwise_styles())}")
         return prompt

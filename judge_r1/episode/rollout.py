@@ -23,7 +23,7 @@ from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_table6, parse_tolerant
 from judge_r1.episode.prompt_lengths import stored_lengths
-from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, pairwise_prompt
+from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, is_file, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -38,6 +38,11 @@ EVALUATION_PARSERS: Mapping[str, Parser] = {
     **TAGLESS_PARSERS, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant,
 }  # fmt: skip
 """The same for judges."""
+
+
+def parser_without_tags(style: str, parsers: Mapping[str, Parser]) -> Parser | None:
+    """The parser of a style whose answer has no tags, None for other styles. Files of the user ask for JSON."""
+    return parsers.get(DIRECT if is_file(style) else style)
 
 
 class PromptTooLong(JudgeError):
@@ -88,7 +93,8 @@ def task_episode(
     """A new episode for a task. `parsers` are those of the styles without tags, by default the ones of rewards."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
-    parse, parse_bare = answer_parser(config.prompt), (parsers or TAGLESS_PARSERS).get(config.prompt)
+    parse = answer_parser(config.prompt)
+    parse_bare = parser_without_tags(config.prompt, parsers or TAGLESS_PARSERS)
     return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, seed=seed)
 
 

@@ -80,6 +80,11 @@ def is_local(backend: str) -> bool:
     return not backend.startswith((_VLLM, *_WEB))
 
 
+def is_chat(backend: str) -> bool:
+    """Is the backend of a SPEC a chat endpoint?"""
+    return backend.startswith(_WEB)
+
+
 def split_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
     """The build without the options `names`, and those."""
     given = [option.partition("=") for option in build.options]

@@ -1,6 +1,7 @@
 """The direct judge: a single answer, the JSON of the paper's Table 11, parsed by the tolerant parser.
 
-It also answers a benchmark's own prompts, as plain text. Options make it a prompting baseline:
+It also answers a benchmark's own prompts, as plain text. `prompt=FILE.txt` asks in the words of a template of the user.
+Other options make it a prompting baseline:
 `prompt=chain-of-thought` reasons first, `examples=FOLDER` (with `shots`) shows solved pairs, and `retrieve=K` shows K
 passages instead of the case. `decoding=constrained` lets a local model answer a benchmark's prompt in the right form
 only, if the benchmark has one (`judge_r1.judges.constrained`).
@@ -13,12 +14,13 @@ from pathlib import Path
 
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import DIRECT
-from judge_r1.episode.rollout import TAGLESS_PARSERS
+from judge_r1.episode.rollout import TAGLESS_PARSERS, parser_without_tags
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import (
     ENDPOINT_OPTIONS,
     LocalJudgeFactory,
     continuous_judge,
+    is_chat,
     judge_of_backend,
     split_options,
 )
@@ -31,17 +33,23 @@ from judge_r1.judges.search import CaseSearcher
 
 SHOTS = 3
 """The number of examples of a few-shot judge."""
+CHAT_TOKENS = 16_384
+"""The default limit of an answer at a chat endpoint, where the thoughts of a reasoning model count too."""
 
 
 def direct_config(build: JudgeBuild) -> EpisodeConfig:
-    """The agentic judge's configuration with `prompt=direct` and `search=false`, unless options set them.
-    Raises: BadJudge for a prompt with tags, or with search."""
+    """The agentic judge's configuration with `prompt=direct` and `search=false`, and `CHAT_TOKENS` at a chat endpoint,
+    unless options, a recipe or the benchmark set them. Raises: BadJudge for a prompt with tags, or with search."""
     named = {option.partition("=")[0] for option in build.options}
-    usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
+    usual = [f"prompt={DIRECT}", "search=false"]
+    if is_chat(build.backend) and build.recipe is None and build.limits.response_tokens is None:
+        usual.append(f"budget.response_tokens={CHAT_TOKENS}")
+    usual = [text for text in usual if text.partition("=")[0] not in named]
     config = episode_config(replace(build, options=[*usual, *build.options]))
-    if config.prompt not in TAGLESS_PARSERS or config.search:
+    if parser_without_tags(config.prompt, TAGLESS_PARSERS) is None or config.search:
         raise BadJudge(
-            f"a direct judge answers once, without tags: prompt is {' or '.join(TAGLESS_PARSERS)}, search is false"
+            f"a direct judge answers once, without tags: prompt is {', '.join(TAGLESS_PARSERS)} or a file "
+            "FILE.txt, search is false"
         )
     return config
 

@@ -4,13 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import PROMPT_TOO_LONG
 from judge_r1.episode.confidence import opposite_tokens, token_confidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
-from judge_r1.episode.rollout import EVALUATION_PARSERS, PromptTooLong, episode_seed, task_episode
+from judge_r1.episode.prompts import file_template, is_file
+from judge_r1.episode.rollout import EVALUATION_PARSERS, PromptTooLong, episode_seed, parser_without_tags, task_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import (
@@ -152,7 +154,8 @@ def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dic
     return {
         "temperature": build.sampling.temperature,
         "seed": build.sampling.seed,
-        "parser": "tolerant" if EVALUATION_PARSERS.get(config.prompt) is parse_tolerant else "strict",
+        "parser": "tolerant" if parser_without_tags(config.prompt, EVALUATION_PARSERS) is parse_tolerant else "strict",
+        **({"prompt_hash": content_hash(file_template(config.prompt).template)} if is_file(config.prompt) else {}),
         **(build.searcher.settings if build.searcher else {}),
         **more,
         **config.model_dump(mode="json", exclude={"retriever_device"}),

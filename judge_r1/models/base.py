@@ -59,21 +59,26 @@ class GenerateRequest:
 
 @dataclass
 class Usage:
-    """Answered calls, tokens as the model counts them, and seconds from request to answer."""
+    """Answered calls, tokens as the model counts them, seconds from request to answer, and answers that a chat endpoint
+    truncated at the limit of tokens."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    truncated: int = 0
 
     def add(self, other: "Usage") -> None:
         self.calls += other.calls
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
         self.seconds += other.seconds
+        self.truncated += other.truncated
 
     def as_dict(self) -> dict[str, float]:
-        return {**vars(self), "seconds": round(self.seconds, 3)}
+        """The counts by name; without `truncated` if no answer was."""
+        counts = {**vars(self), "seconds": round(self.seconds, 3)}
+        return counts if self.truncated else {name: n for name, n in counts.items() if name != "truncated"}
 
 
 @dataclass

@@ -5,7 +5,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import SecretStr
 
@@ -24,6 +24,9 @@ from judge_r1.models.http_client import Client
 
 class EndpointModel(ABC):
     """A `LanguageModel` at one endpoint. Call `aclose` when done."""
+
+    whole_turns: ClassVar[bool] = False
+    """Whether an answer at the limit of tokens is truncated, and not a part that the next request continues."""
 
     def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
         self.endpoint, self._client = endpoint, Client(endpoint, key, policy)
@@ -63,9 +66,9 @@ class EndpointModel(ABC):
 
         def read(data: Any) -> Generation:
             generation, counts = self.read(data, request), data.get("usage") or {}
-            generation.usage = Usage(
-                1, int(counts.get("prompt_tokens") or 0), int(counts.get("completion_tokens") or 0)
-            )
+            tokens = int(counts.get("prompt_tokens") or 0), int(counts.get("completion_tokens") or 0)
+            truncated = self.whole_turns and generation.finish_reason == "length"
+            generation.usage = Usage(1, *tokens, truncated=int(truncated))
             return generation
 
         try:

@@ -17,6 +17,8 @@ _PARTS = {
 class ChatModel(EndpointModel):
     """A `LanguageModel` at one chat endpoint. Servers omit the stop string from the text they return."""
 
+    whole_turns = True
+
     def body(self, request: GenerateRequest) -> dict[str, Any]:
         if request.messages is None:
             raise ValueError("a chat endpoint needs messages, not prompt_ids")

@@ -1,12 +1,16 @@
 """Verifier opinions are parsed strictly, compared with the label and counted by principle."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from factories import make_case, make_pair, mini_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_builders.build import build_by_teacher
+from data_builders.generators.base import BuildPlan
+from data_builders.generators.pairs import Pairs
 from data_builders.second_opinion import Agreement, read_opinion, verify
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
@@ -93,3 +97,47 @@ def test_refused_requests_give_no_opinion_and_other_errors_propagate() -> None:
     assert [opinion.worse for opinion in refused] == [None]
     with pytest.raises(TeacherError, match="down"):
         asyncio.run(verify(CASE, PAIRS, ScriptedVerifier(dict.fromkeys("AB", TeacherError("down")))))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept", "dropped"),
+    [
+        ("Worse: {flawed}\nViolated Principles: [2]\nWhy: x", 2, {}),
+        ("Worse: {flawed}\nViolated Principles: [1]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
+        ("Worse: {flawed}\nViolated Principles: [2, 5]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
+        ("Worse: {better}\nViolated Principles: [2]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
+        ("I cannot say.", 1, {"P2: the verifier gave no readable answer": 1}),
+    ],
+)
+def test_a_build_keeps_what_the_verifier_or_a_rule_confirms(
+    tmp_path: Path, answer: str, kept: int, dropped: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two P2 pairs one has another number than the case, which rules see. The other is left to the verifier, who sees
+    the sides as they are placed by the seed."""
+    case = make_case(
+        "Ana paid 34 crowns. The tax was high.", reference="1. Ana paid 34 crowns.\n2. The tax was high.\n3. So he won."
+    )
+    texts = [case.reference.replace("34", "35"), case.reference.replace("high", "low")]
+
+    class Script:
+        name = "chat:toy"
+
+        async def ask(self, request: TeacherRequest) -> TeacherReply:
+            text = "\n\n".join(f"Flawed Variant {k}:\n{flawed}" for k, flawed in enumerate(texts, 1))
+            if "<reasoning_a>" in request.user:
+                flawed = "B" if case.reference in request.user.split("</reasoning_a>")[0] else "A"
+                text = answer.format(flawed=flawed, better="AB".replace(flawed, ""))
+            elif "Target principle: 2." not in request.user:
+                text = ""
+            return TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="toy")
+
+    monkeypatch.setattr(Pairs, "read", lambda *_: iter([case]))
+    for keep, pairs in (("agreed", kept), ("all", 2)):
+        out = tmp_path / keep
+        plan = BuildPlan("builtin", kinds=("single",), variants=2, keep=keep)  # type: ignore[arg-type]
+        report = asyncio.run(build_by_teacher(plan, out, Script(), verifier=Script()))
+        opinions = (out / "opinions.jsonl").read_text().splitlines()
+        assert (report["pairs"], len(opinions)) == (pairs, pairs)
+        assert report["verifier"]["agreement"]["all"]["pairs"] == 2
+        assert report["verifier"]["dropped"] == (dropped if keep == "agreed" else {})
+        assert report["teacher"]["labels"] == {"P2: contradicts the case": 1, "P2: not checked by rules": 1}

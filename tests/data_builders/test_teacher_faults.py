@@ -129,7 +129,26 @@ def build(fault: Fault, out: Path, *, early_stop: bool = True) -> tuple[int, int
             return server.calls.total(), 0, str(error)
 
 
+def rows_of_docs() -> dict[str, tuple[int, int, str]]:
+    """The rows of the table in docs/teachers.md: calls, pairs, and words of the message or of the report."""
+    rows = re.findall(r"^\| (.+?) \| (\d+) \| (\d+) \| (.*?) \|$", DOCS.read_text(), re.MULTILINE)
+    return {name: (int(calls), int(pairs), said.strip("`")) for name, calls, pairs, said in rows}
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault(name: str, tmp_path: Path) -> None:
     calls, pairs, message = build(FAULTS[name], tmp_path / "out")
-    print(f"| {name} | {calls} | {pairs} | {message if not pairs else ''} |")
+    assert (calls, pairs) == rows_of_docs()[name][:2]
+    assert rows_of_docs()[name][2] in message
+    if not pairs:
+        assert re.search(r"One of its answers, to the request for P1:(\n  \| .*)+\nWhat to do: ", message)
+
+
+def test_docs_have_no_other_row() -> None:
+    assert list(rows_of_docs()) == list(FAULTS)
+
+
+def test_without_early_stop_the_build_asks_for_all_cases(tmp_path: Path) -> None:
+    calls, pairs, message = build(FAULTS["an empty answer"], tmp_path / "out", early_stop=False)
+    assert (calls, pairs) == (21 * CASES, 0)
+    assert f"gave {calls} answers for {CASES} cases" in message

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Literal
 
@@ -17,18 +18,24 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import GENERAL, PRINCIPLES, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.template_file import read_template
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.transcripts import compact_transcript
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.differences import side_by_side
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 
 ContextMode = Literal["full", "none"]
+STANDARD = "standard"
+"""The style of an episode: thoughts and the JSON of Table 11 without an explanation, each between tags."""
 TABLE6 = "table6"
 """The style whose answer is the two lines of the paper's Table 6, without tags."""
 DIRECT = "direct"
 """The style whose answer is the JSON of the paper's Table 11, without tags."""
+ANSWER = "answer"
+"""The style of a single turn that asks for the JSON between tags alone, without thoughts."""
 CHAIN_OF_THOUGHT = "chain-of-thought"
 """The style that asks for reasoning in plain text before the JSON of Table 11."""
 SEARCH_R1 = "search-r1"
@@ -39,6 +46,8 @@ CONVERSATIONS = ("conversations", COMPACT_CONVERSATIONS)
 """The styles whose answer names the better conversation, and the round and the type of the other one's problem."""
 COMPACT_DIFFERENCES = "compact-differences"
 """The style for small models that shows what two reasonings share once, and where they differ side by side."""
+FILE_FIELDS = ("context", "decision", "reasoning_a", "reasoning_b", "principles", "domain", "lead")
+"""The fields of a prompt in a file of the user."""
 _GAP = "\n[…]\n"
 """Stands between passages that are shown in place of the context."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
@@ -125,6 +134,8 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
+    if is_file(style):
+        return _prompt_of_file(task, context, style, lead)
     search = _fill(_own_file(style, "search"), {"searches": str(searches)}) if searches else ""
     has_case = bool(task.case_id or task.context or task.passages)
     named, without = principles(style, has_case=has_case), f"{_own_file(style, 'system')}_without_case"
@@ -144,6 +155,28 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
 
 
+def is_file(style: str) -> bool:
+    """Whether a style is a template in a file of the user instead of one of this package."""
+    return style.endswith(".txt")
+
+
+@cache
+def file_template(file: str) -> Template:
+    """The template in a file of the user. Raises: JudgeError for an unknown or missing field."""
+    return read_template(Path(file), FILE_FIELDS, [("reasoning_a",), ("reasoning_b",)])
+
+
+def _prompt_of_file(task: PairwiseTask, context: ContextMode, file: str, lead: str) -> Prompt:
+    """One user message: the template with the texts of the task. Without a context its field is empty."""
+    shown = _GAP.join(passage.text for passage in task.passages) if task.passages else task.context
+    case = shown if (context == "full" or task.passages) and shown else ""
+    fields = {"context": case, "decision": task.decision, **_candidates(task, DIRECT)}
+    marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
+    own = {"principles": principles(DIRECT, has_case=bool(case or task.case_id)), "domain": task.domain, "lead": lead}
+    message = Message("user", file_template(file).substitute(own, **marks))
+    return Prompt((message,), tuple(escape_tags(text) for text in fields.values()), tuple(fields))
+
+
 def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     """The texts of the two candidates by the names of their fields."""
     if style == COMPACT_DIFFERENCES:
@@ -157,11 +190,11 @@ def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     return {"reasoning_a": first, "reasoning_b": second}
 
 
-def table11_answer(pair: ReasoningPair) -> str:
-    """The gold of a pair as the JSON of the paper's Table 11."""
-    worse = "B" if pair.preferred == "A" else "A"
-    names = " and ".join(by_number(number).name for number in pair.violated)
-    answer = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
+def table11_answer(judgment: Judgment) -> str:
+    """A judgment as the JSON of the paper's Table 11."""
+    worse = "B" if judgment.comparison == "A>B" else "A"
+    names = " and ".join(by_number(number).name for number in judgment.violated_principles)
+    answer = {"comparison": judgment.comparison, "violated_principles": list(judgment.violated_principles)}
     return json.dumps({**answer, "explanation": f"{worse} breaks {names}."})
 
 
@@ -235,7 +268,9 @@ def _examples(examples: Sequence[tuple[str, ReasoningPair]], marks: Mapping[str,
     parts = []
     for number, (_, pair) in enumerate(examples, 1):
         texts = {name: marks[f"example_{number}_{name}"] for name in ("decision", "reasoning_a", "reasoning_b")}
-        parts.append(_fill("example", {**texts, "number": str(number), "asked": asked, "answer": table11_answer(pair)}))
+        parts.append(
+            _fill("example", {**texts, "number": str(number), "asked": asked, "answer": table11_answer(pair.gold)})
+        )
     return _fill("examples", {"examples": "\n\n".join(parts)})
 
 

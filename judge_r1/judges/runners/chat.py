@@ -7,7 +7,7 @@ from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_bu
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import pairwise_prompt
-from judge_r1.episode.rollout import EVALUATION_PARSERS, answer_parser, episode_seed, task_budget
+from judge_r1.episode.rollout import EVALUATION_PARSERS, answer_parser, episode_seed, parser_without_tags, task_budget
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
@@ -83,5 +83,5 @@ class ChatJudge:
     def _episode(self, task: PairwiseTask, seed: int) -> Episode:
         budget = chat_budget(task_budget(task, self._config))
         style = self._config.prompt
-        parse, parse_bare = answer_parser(style), EVALUATION_PARSERS.get(style)
+        parse, parse_bare = answer_parser(style), parser_without_tags(style, EVALUATION_PARSERS)
         return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse=parse, parse_bare=parse_bare, seed=seed)

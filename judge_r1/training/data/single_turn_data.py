@@ -35,7 +35,7 @@ def gold_answer(
         AnswerDoesNotFit: The episode does not end with the judgment and r = 1.
     """
     episode = new_episode(pair, data, config, tokenizer, (eos_id,))
-    ids = tokenizer.encode_policy_text(answer(pair.gold, answer_form(config)))
+    ids = tokenizer.encode_policy_text(answer(pair.gold, answer_form(config), config.prompt))
     used = episode.feed([*ids, eos_id], [0.0] * (len(ids) + 1))
     trajectory = with_reward(episode.trajectory(), pair)
     if used < len(ids) or trajectory.reward is None or trajectory.reward["r"] != 1.0:
@@ -84,7 +84,9 @@ Ids = tuple[Sequence[int], list[int], list[int]]
 def _judgments(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
     form = answer_form(recipe.episode)
     gold = gold_answer(pair, data, recipe.episode, tokenizer, eos_id)
-    chosen, rejected = (answer(judgment, form) for judgment in (pair.gold, wrong_judgment(pair, recipe.seed)))
+    chosen, rejected = (
+        answer(judgment, form, recipe.episode.prompt) for judgment in (pair.gold, wrong_judgment(pair, recipe.seed))
+    )
     return gold.prompt_ids, tokenizer.encode_policy_text(chosen), tokenizer.encode_policy_text(rejected)
 
 

@@ -13,7 +13,19 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Judgment, LocatedVerdict
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.located_answer import located_answer
-from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt, violations_prompt
+from judge_r1.episode.prompts import (
+    ANSWER,
+    CHAIN_OF_THOUGHT,
+    DIRECT,
+    SEARCH_R1,
+    STANDARD,
+    TABLE6,
+    Prompt,
+    judge_prompt,
+    reasoning_prompt,
+    table11_answer,
+    violations_prompt,
+)
 from judge_r1.episode.tags import escape_tags
 
 AnswerForm = Literal["json", "table6"]
@@ -25,20 +37,31 @@ def answer_form(config: EpisodeConfig) -> AnswerForm:
     return "table6" if config.prompt == TABLE6 else "json"
 
 
+SINGLE_TURN = {STANDARD: ANSWER, SEARCH_R1: ANSWER, CHAIN_OF_THOUGHT: DIRECT}
+"""Styles that ask for thoughts, which pairs do not have, and the style that asks for the same answer without them."""
+
+
+def single_turn_style(config: EpisodeConfig, form: AnswerForm) -> str:
+    """The style of a prompt whose answer is a gold judgment."""
+    return TABLE6 if form == "table6" else SINGLE_TURN.get(config.prompt, config.prompt)
+
+
 def question(pair: ReasoningPair, case: Case, config: EpisodeConfig, form: AnswerForm) -> Prompt:
-    """The judge's prompt without searches. The form of Table 6 has a separate prompt."""
-    style = TABLE6 if form == "table6" else config.prompt
-    return judge_prompt(pair, case, context=config.context, searches=0, style=style)
+    """The judge's prompt without searches and thoughts. The form of Table 6 has a separate prompt."""
+    return judge_prompt(pair, case, context=config.context, searches=0, style=single_turn_style(config, form))
 
 
-def answer(judgment: Judgment, form: AnswerForm) -> str:
-    """A judgment in the form that the prompt asks for: the JSON of the paper's Table 11 in answer tags, without an
-    explanation, or the two lines of Table 6. A verdict on two conversations has a JSON of its own."""
+def answer(judgment: Judgment, form: AnswerForm, style: str = STANDARD) -> str:
+    """A judgment in the form that a prompt of this style asks for: the JSON of the paper's Table 11, in answer tags and
+    without an explanation except for the styles without tags, or the two lines of Table 6. A verdict on two
+    conversations has a JSON of its own."""
     if isinstance(judgment.verdict, LocatedVerdict):
         return f"<answer>{located_answer(judgment.verdict)}</answer>"
     violated = list(judgment.violated_principles)
-    if form == "table6":
+    if TABLE6 in (form, style):
         return f"{judgment.comparison}\nviolated_principles: {violated}"
+    if style in (DIRECT, CHAIN_OF_THOUGHT):
+        return table11_answer(judgment)
     return f"<answer>{json.dumps({'comparison': judgment.comparison, 'violated_principles': violated})}</answer>"
 
 

@@ -111,7 +111,7 @@ def test_dataset_card_matches_the_data(split_folder: Path, tmp_path: Path) -> No
     assert f"Flaws: {pairs} by rules (seed 0)." in body
     assert f"Cases: mini {sum(len(part.cases) for part in distinct)}." in body
     assert "Split by case (sizes [2, 4], test 3, seed 0)" in body
-    assert "style `standard`, context `full`, no search" in body
+    assert "style `answer`, context `full`, no search" in body
     assert "judge-r1 " in body
 
 

@@ -43,7 +43,7 @@ def expected_prompt(data: PairSet, number: int, name: str, options: Options) -> 
         return reasoning_prompt(data.case_of(pair), context="full").chat()
     if options.preference == "table7":
         return violations_prompt(data.case_of(pair), pair.flawed, context="full").chat()
-    style = "table6" if options.answer == "table6" else "standard"
+    style = "table6" if options.answer == "table6" else "answer"
     return judge_prompt(pair, data.case_of(pair), context="full", searches=0, style=style).chat()
 
 

@@ -111,7 +111,7 @@ def test_chain_of_thought_asks_for_reasons_and_reads_the_json_at_the_end(home: P
 def test_the_answer_of_an_example_is_the_gold(home: Path) -> None:
     for pair in load_pairs(home / "train").pairs:
         for placed in (pair.placed("A"), pair.placed("B")):
-            found = parse_strict(table11_answer(placed))
+            found = parse_strict(table11_answer(placed.gold))
             assert isinstance(found, Judgment)
             assert (found.comparison, found.violated_principles) == (placed.gold.comparison, placed.violated)
             assert found.explanation is not None
@@ -130,7 +130,7 @@ def test_a_prompt_shows_its_examples_first_and_without_their_cases(home: Path) -
     assert len({number for _, pair in task.examples for number in pair.violated}) >= 4
     places = []
     for decision, pair in task.examples:
-        places += [user.index(pair.reasoning_a), user.index(table11_answer(pair))]
+        places += [user.index(pair.reasoning_a), user.index(table11_answer(pair.gold))]
         assert decision == train.case_of(pair).decision
         assert train.case_of(pair).context not in user
     assert [*places, user.index(task.context)] == sorted([*places, user.index(task.context)])

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +19,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import Message, Prompt
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput
+from judge_r1.judges.direct import CHAT_TOKENS
 from judge_r1.judges.panel import make_panel
-from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, TokenLimits
 from judge_r1.models.base import Sampling
 
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
@@ -75,6 +78,26 @@ def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> Non
     assert {output.verdict for output in outputs} == {PairwiseVerdict(winner="B")}
 
 
+@pytest.mark.parametrize(
+    ("options", "limits", "limit"),
+    [
+        ("context=none", TokenLimits(), CHAT_TOKENS),
+        ("context=none,budget.response_tokens=77", TokenLimits(), 77),
+        ("context=none", TokenLimits(response_tokens=88), 88),
+    ],
+)
+def test_a_direct_judge_leaves_space_for_thoughts_and_counts_truncated_answers(
+    options: str, limits: TokenLimits, limit: int
+) -> None:
+    cut = chat_completion("<think>B says that", finish="length")
+    with JudgeServer(lambda path, body: cut) as server:
+        [output] = run_judge(judge(f"direct:{options}@{server.url}#toy", limits=limits), SUITE.requests()[:1])
+        assert server.bodies[0]["max_tokens"] == limit
+    assert output.usage is not None
+    assert output.usage["truncated"] == 1
+    assert isinstance(output.verdict, InvalidVerdict)
+
+
 @pytest.mark.parametrize("kind", ["direct:context=none", "agentic:" + OPTIONS, "memo:metrics=principles"])
 def test_the_field_of_the_token_limit_is_an_option_for_any_host(kind: str) -> None:
     with JudgeServer(searching) as server:
@@ -84,6 +107,52 @@ def test_the_field_of_the_token_limit_is_an_option_for_any_host(kind: str) -> No
             both = {"max_tokens", "max_completion_tokens"} & server.bodies[0].keys()
             assert both == {field}
             assert ("temperature" in server.bodies[0]) == (field == "max_tokens")  # newer models take 1 alone
+
+
+def test_a_file_of_the_user_is_the_prompt_of_a_direct_judge(tmp_path: Path) -> None:
+    """One user message with the texts of the pair; tags in them are escaped, and the answer is read tolerantly."""
+    file = tmp_path / "table11.txt"
+    file.write_text(
+        "Compare ($$0) two $domain texts.\n$principles\n[$context]\n$decision\nA: $reasoning_a\nB: $reasoning_b\n"
+    )
+    item = SUITE.requests()[0]
+    with JudgeServer(lambda path, body: chat_completion('{"comparison": "A>B", "violated_principles": [2]}')) as server:
+        running = judge(f"direct:prompt={file}@{server.url}#toy")
+        [output] = run_judge(running, [item])
+        [message] = server.bodies[0]["messages"]
+    task = item.task
+    assert isinstance(task, PairwiseTask)
+    assert message["role"] == "user"
+    assert message["content"].startswith(f"Compare ($0) two {task.domain} texts.\n1. Logical Correctness: ")
+    assert message["content"].endswith(
+        f"[{task.context}]\n{task.decision}\nA: {task.reasoning_a}\nB: {task.reasoning_b}"
+    )
+    assert output.verdict == PairwiseVerdict(winner="A")
+    assert output.trajectory.judgment is not None
+    assert output.trajectory.judgment.violated_principles == (2,)
+    assert (running.settings["prompt"], running.settings["parser"]) == (str(file), "tolerant")
+    before = running.settings["prompt_hash"]
+    other = tmp_path / "other.txt"
+    other.write_text("$reasoning_a or $reasoning_b?")
+    assert judge(f"direct:prompt={other}@{server.url}#toy").settings["prompt_hash"] != before
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("$reasoning_a", "has no field $reasoning_b: add it"),
+        ("$reasoning_a $reasoning_b $contxt", "no field is named $contxt; did you mean 'context'?"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_wrong_file_of_the_user_is_named(tmp_path: Path, text: str | None, says: str) -> None:
+    file = tmp_path / "own.txt"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(JudgeError) as error:
+        judge(f"direct:prompt={file}@http://127.0.0.1:9/v1#toy")
+    assert says in str(error.value)
+    assert str(file) in str(error.value)
 
 
 def number(text: str) -> Verdict:
@@ -122,7 +191,7 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
         with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
             agentic.check(suite.requests())
-        assert server.bodies[0]["max_tokens"] == 1000
+        assert server.bodies[0]["max_tokens"] == CHAT_TOKENS
     verdicts = {word: output.verdict for word, output in outputs.items()}
     assert verdicts["one"] == ScoresVerdict(scores=(3.0,))
     assert verdicts["three"] == ScoresVerdict(scores=(5.0,))

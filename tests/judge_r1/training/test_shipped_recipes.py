@@ -108,7 +108,7 @@ def test_other_forms_are_named_options() -> None:
     def option(name: str) -> Recipe:
         return load_recipe(RECIPES / "options" / f"{name}.yaml")
 
-    assert (option("sft-json").sft.form, option("sft-json").episode.prompt) == ("json", "standard")
+    assert (option("sft-json").sft.form, option("sft-json").episode.prompt) == ("json", "answer")
     assert [option(f"dpo-{form}").dpo.form for form in ("judgment", "reasoning")] == ["judgment", "reasoning"]
 
 

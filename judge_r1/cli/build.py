@@ -191,7 +191,7 @@ def build(
     price_list = load_prices(prices) if prices else None
     if preview is not None:
         from data_builders.preview import preview_by_rules, preview_by_teacher
-        from judge_r1.cli.build_preview import goes_on, show_preview, show_question
+        from judge_r1.cli.build_preview import confirmed, show_preview, show_question
 
         if teacher == "rules":
             show_question(plan)
@@ -199,7 +199,7 @@ def build(
         else:
             found = preview_by_teacher(plan, preview, teacher, verify, options, Spending(price_list, budget))
         show_preview(found, plan, concurrency, by_rules=teacher == "rules")
-        if not goes_on(found.total, yes=yes):
+        if not confirmed(found.total, yes=yes):
             return
         options = replace(options, batch_import=None)  # its results are in the cache
     if teacher == "rules":

@@ -50,7 +50,7 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
     console.print(f"Time for all {preview.total} cases: about {took}{at}", markup=False)
 
 
-def goes_on(total: int, *, yes: bool) -> bool:
+def confirmed(total: int, *, yes: bool) -> bool:
     """Whether to build all cases: by --yes, or by the user's answer on a terminal."""
     if yes:
         return True

@@ -112,8 +112,7 @@ def test_refused_requests_give_no_opinion_and_other_errors_propagate() -> None:
 def test_a_build_keeps_what_the_verifier_or_a_rule_confirms(
     tmp_path: Path, answer: str, kept: int, dropped: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two P2 pairs one has another number than the case, which rules see. The other is left to the verifier, who sees
-    the sides as they are placed by the seed."""
+    """Of two P2 pairs one has another number than the case, which rules see. The other is left to the verifier."""
     case = make_case(
         "Ana paid 34 crowns. The tax was high.", reference="1. Ana paid 34 crowns.\n2. The tax was high.\n3. So he won."
     )

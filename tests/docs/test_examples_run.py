@@ -170,7 +170,7 @@ SUBSTITUTES = {
     ),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --verify anthropic:MODEL "
     "--prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
-        "a model writes each flaw", "--limit 3 --variants 2 --yes"
+        "a model writes each flaw", "--limit 3 --variants 2 --yes --overwrite"
     ),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --prices prices.yaml "
     "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),

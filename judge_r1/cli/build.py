@@ -11,7 +11,6 @@ from rich.table import Table
 from data_builders.audit.likelihood import DEFAULT_MODEL
 from data_builders.generators import GENERATORS, generator_for
 from data_builders.generators.base import CANDIDATES
-from data_builders.perturb.teacher.label_checks import NOT_CHECKED
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import (
     AnswerCache,
@@ -24,6 +23,7 @@ from judge_r1.cli.options import (
     ray_workers,
     refuse,
 )
+from judge_r1.cli.rationales import rationales_writer
 from judge_r1.core.errors import JudgeError
 
 CONCURRENCY = 8
@@ -116,6 +116,13 @@ def build(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the generator, such as `lengths=full,2000`."),
     ] = None,
+    rationales: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="With a teacher: have it write N rationales of the pairs, too, to OUT/rationales."
+        ),
+    ] = None,
+    recipe: Annotated[Path | None, typer.Option(help="The recipe whose episode the rationales have.")] = None,
     preview: Annotated[
         int | None,
         typer.Option(
@@ -166,7 +173,7 @@ def build(
     by_rules = {"--reader": reader, "--candidates": candidates}
     given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
-        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import, prompts)
+        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import, prompts, rationales)
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
@@ -181,6 +188,13 @@ def build(
         )
     if not overwrite:
         refuse_other_build(out, plan, teacher)
+    if (rationales is None) != (recipe is None):
+        raise JudgeError("--rationales N and --recipe FILE go together: give both, or leave both out")
+    if rationales is not None:
+        refuse("needs the pairs, which a batch does not give at once", batch_export=batch_export)
+        if source not in SOURCES.names():
+            raise JudgeError(f"--rationales is for sources of cases, not for {source!r}: leave it out")
+    write_rationales = rationales_writer(recipe, rationales) if recipe and rationales else None
     if yes and preview is None:
         raise JudgeError("--yes answers the question of --preview: add --preview N, or leave it out")
     if preview is not None:
@@ -211,6 +225,8 @@ def build(
             return
         counts = done.value
     _print_counts(counts, out)
+    if write_rationales is not None:
+        write_rationales(out, teacher, out / "rationales", options, Spending(price_list, budget))
 
 
 def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:
@@ -285,6 +301,8 @@ def _rejections(rejected: dict[str, int], title: str) -> Table:
 
 def _labels(counts: dict[str, Any]) -> str:
     """Which labels of flaws rules confirmed, and what is left to a verifier."""
+    from data_builders.perturb.teacher.label_checks import NOT_CHECKED
+
     found = counts["teacher"]["labels"]
     left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
     checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))

@@ -1,13 +1,18 @@
 """rationales: worked examples for the SFT warm-up, written by a teacher."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+
+if TYPE_CHECKING:
+    from data_builders.teacher_session import SessionOptions
+    from data_builders.teachers.budget import Spending
 
 
 def register(app: typer.Typer) -> None:
@@ -34,30 +39,46 @@ def rationales(
     Example: `judge-r1 rationales runs/medical/train --teacher anthropic:MODEL --recipe recipes/medical/sft.yaml
     --count 2000 --out runs/medical/rationales`
     """
-    from data_builders.rationales.run import TRACES_FILE, RationaleOptions, write_rationales
-    from data_builders.teacher_session import SessionOptions, run_session
+    from data_builders.teacher_session import SessionOptions
     from data_builders.teachers.budget import Spending, load_prices
     from judge_r1.core.errors import JudgeError
+
+    if teacher == "rules":
+        raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
+    spending = Spending(load_prices(prices) if prices else None, budget)
+    session = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
+    rationales_writer(recipe, count)(folder, teacher, out, session, spending)
+
+
+def rationales_writer(recipe: Path, count: int) -> "Callable[[Path, str, Path, SessionOptions, Spending], None]":
+    """Checks a recipe and its tokenizer. The function that it returns writes rationales of the pairs in a folder, by a
+    teacher, to another folder."""
+    from data_builders.rationales.run import TRACES_FILE, RationaleOptions, write_rationales
+    from data_builders.teacher_session import run_session
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.recipe import load_recipe
 
-    if teacher == "rules":
-        raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
-    spending = Spending(load_prices(prices) if prices else None, budget)
     resolved = load_recipe(recipe)
-    wanted = RationaleOptions(load_pairs(folder), resolved, SafeTokenizer(load_tokenizer(resolved.model)), count)
-    done = run_session(
-        [teacher],
-        lambda teachers: write_rationales(wanted, out, teachers[0], spending=spending, concurrency=concurrency),
-        SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import),
-        spending,
-    )
-    console = Console(soft_wrap=True)
-    console.print(done.message, markup=False)
-    if done.value is not None:
-        _print_counts(done.value, out / TRACES_FILE, console)
+    tokenizer = SafeTokenizer(load_tokenizer(resolved.model))
+
+    def write(folder: Path, teacher: str, out: Path, session: "SessionOptions", spending: "Spending") -> None:
+        wanted = RationaleOptions(load_pairs(folder), resolved, tokenizer, count)
+        done = run_session(
+            [teacher],
+            lambda teachers: write_rationales(
+                wanted, out, teachers[0], spending=spending, concurrency=session.concurrency
+            ),
+            session,
+            spending,
+        )
+        console = Console(soft_wrap=True)
+        console.print(done.message, markup=False)
+        if done.value is not None:
+            _print_counts(done.value, out / TRACES_FILE, console)
+
+    return write
 
 
 def _print_counts(counts: dict[str, Any], path: Path, console: Console) -> None:

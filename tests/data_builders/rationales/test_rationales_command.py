@@ -11,6 +11,7 @@ from typing import Any
 
 import command_server
 import fake_rationale_teacher
+import fake_teacher
 import pytest
 from command_server import TRAINING
 from factories import mini_pairs
@@ -88,6 +89,39 @@ def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: 
     assert run_recipe(recipe, tmp_path / "run", rationales=recipe_traces)
     assert json.loads((tmp_path / "run" / "traces.json").read_text()) == {"used": 8, "rejected": {}}
     assert "wanted" not in capsys.readouterr().out
+
+
+def test_a_build_writes_pairs_and_rationales_in_one_run(pairs: Path, tmp_path: Path) -> None:
+    def answer(system: str, user: str, sample: int) -> str:
+        teacher = fake_rationale_teacher if "<task>" in user else fake_teacher
+        return teacher.honest(system, user, sample)
+
+    recipe = pairs / "recipe.yaml"
+    with FakeLLMServer(answer) as server:
+        command = ["build", "mini", "--limit", "2", "--variants", "2", "--teacher", server.chat, "--out", tmp_path]
+        command += ["--rationales", "3", "--recipe", recipe]
+        done = command_server.run(*map(str, command), timeout=240, env=dict(os.environ), modules=TRAINING)
+        assert done.returncode == 0, done.stderr
+        assert server.errors == []
+    assert "3 rationales of 3 pairs" in done.stdout
+    resolved, data = load_recipe(recipe), load_pairs(tmp_path)
+    tokenizer, file = SafeTokenizer(load_tokenizer(resolved.model)), tmp_path / "rationales" / "traces.jsonl"
+    read = stored_traces(file, data, resolved.episode, tokenizer, wanted=None, rejected=Counter())
+    assert len(list(read)) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--rationales", "3"], "need a --teacher that is asked"),
+        (["--teacher", "anthropic:x", "--rationales", "3"], "--rationales N and --recipe FILE go together"),
+    ],
+)
+def test_rationales_of_a_build_need_a_teacher_and_a_recipe(tmp_path: Path, more: list[str], says: str) -> None:
+    command = ["build", "mini", *more, "--out", str(tmp_path / "out")]
+    done = command_server.run(*command, timeout=60, env=dict(os.environ), modules=TRAINING)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert says in done.stderr
 
 
 def test_a_budget_stops_the_run_and_a_higher_one_resumes_it(pairs: Path, tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def refuse_without_teacher(*options: object) -> None:
     """Raises: JudgeError if one of the options that need a teacher is given."""
     if any(option is not None for option in options):
         raise JudgeError(
-            "--verify, --prompts, --rationales, --budget, --prices, --cache and --batch-… need a --teacher that is asked: "
-            + FORMS
+            "--verify, --prompts, --rationales, --budget, --prices, --cache and --batch-… need a --teacher "
+            f"that is asked: {FORMS}"
         )
 
 

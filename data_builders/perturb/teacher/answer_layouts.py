@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from data_builders.perturb.rules.steps import numbering
+from data_builders.text_units.steps import numbering
 
 Section = tuple[int, str]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from data_builders.perturb.pair_checks import content_tokens, flaws_in_text_order, replaced_texts
-from data_builders.perturb.rules.steps import sentences
-from data_builders.perturb.rules.text_match import WORD, content_words, sentences_with, stem
+from data_builders.text_units.steps import sentences
+from data_builders.text_units.text_match import WORD, content_words, sentences_with, stem
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair, Span
 

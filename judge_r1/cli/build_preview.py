@@ -45,9 +45,13 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
         for row in preview.whole:
             table.add_row(*_cells(row, preview.total))
         console.print(table)
-    took = timedelta(seconds=round(preview.seconds)) if preview.seconds is not None else "unknown (all were answered)"
-    at = "" if by_rules else f" with --concurrency {concurrency}"
-    console.print(f"Time for all {preview.total} cases: about {took}{at}", markup=False)
+    took, at = "unknown, because these answers came from the cache", ""
+    if preview.seconds is not None:
+        took, at = (
+            f"about {timedelta(seconds=round(preview.seconds))}",
+            "" if by_rules else f" with --concurrency {concurrency}",
+        )
+    console.print(f"Time for all {preview.total} cases: {took}{at}", markup=False)
 
 
 def confirmed(total: int, *, yes: bool) -> bool:

@@ -3,10 +3,10 @@
 import pytest
 from factories import make_case
 
-from data_builders.text_units.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Rejection, Variant
 from data_builders.perturb.teacher.label_checks import certain, checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
+from data_builders.text_units.steps import split_steps
 from judge_r1.core.records import Case, Origin, ReasoningPair
 
 CASE = make_case(

@@ -1,42 +1,98 @@
-"""The `judge-r1` command. Each module parses one command, calls a pipeline and prints the result."""
+"""The `judge-r1` command. Each module parses one command, calls a pipeline and prints the result.
+
+A command is imported when it is called, so that `--help` and errors of usage need no library of another command.
+"""
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
-from judge_r1.cli import (
-    agreement,
-    analyse,
-    audit,
-    benchmarks,
-    build,
-    calibrate,
-    demo,
-    doctor,
-    eval,
-    export,
-    fit_weights,
-    generate,
-    index,
-    keys,
-    launch,
-    merge,
-    rate,
-    rationales,
-    replay,
-    report,
-    search,
-    select,
-    serve,
-    split,
-    stats,
-    train,
-    validate,
-    watch,
-)
-from judge_r1.cli.failures import Commands, describe_statuses, log_thread_failures
+from judge_r1.cli.failures import Commands, check_values, describe_statuses, log_thread_failures
+
+COMMANDS = {
+    "demo": "Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.",
+    "build": "Insert flaws into reference reasonings and write labelled pairs.",
+    "validate": "Check a built folder, and say what was checked; exit status 1 if it fails.",
+    "split": "Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training "
+    "sets and a balanced test set as LRBench has them.",
+    "select": "Write the pairs of a band of difficulty, for example to train on easy ones.",
+    "audit": "Probe pairs for shortcuts, and have people annotate them.",
+    "stats": "Prompt and context lengths, A/B and principle balance by domain, and the LRBench paper's Table 1 and "
+    "Figure 3 with this set.",
+    "rationales": "Have a teacher write full rationales for gold judgments; `train` reads them with "
+    "`sft.traces_file`.",
+    "export": "Write pairs for LLaMA-Factory (sft, dpo), TRL (trl) or verl, with a dataset card; `datasets` loads the "
+    "folder.",
+    "train": "Train a judge, and first the recipes that it starts from, each in its own run folder.",
+    "launch": "Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot.",
+    "watch": "Follow a training run until it is finished, from another shell or another machine that sees its folder.",
+    "merge": "Write a checkpoint of a run as a Hugging Face folder with a model card.",
+    "generate": "Generate responses to a benchmark's instructions.",
+    "eval": "Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, traces.jsonl and report.html to "
+    "OUT.",
+    "benchmarks": "List the benchmarks of `eval`: what each measures, the files at --path, and its subsets.",
+    "fit-weights": "Fit the weights of each category's checklist to human scores (HelloEval): bounded least squares, "
+    "intervals, rank.",
+    "agreement": "Count people's answers to one question about many texts: means with intervals, and the agreement of "
+    "people.",
+    "replay": "Score saved outputs again with another parser, aggregation or reward.",
+    "calibrate": "Fit calibration maps on answers with known gold labels.",
+    "analyse": "Analyses behind an accuracy: attention, reasoning, bias, errors, ablations, scaling.",
+    "report": "Compare evaluations and training runs on one static page.",
+    "rate": "Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.",
+    "serve": "Serve a judge over HTTP: `POST /v1/judge`; `/docs` shows the whole API.",
+    "keys": "API keys of a served judge.",
+    "search": "Search one case, as a judge would.",
+    "index": "Embed the cases of a folder once.",
+    "doctor": "Show package versions, missing requirements of each extra, and devices.",
+}
+"""The commands by area, each with the first sentence of its help. `fit-weights` is in fit_weights.py."""
+
+
+class _Imported(Mapping[str, Any]):
+    """The commands of Click by name, each imported at its first use."""
+
+    def __init__(self) -> None:
+        self._imported: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        if name not in self._imported:
+            one = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+            import_module(f"judge_r1.cli.{name.replace('-', '_')}").register(one)
+            self._imported[name] = command = get_group(one).commands[name]
+            check_values(command)
+        return self._imported[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _JudgeR1(Commands):
+    """The commands of `COMMANDS`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands: Any = _Imported()
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        listing = copy(self)
+        listing.commands = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        TyperGroup.format_help(listing, ctx, formatter)
+
 
 app = typer.Typer(
     name="judge-r1",
-    cls=Commands,
+    cls=_JudgeR1,
     help="Train, evaluate and serve agentic judges of long-context reasoning.",
     epilog=f"Exit status: {describe_statuses()}",
     no_args_is_help=True,
@@ -44,11 +100,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-_BUILDING = (demo, build, validate, split, select, audit, stats, rationales, export)
-_TRAINING = (train, launch, watch, merge)
-_JUDGING = (generate, eval, benchmarks, fit_weights, agreement, replay, calibrate, analyse, report, rate, serve, keys)
-for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, index, doctor):
-    command.register(app)
+app.callback()(lambda: None)
 
 
 def main() -> None:

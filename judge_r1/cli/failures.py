@@ -43,8 +43,7 @@ class Commands(TyperGroup):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for parameter in _parameters(self):
-            parameter.callback = _checked(parameter.callback)
+        check_values(self)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for before, argument in zip(["", *args], args, strict=False):
@@ -71,6 +70,12 @@ class Commands(TyperGroup):
         if message:
             print(f"error: {message}", file=sys.stderr)
         raise typer.Exit(status)
+
+
+def check_values(command: Any) -> None:
+    """Makes a command and all below it check the values of their options."""
+    for parameter in _parameters(command):
+        parameter.callback = _checked(parameter.callback)
 
 
 def describe_statuses() -> str:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from judge_r1.core.folders_below import name_below
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class ExitStatus(IntEnum):
@@ -73,7 +75,7 @@ def is_full(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in FULL:
             return True
-        message = "" if isinstance(error, ValidationError) else str(error)  # pydantic's message shows the whole input
+        message = "" if isinstance(error, ValueError) else str(error)  # pydantic's message shows the whole input
         if any(text in message for text in _FULL_TEXTS):
             return True
         error = error.__cause__ or error.__context__
@@ -106,7 +108,7 @@ def _space(path: Path) -> str:
         return advice
 
 
-def explain(error: ValidationError) -> str:
+def explain(error: "ValidationError") -> str:
     """The first problem of a pydantic error as one sentence: the field and the reason."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from data_builders.build_defaults import DEFAULT_MODEL
 from judge_r1.core.records import ReasoningPair
 
-DEFAULT_MODEL = "bundled:smollm2-135m"
 TAIL = 12
 """Tokens after a change that show how well it fits."""
 CHUNK = 1024

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.generators import BUILD_FILE, read_report
-from data_builders.splits.near_duplicates import THRESHOLD, components, near_duplicates
 from data_builders.splits.policy import held_out
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.conversations import (
@@ -64,6 +63,8 @@ def split_conversations(
         JudgeError: A share is not between 0 and 1, or there are too few groups of documents.
     """
     pairs, documents = read_conversations(folder)
+    from data_builders.splits.near_duplicates import THRESHOLD, components, near_duplicates
+
     ids = sorted({pair.document_id for pair in pairs})
     texts = [documents[document_id].context for document_id in ids]
     alike = near_duplicates(texts, texts.__getitem__)

@@ -41,13 +41,13 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
     """
     from data_builders.sources import SOURCES
 
-    if source in SOURCES.names():
+    if source in SOURCES:
         return GENERATORS.get(PAIRS_BY_TEACHER if with_teacher else PAIRS)
     names = [name for name in GENERATORS.names() if not GENERATORS.get(name).reads_corpus]
     if source not in names:
         raise UnknownName(f"no source is named {source!r}{suggest(source, [*SOURCES.names(), *names])}")
     by_teacher = f"{source}-by-teacher"
-    generator = GENERATORS.get(by_teacher if with_teacher and by_teacher in GENERATORS.names() else source)
+    generator = GENERATORS.get(by_teacher if with_teacher and by_teacher in GENERATORS else source)
     if generator.needs_teacher and not with_teacher:
         raise JudgeError(
             f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"

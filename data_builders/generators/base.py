@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from data_builders.build_defaults import CANDIDATES
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
@@ -18,8 +19,6 @@ T = TypeVar("T")
 KINDS = ("single", "multi")
 RULES_VERSION = 2
 """Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references."""
-CANDIDATES = 120
-"""Default of `BuildPlan.candidates`."""
 
 
 @dataclass(frozen=True)

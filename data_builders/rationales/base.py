@@ -19,4 +19,4 @@ WRITERS: Registry[Writer] = Registry("rationale writer", "data_builders.rational
 
 def writer_for(case: Case) -> Writer:
     """The writer for the texts of a case's source; the one for prose if the source is unknown."""
-    return WRITERS.get(SOURCES.get(case.source).operators if case.source in SOURCES.names() else "text")
+    return WRITERS.get(SOURCES.get(case.source).operators if case.source in SOURCES else "text")

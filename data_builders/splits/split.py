@@ -9,7 +9,6 @@ from typing import Any, Literal
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.record_writer import TIMING_FILE, run_timing
 from data_builders.splits.index import SETS, PairIndex, Part, read_index, write_parts
-from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
@@ -55,6 +54,8 @@ def split(
         )
         if not index.pairs:
             raise JudgeError("every pair is over --max-prompt-tokens: no pair is left to split")
+        from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
+
         duplicates = NearDuplicates(index)
         groups = duplicates.groups(joined=near == "group")
         parts = plan.parts(index, groups)

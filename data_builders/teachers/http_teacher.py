@@ -5,13 +5,14 @@ from pydantic import SecretStr
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.provider import Provider
 from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RequestRejected, RetryPolicy
-from judge_r1.models.http_client import Client
 
 
 class HttpTeacher:
     """A teacher behind an HTTP API. `key` is sent in a request header and appears nowhere else."""
 
     def __init__(self, provider: Provider, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
+        from judge_r1.models.http_client import Client
+
         self._provider, self._client = provider, Client(provider, key, policy)
 
     @property

@@ -17,7 +17,6 @@ from judge_r1.core.verdicts import (
     Verdict,
     preference,
 )
-from judge_r1.statistics.correlation import pair_accuracy
 
 MISSING_SCORE = "missing_score"
 """The reason of an invalid verdict: some candidate has no valid score."""
@@ -131,6 +130,8 @@ def candidate_scores(vote: Vote) -> list[tuple[int, float]]:
 
 
 def _scores_score(scores: Sequence[float], gold: Any) -> float:
+    from judge_r1.statistics.correlation import pair_accuracy
+
     if len(scores) == 1:
         (expected,) = gold if isinstance(gold, list | tuple) else (gold,)
         return float(round(scores[0]) == expected)

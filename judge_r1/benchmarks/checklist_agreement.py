@@ -7,7 +7,6 @@ from statistics import fmean
 from judge_r1.benchmarks.base import Table, Tables
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
-from judge_r1.statistics.correlation import correlation_table, kendall
 
 GOLD_CORRELATION = "Spearman correlation with gold scores"
 HUMAN_CORRELATION = "Spearman correlation with human scores"
@@ -78,6 +77,8 @@ def gold_correlation(
 ) -> Table:
     """Spearman's rho of the weighted scores with those of the gold, with its interval over clusters, and Kendall's tau
     of the systems' mean scores. Empty for fewer than three texts. `weighted` scores the answers to an item."""
+    from judge_r1.statistics.correlation import correlation_table, kendall
+
     rated = [(result, gold) for result in results if item_scores(result) and (gold := gold_scores(result))]
     if len(rated) < LEAST:
         return {}
@@ -102,6 +103,8 @@ def human_correlation(
     A judge with fewer than three such texts of its own is left out, and so is a metric without a value for each text:
     their rows have only `n`, the number of texts with a value.
     """
+    from judge_r1.statistics.correlation import correlation_table
+
     human = {r.item_id: r.gold["overall"] for own in judges.values() for r in own if r.gold["overall"] is not None}
     rated = {name: {r.item_id: r for r in valid_results(own) if r.item_id in human} for name, own in judges.items()}
     compared = {name: own for name, own in rated.items() if len(own) >= LEAST}

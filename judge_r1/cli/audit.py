@@ -11,12 +11,11 @@ from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import ReasoningPair
-from judge_r1.core.transcripts import is_conversations
 
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
     from data_builders.audit.annotation.local_site import LocalSite
+    from judge_r1.core.records import ReasoningPair
 
 LANGUAGE_MODEL, READ_PAIRS = "bundled:smollm2-135m", 100
 PER_PRINCIPLE, PAIRS = 20, 120
@@ -91,6 +90,7 @@ def shortcuts(
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.progress import show_progress
+    from judge_r1.core.transcripts import is_conversations
 
     read_pairs = {"language_model_pairs": language_model_pairs != READ_PAIRS}
     if is_conversations(folder):
@@ -106,7 +106,7 @@ def shortcuts(
         name, reader = language_model, LikelihoodReader(language_model)
         sample = likelihood_sample(pairs, language_model_pairs, seed)
 
-        def progress(cases: Sequence[Sequence[ReasoningPair]]) -> Iterator[Sequence[ReasoningPair]]:
+        def progress(cases: "Sequence[Sequence[ReasoningPair]]") -> "Iterator[Sequence[ReasoningPair]]":
             with show_progress(f"{name} reads cases", len(cases)) as one_done:
                 for own in cases:
                     yield own
@@ -173,6 +173,7 @@ def sample(
     """
     from data_builders.audit.reading.blind import BLIND_FILE, write_blind_sheet
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
+    from judge_r1.core.transcripts import is_conversations
 
     if any(map(is_conversations, folders)):
         if per_principle is not None:
@@ -224,6 +225,7 @@ def serve(
     from data_builders.audit.reading.pages import open_reading
     from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.pair_set import load_pairs
+    from judge_r1.core.transcripts import is_conversations
 
     if (folder / BLIND_FILE).exists():
         raise JudgeError(f"{folder} is a blind sheet, and a page would show the case: give readers {BLIND_FILE} alone")
@@ -275,6 +277,7 @@ def report(
     """
     from data_builders.audit.reading.blind import BLIND_FILE
     from data_builders.audit.reading.sheet import SHEET_FILE
+    from judge_r1.core.transcripts import is_conversations
 
     files = answers or [folder / "answers.jsonl"]
     if is_conversations(folder):
@@ -365,6 +368,7 @@ def export(
     Example: `judge-r1 audit export runs/medical-split/test --out answers.csv`
     """
     from data_builders.audit.annotation.export import export_answers
+    from judge_r1.core.transcripts import is_conversations
 
     if is_conversations(folder):
         raise JudgeError(f"the answers about {folder} are complete as they are, one per line: read answers.jsonl")

@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer.core import TyperCommand
 
-from data_builders.audit.likelihood import DEFAULT_MODEL
-from data_builders.generators import GENERATORS, generator_for
-from data_builders.generators.base import CANDIDATES
-from data_builders.sources import SOURCES
+from data_builders.build_defaults import CANDIDATES, DEFAULT_MODEL
 from judge_r1.cli.options import (
     AnswerCache,
     BatchExport,
@@ -27,22 +25,33 @@ from judge_r1.cli.rationales import rationales_writer
 from judge_r1.core.errors import JudgeError
 
 CONCURRENCY = 8
-_SOURCES = "\n".join(
-    [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
-    + [
-        f"* {name}: {GENERATORS.get(name).summary()}"
-        for name in GENERATORS.names()
-        if not GENERATORS.get(name).reads_corpus
-    ]
-)
+
+
+class _Build(TyperCommand):
+    """Imports the sources for `--help` alone."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        next(one for one in self.params if one.name == "source").help = _sources()  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def _sources() -> str:
+    from data_builders.generators import GENERATORS
+    from data_builders.sources import SOURCES
+
+    corpora = [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES]
+    generators = {name: GENERATORS.get(name) for name in GENERATORS.names()}
+    return "\n".join(
+        corpora + [f"* {name}: {one.summary()}" for name, one in generators.items() if not one.reads_corpus]
+    )
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(build)
+    app.command(cls=_Build)(build)
 
 
 def build(
-    source: Annotated[str, typer.Argument(help=_SOURCES)],
+    source: Annotated[str, typer.Argument(help="What to build, or from which corpus: see `judge-r1 build --help`.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
@@ -143,7 +152,9 @@ def build(
     """
     from data_builders.build import LIKELIHOODS_FILE, build_by_rules
     from data_builders.build_options import refuse_other_build
+    from data_builders.generators import generator_for
     from data_builders.generators.base import BuildPlan
+    from data_builders.sources import SOURCES
     from data_builders.teacher_session import SessionOptions, refuse_without_teacher
     from data_builders.teacher_session import build as build_in_session
     from data_builders.teachers.budget import Spending, load_prices
@@ -167,7 +178,7 @@ def build(
     )
     if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
         raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
-    if cases_per_domain is not None and source not in SOURCES.names():
+    if cases_per_domain is not None and source not in SOURCES:
         generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
         raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
     by_rules = {"--reader": reader, "--candidates": candidates}
@@ -240,8 +251,11 @@ def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:
 
 def _is_balanced(source: str, *, with_teacher: bool) -> bool:
     """Whether the source is a corpus of real texts: builds by rules choose among flaws."""
+    from data_builders.generators import generator_for
+    from data_builders.sources import SOURCES
+
     generator_for(source, with_teacher=with_teacher)  # an unknown name is an error of its own
-    return source in SOURCES.names() and SOURCES.get(source).balanced
+    return source in SOURCES and SOURCES.get(source).balanced
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:

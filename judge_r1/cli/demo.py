@@ -14,15 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.cli.options import MAX_SEED
-from judge_r1.core.run_log import read_metrics
-from judge_r1.models.base import Sampling
-from judge_r1.models.pretrained import ModelUnavailable
-from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.shipped_recipes import recipes_folder
 
 if TYPE_CHECKING:
     from judge_r1.core.pair_set import PairSet
+    from judge_r1.training.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -69,6 +64,8 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
+    from judge_r1.models.pretrained import ModelUnavailable
+
     size, console, started = (SMALL if small else FULL)[source], Console(), time.monotonic()
     console.rule("1  build pairs from generated cases", align="left")
     test = _build_pairs(source, out / "data", size, seed, console)
@@ -119,9 +116,10 @@ def _mini(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
     return train, test
 
 
-def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
+def _train(out: Path, recipes: "Mapping[str, Recipe]", console: Console) -> bool:
     """Trains both stages; returns whether any of them was not finished before."""
     from data_builders.rationales.rules import recipe_traces
+    from judge_r1.training.pipeline import run_recipe
 
     console.rule("2  warm-up: SFT on rationales with search", align="left")
     warmed_up = run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)
@@ -130,11 +128,14 @@ def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
 
 
 def _evaluate(
-    source: Source, out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool, brief: bool
+    source: Source, out: Path, recipes: "Mapping[str, Recipe]", test: "PairSet", *, resume: bool, brief: bool
 ) -> dict[str, Any]:
     """Evaluates the base and both stages on the test pairs; writes `out`/eval, report.html and summary.json."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
+    from judge_r1.core.run_log import read_metrics
     from judge_r1.evaluation.pipeline import Evaluation
+    from judge_r1.models.base import Sampling
+    from judge_r1.training.recipe import load_recipe
 
     if not resume:
         shutil.rmtree(out / "eval", ignore_errors=True)
@@ -174,6 +175,8 @@ def _compared(low: float, high: float) -> str:
 
 def print_published(console: Console) -> None:
     """Prints the trained rows of docs/haystack.md, means over seeds on its test set, to compare with this one run."""
+    from judge_r1.training.shipped_recipes import recipes_folder
+
     published = json.loads((recipes_folder() / "haystack" / "results.json").read_text(encoding="utf-8"))
     columns = {"accuracy": "accuracy", "label_f1": "label F1", "searches": "searches", "P2": "P2", "P4": "P4"}
     table = Table("published", "seeds", *columns.values(), title="Means over seeds on the test set, docs/haystack.md")
@@ -192,6 +195,7 @@ def judge_english(out: Path) -> None:
     from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.judges.agentic import episode_config
     from judge_r1.judges.base import JudgeBuild
+    from judge_r1.models.base import Sampling
 
     shutil.rmtree(out, ignore_errors=True)  # a rerun may have another version of the judge
     plan = PLAN("builtin", seed=DEMO_SEED, cases_per_domain=5)
@@ -212,7 +216,9 @@ DIFFERENCES = [
 ]
 
 
-def _recipes(source: Source, out: Path, size: Size, seed: int) -> dict[str, Recipe]:
+def _recipes(source: Source, out: Path, size: Size, seed: int) -> "dict[str, Recipe]":
+    from judge_r1.training.recipe import load_recipe
+
     shared = [f"data.train={out / 'data' / 'train'}", f"seed={seed}"]
     sizes = {"warmup": size.warmup, "grpo": size.grpo}
     start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}

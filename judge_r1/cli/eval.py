@@ -77,31 +77,36 @@ def eval_(
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
-    from judge_r1.core.text_check import check_spelling
-    from judge_r1.evaluation.folder import read_started
-    from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
-    from judge_r1.evaluation.ray_judge import RayEvaluation
-    from judge_r1.evaluation.selection import ItemSelection
-    from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import check_models, make_panel, parse_panel, parse_spec
-    from judge_r1.judges.table3 import baseline_specs, with_table11
-    from judge_r1.models.base import Sampling
+    from judge_r1.judges.panel import check_models
 
     of_models: dict[str, object] = {"recipe": recipe, "temperature": temperature, "batch_size": batch_size != BATCH}
     of_models["unanswered"] = unanswered != "excluded"
     if predictions:
         refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit, item=item)
         refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
+        from judge_r1.evaluation.pipeline import evaluate_predictions
+
         evaluate_predictions(benchmark, path, predictions, subset, out)
         return
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
     for spec in judge or () if engine == "local" else ():
         check_models(spec)
+    from judge_r1.evaluation.selection import ItemSelection
+
     selection = ItemSelection(benchmark, path, subset, tuple(item or ()), limit)
     loaded, on_ray = selection.load(), ray_workers(engine, workers)
     if not judge and not baselines and not loaded.baselines(loaded.items):
         raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")
+    from judge_r1.core.text_check import check_spelling
+    from judge_r1.evaluation.folder import read_started
+    from judge_r1.evaluation.pipeline import Evaluation
+    from judge_r1.evaluation.ray_judge import RayEvaluation
+    from judge_r1.judges.base import JudgeBuild
+    from judge_r1.judges.panel import make_panel, parse_panel, parse_spec
+    from judge_r1.judges.table3 import baseline_specs, with_table11
+    from judge_r1.models.base import Sampling
+
     sent = JudgeBuild("", sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe)
     build = replace(sent, texts=loaded.texts, limits=loaded.limits)
     table = baseline_specs(baselines, examples, loaded.items, build) if baselines else []

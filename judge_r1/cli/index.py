@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from judge_r1.cli.options import Engine, Workers, ray_workers, refuse
-from judge_r1.episode.config import AUTO
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +18,7 @@ def index(
         str, typer.Option(help="bm25, bundled:e5-small, or an embedder's name.")
     ] = "intfloat/e5-base-v2",
     passage_words: Annotated[int, typer.Option(min=1, max=100_000, help="Words per passage.")] = 100,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = AUTO,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
     engine: Engine = "local",
     workers: Workers = None,
 ) -> None:
@@ -31,7 +30,7 @@ def index(
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.yaml_config import validated
     from judge_r1.episode.case_index import BM25, build_index, checked_texts, index_folder
-    from judge_r1.episode.config import EpisodeConfig, is_server
+    from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
 
     if is_server(retriever):
         raise JudgeError(f"{retriever} is a server, which has an index of its own: give the embedder that it uses")

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.transcripts import is_conversations
 
 SHARE = 0.2
 
@@ -52,11 +51,6 @@ def split(
 
     Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --dev 50 --out runs/lrbench`
     """
-    from data_builders.conversations.parts import split_conversations
-    from data_builders.prompt_lengths import length_audit
-    from data_builders.splits.policy import by_share, by_sizes
-    from data_builders.splits.split import split as split_pairs
-
     if sizes is not None and test_share is not None:
         raise JudgeError("--sizes and --test-share exclude each other")
     if sizes is not None and dev_share is not None:
@@ -65,6 +59,12 @@ def split(
         raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
     if dev is not None and sizes is None:
         raise JudgeError("--dev goes with --sizes; a share of the cases is --dev-share")
+    from data_builders.conversations.parts import split_conversations
+    from data_builders.prompt_lengths import length_audit
+    from data_builders.splits.policy import by_share, by_sizes
+    from data_builders.splits.split import split as split_pairs
+    from judge_r1.core.transcripts import is_conversations
+
     audited = recipe is not None or model is not None
     if any(map(is_conversations, folders)):
         if sizes is not None or audited or max_prompt_tokens or near_duplicates != "group" or len(folders) > 1:

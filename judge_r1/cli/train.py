@@ -2,15 +2,16 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 
 from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import Resources
+
+if TYPE_CHECKING:
+    from judge_r1.training.recipe import Recipe
 
 
 def register(app: typer.Typer) -> None:
@@ -45,16 +46,19 @@ def train(
 
     Example: `judge-r1 train recipes/mini/grpo.yaml grpo.steps=10 --out runs/try`
     """
-    from data_builders.rationales.rules import recipe_traces
-    from judge_r1.training.distributed import is_main, is_ours
-    from judge_r1.training.pipeline import estimate_costs, run_stages
     from judge_r1.training.recipe import DEV_METRICS, dump_recipe, load_recipe
-    from judge_r1.training.stage_graph import stage_runs
-    from judge_r1.training.verl.check_keys import BadVerlKey
 
     if not dry_run:
         refuse("goes with --dry-run", gpu=gpu)
     resolved = load_recipe(recipe, overrides or [])
+
+    from data_builders.rationales.rules import recipe_traces
+    from judge_r1.training.distributed import is_main, is_ours
+    from judge_r1.training.pipeline import estimate_costs, run_stages
+    from judge_r1.training.resources import Resources
+    from judge_r1.training.stage_graph import stage_runs
+    from judge_r1.training.verl.check_keys import BadVerlKey
+
     folder = out or Path("runs") / resolved.name
     stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node, node_rank, master)
     if dry_run:
@@ -68,7 +72,7 @@ def train(
         return
     console = Console(quiet=is_ours() or not is_main() or bool(node_rank))
 
-    def print_header(stage_recipe: Recipe, stage_folder: Path) -> None:
+    def print_header(stage_recipe: "Recipe", stage_folder: Path) -> None:
         if len(stages) > 1:
             console.rule(f"{stage_recipe.name}, in {stage_folder}", align="left")
 

@@ -15,7 +15,7 @@ PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 class Record(BaseModel):
     """Base of all records: immutable, unknown keys are errors. `schema` is the version of the layout."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def content_hash(*parts: Any, length: int = 16) -> str:

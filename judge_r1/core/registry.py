@@ -29,7 +29,9 @@ def suggest(name: str, known: Iterable[str], prefix: str = "") -> str:
 
 
 class Registry(Generic[T]):
-    """Entries of one kind (`noun`). The modules of `package` register them and are imported at the first look-up."""
+    """Entries of one kind (`noun`). The modules of `package` register them.
+
+    A look-up imports the module that is named like the entry, and all modules if there is none."""
 
     def __init__(self, noun: str, package: str) -> None:
         self.noun, self.package = noun, package
@@ -50,13 +52,21 @@ class Registry(Generic[T]):
         return sorted(self._entries)
 
     def get(self, name: str) -> T:
-        self._load()
-        if name not in self._entries:
+        if name not in self:
             raise UnknownName(f"no {self.noun} is named {name!r}{suggest(name, self._entries)}")
         return self._entries[name]
 
+    def __contains__(self, name: object) -> bool:
+        if name not in self._entries and not self._loaded:
+            self._import(lambda module: module == str(name).replace("-", "_"))
+        return name in self._entries or name in self.names()
+
     def _load(self) -> None:
         if not self._loaded:
-            for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
-                importlib.import_module(f"{self.package}.{module.name}")
+            self._import(lambda module: True)
             self._loaded = True
+
+    def _import(self, chosen: Callable[[str], bool]) -> None:
+        for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
+            if chosen(module.name):
+                importlib.import_module(f"{self.package}.{module.name}")

@@ -17,7 +17,7 @@ S = TypeVar("S", bound="ConfigModel")
 class ConfigModel(BaseModel):
     """Base of the sections of a YAML file. Unknown keys and numbers that are not finite are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class ConfigError(JudgeError):

@@ -21,13 +21,13 @@ from judge_r1.core.pair_set import CASES_FILE, CaseTexts, StoredCases, open_case
 from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
-from retrieval.embedders import Embedder, load_embedder
-from retrieval.retriever import Retriever
-from retrieval.store import ShardCases, ShardRunner, StoreKey, StoreReport, fill_store, missing_cases, write_shard
 from retrieval.weights_cache import cache_dir
 
 if TYPE_CHECKING:
     from retrieval.client import RemoteRetriever
+    from retrieval.embedders import Embedder
+    from retrieval.retriever import Retriever
+    from retrieval.store import ShardCases, ShardRunner, StoreKey, StoreReport
 
 BM25 = "bm25"
 TOKEN = "RETRIEVAL_TOKEN"
@@ -40,9 +40,11 @@ _embedders: "WeakValueDictionary[tuple[str, str | None], Embedder]" = WeakValueD
 _embedders_lock = threading.Lock()
 
 
-def shared_embedder(name: str, device: str | None) -> Embedder:
+def shared_embedder(name: str, device: str | None) -> "Embedder":
     """The embedder of a process, loaded once as long as a retriever uses it. `device` None or "auto" takes a GPU if
     there is one."""
+    from retrieval.embedders import load_embedder
+
     key = name, None if device == AUTO else device
     with _embedders_lock:
         if (embedder := _embedders.get(key)) is None:
@@ -59,6 +61,9 @@ def new_retriever(texts: Mapping[str, str], config: EpisodeConfig, *, device: st
 
     `device` is for the embedder where the configuration leaves it open.
     """
+    from retrieval.retriever import Retriever
+    from retrieval.store import StoreKey
+
     words = config.budget.passage_words
     if config.effective_budget.max_searches > 0 and is_server(config.retriever):
         try:
@@ -82,7 +87,7 @@ def searches_vectors(config: EpisodeConfig) -> bool:
     return config.effective_budget.max_searches > 0 and config.retriever != BM25 and not is_server(config.retriever)
 
 
-def index_folder(data: Path, key: StoreKey | None = None) -> Path:
+def index_folder(data: Path, key: "StoreKey | None" = None) -> Path:
     """Where the vector stores of a data folder are: in it, or in the cache if it cannot be written to. With `key`, a
     folder of stores that cannot be written to counts only if it holds the one of this key."""
     own = data / INDEX_FOLDER
@@ -99,8 +104,8 @@ def fill_index(
     case_ids: Sequence[str] | None = None,
     *,
     verify: bool = False,
-    run: ShardRunner | None = None,
-) -> StoreReport | None:
+    run: "ShardRunner | None" = None,
+) -> "StoreReport | None":
     """Embeds the cases (by default all) that the retriever's store lacks, with a progress bar. Does nothing for a
     retriever without a store. One process builds, or `run` in several; others wait for it and then read.
 
@@ -109,6 +114,8 @@ def fill_index(
     """
     if (store := retriever.store) is None:
         return None
+    from retrieval.store import StoreReport, fill_store, missing_cases
+
     ids = list(texts) if case_ids is None else list(dict.fromkeys(case_ids))
     if not verify and not store.damage and not missing_cases(store, texts, ids):
         return StoreReport(len(ids), 0)
@@ -126,7 +133,7 @@ def fill_index(
 
 def build_index(
     data: Path, config: EpisodeConfig, *, gpus: bool = False, verify: bool = False, workers: RayWorkers | None = None
-) -> StoreReport | None:
+) -> "StoreReport | None":
     """Embeds all cases of a data folder before a run, on a Ray cluster if `workers` are given. Returns None if episodes
     need no vectors.
 
@@ -153,7 +160,7 @@ def checked_texts(data: Path) -> CaseTexts:
     return texts
 
 
-def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers | None = None) -> StoreReport | None:
+def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers | None = None) -> "StoreReport | None":
     texts = checked_texts(data)
     # with workers, the vectors that this process itself embeds are those of a probe
     retriever = new_retriever(texts, config, device="cpu" if workers else AUTO)
@@ -162,7 +169,7 @@ def _build(data: Path, config: EpisodeConfig, verify: bool, workers: RayWorkers 
 
 def _on_ray(
     retriever: CaseRetriever, texts: CaseTexts, config: EpisodeConfig, workers: RayWorkers | None
-) -> ShardRunner | None:
+) -> "ShardRunner | None":
     if workers is None or retriever.store is None or not isinstance(texts.cases, StoredCases):
         return None
     store, cases = retriever.store, texts.cases
@@ -170,7 +177,7 @@ def _on_ray(
     workers = replace(workers, gpus=device != "cpu")
     make = partial(_ShardWriter, config.retriever, device, store.folder.absolute(), store.key, cases.path.absolute())
 
-    def run(shards: Sequence[ShardCases]) -> Iterator[int]:
+    def run(shards: "Sequence[ShardCases]") -> Iterator[int]:
         blocks = [(shard, {case_id: cases.offsets[case_id] for _, case_id in shard}) for shard in shards]
         return run_blocks(blocks, make, workers)
 
@@ -180,11 +187,13 @@ def _on_ray(
 class _ShardWriter:
     """Writes shards of a store in a worker. A block is the cases of a shard with the places of their lines."""
 
-    def __init__(self, embedder: str, device: str, folder: Path, key: StoreKey, cases: Path) -> None:
+    def __init__(self, embedder: str, device: str, folder: Path, key: "StoreKey", cases: Path) -> None:
         self._embedder = shared_embedder(embedder, device)
         self._folder, self._key, self._cases = folder, key, cases
 
-    def __call__(self, block: tuple[ShardCases, Mapping[str, int]]) -> int:
+    def __call__(self, block: "tuple[ShardCases, Mapping[str, int]]") -> int:
+        from retrieval.store import write_shard
+
         shard, offsets = block
         texts = CaseTexts(StoredCases(self._cases, offsets))
         return sum(write_shard(self._folder, self._key, self._embedder, texts, shard))

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from jinja2 import TemplateError
-
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
@@ -135,6 +133,8 @@ class SafeTokenizer:
             return self._render([{"role": "user", "content": content}], thinking)
 
     def _render(self, messages: list[dict[str, str]], thinking: bool) -> str:
+        from jinja2 import TemplateError
+
         try:
             text: str = self.hf.apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking

@@ -12,7 +12,6 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation import metrics
 from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
-from judge_r1.statistics.significance import holm, permutation
 
 Measure = Callable[[ItemResult], float]
 Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
@@ -238,6 +237,8 @@ def compared(
     Raises:
         DifferentPairs: The items differ.
     """
+    from judge_r1.statistics.significance import permutation
+
     test = permutation(values_a, values_b, clusters)
     interval = paired_difference_ci(values_a, values_b, clusters)
     counts = {"n": len(values_a), "cases": len({clusters[item_id] for item_id in values_a})}
@@ -246,6 +247,8 @@ def compared(
 
 def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Adds `p_holm`: p adjusted for all differences of the summary together."""
+    from judge_r1.statistics.significance import holm
+
     adjusted = holm({index: difference["p"] for index, difference in enumerate(differences)})
     return [{**difference, "p_holm": adjusted[index]} for index, difference in enumerate(differences)]
 

@@ -7,9 +7,7 @@ evaluations of a data folder only, its settings say `index: global`, and each pa
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from judge_r1.core.pair_set import CaseTexts
 from judge_r1.core.verdicts import Evidence
@@ -20,12 +18,12 @@ from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.search import CaseSearcher
-from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex
-from retrieval.dense import DenseIndex
-from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages
-from retrieval.store import VectorStore
+
+if TYPE_CHECKING:
+    from retrieval.embedders import Embedder
+    from retrieval.store import VectorStore
 
 
 class Corpus:
@@ -33,8 +31,14 @@ class Corpus:
     `store` may hold the vectors already."""
 
     def __init__(
-        self, texts: Mapping[str, str], method: str | Embedder, passage_words: int, store: VectorStore | None = None
+        self,
+        texts: Mapping[str, str],
+        method: "str | Embedder",
+        passage_words: int,
+        store: "VectorStore | None" = None,
     ) -> None:
+        from retrieval.embedders import load_embedder
+
         self.embedder = None if method == BM25 else load_embedder(method) if isinstance(method, str) else method
         self.passages = {case_id: split_passages(text, passage_words) for case_id, text in texts.items()}
         if self.embedder is not None:
@@ -48,6 +52,11 @@ class Corpus:
 
     def index(self, case_ids: Sequence[str]) -> "GlobalIndex":
         """One index over all passages of the given cases."""
+        import numpy as np
+
+        from retrieval.bm25 import BM25Index
+        from retrieval.dense import DenseIndex
+
         owners = [case_id for case_id in case_ids for _ in self.passages[case_id]]
         pooled = [passage for case_id in case_ids for passage in self.passages[case_id]]
         numbered = [replace(passage, index=number) for number, passage in enumerate(pooled)]

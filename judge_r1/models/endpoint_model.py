@@ -19,7 +19,6 @@ from judge_r1.core.endpoint import (
 )
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import Client
 
 
 class EndpointModel(ABC):
@@ -29,6 +28,8 @@ class EndpointModel(ABC):
     """Whether an answer at the limit of tokens is truncated, and not a part that the next request continues."""
 
     def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
+        from judge_r1.models.http_client import Client
+
         self.endpoint, self._client = endpoint, Client(endpoint, key, policy)
         self._answers, self._pause_s = False, policy.backoff_s
 

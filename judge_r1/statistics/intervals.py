@@ -6,11 +6,13 @@ The pairs of one case share its text, so whole cases are resampled.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from judge_r1.core.errors import JudgeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 FEW_CLUSTERS = 30
@@ -42,6 +44,8 @@ def clustered_mean_ci(
     and those lie anywhere within the bounds, which gives [v - q(v - low), v + q(high - v)]. For a judge that is always
     right this is the Wilson interval of G successes in G trials.
     """
+    import numpy as np
+
     sums, sizes = _cluster_sums(values, clusters, bounds)
     count = len(sums)
     means = sums / sizes
@@ -116,6 +120,8 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
     Raises:
         ValueError: A group is empty.
     """
+    import numpy as np
+
     if not one or not other:
         raise ValueError(f"groups of {len(one)} and {len(other)} values have no difference")
     names = {name: number for number, name in enumerate(sorted({cluster for cluster, _ in (*one, *other)}))}
@@ -185,8 +191,10 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
 
 def _cluster_sums(
     values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
     """The sum and the size of each cluster, sorted by name."""
+    import numpy as np
+
     if len(values) != len(clusters) or not values:
         raise ValueError(f"{len(values)} value(s) in {len(clusters)} cluster(s) have no interval")
     outside = [v for v in values if not bounds[0] <= v <= bounds[1]]
@@ -200,7 +208,7 @@ def _cluster_sums(
 
 
 def _few_clusters_ci(
-    estimate: float, influence: NDArray[np.float64], bounds: tuple[float, float]
+    estimate: float, influence: "NDArray[np.float64]", bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """The interval of an estimate between `bounds` from G clusters by Student's t with G - 1 degrees of freedom.
 

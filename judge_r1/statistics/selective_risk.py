@@ -16,7 +16,6 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
-import numpy as np
 from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
@@ -120,6 +119,8 @@ def one_per_cluster(
     confidences: Sequence[float | None], correct: Sequence[bool], clusters: Sequence[str], seed: int
 ) -> list[Drawn]:
     """One answer of each cluster, drawn uniformly, with the clusters in an order drawn by `seed`."""
+    import numpy as np
+
     if not len(confidences) == len(correct) == len(clusters) or not clusters:
         raise ValueError(f"{len(confidences)} confidences of {len(correct)} answers in {len(clusters)} clusters")
     if odd := [c for c in confidences if c is not None and not 0 <= c <= 1]:

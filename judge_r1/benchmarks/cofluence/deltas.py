@@ -13,8 +13,6 @@ from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.verdicts import ChecklistVerdict
 from judge_r1.judges.memo.aggregate import SAME
 from judge_r1.statistics.intervals import clustered_mean_ci
-from judge_r1.statistics.paired import equivalence, paired_t, sign_test, wilcoxon
-from judge_r1.statistics.significance import holm
 
 MISSING = "missing_score"
 MARGIN = 0.25
@@ -119,6 +117,8 @@ def length_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
     `p_equivalent_holm` are adjusted over all rows. A manipulation with a Δ at both lengths in fewer than two documents
     has no row.
     """
+    from judge_r1.statistics.paired import equivalence
+
     rows = []
     for length in _lengths(results):
         if length == FULL:
@@ -157,6 +157,8 @@ def _target_deltas(results: Sequence[ItemResult], length: str) -> dict[str, dict
 
 def _tested(values: Sequence[float]) -> dict[str, Any]:
     """The mean of differences with its tests; without tests below two values, and without a mean below one."""
+    from judge_r1.statistics.paired import paired_t, sign_test, wilcoxon
+
     if len(values) < TESTABLE:
         untested = ("sd", "t", "df", "ci95", "p", "p_less", "p_wilcoxon", "p_sign")
         return {"n": len(values), "mean": values[0] if values else None, **dict.fromkeys(untested)}
@@ -167,6 +169,8 @@ def _tested(values: Sequence[float]) -> dict[str, Any]:
 
 def _with_holm(rows: list[dict[str, Any]], key: str, name: str = "p_holm") -> list[dict[str, Any]]:
     """Adds `name`: `key` adjusted over the rows that have it."""
+    from judge_r1.statistics.significance import holm
+
     adjusted = holm({position: row[key] for position, row in enumerate(rows) if row[key] is not None})
     return [{**row, name: adjusted.get(position)} for position, row in enumerate(rows)]
 

@@ -18,7 +18,6 @@ from judge_r1.benchmarks.hellobench.text_measures import (
     words,
 )
 from judge_r1.core.items import ItemResult
-from judge_r1.statistics.correlation import spearman
 
 SYSTEMS, SHARED = "Systems", "Systems on the instructions that all answered"
 AVG_C = "AVG-C"
@@ -65,6 +64,8 @@ class TextTables:
 
     def _row(self, results: Sequence[ItemResult]) -> dict[str, float | None]:
         """S and WC of each task over its valid results, their averages, and the measures of the texts."""
+        from judge_r1.statistics.correlation import spearman
+
         valid = valid_results(results)
         stems = [stem for stem in STEMS if any(result.group == stem for result in results)]
         own = {stem: [result for result in valid if result.group == stem] for stem in stems}

@@ -11,7 +11,6 @@ from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
-from judge_r1.statistics.correlation import pair_accuracy
 
 UNDECIDED = "undecided"
 """The reason of an invalid verdict: as many orders give Yes as No."""
@@ -43,6 +42,8 @@ def ordered_by_gold(gold: Any) -> bool:
 
 
 def _aggregate_scores(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    from judge_r1.statistics.correlation import pair_accuracy
+
     indices, scores = item.gold["judged"], scores_of(votes, len(item.candidates))
     predicted = [scores[index] for index in indices]
     strict = pair_accuracy([item.gold["scores"][index] for index in indices], predicted).strict

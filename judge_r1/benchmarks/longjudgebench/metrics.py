@@ -22,7 +22,6 @@ from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
-from judge_r1.statistics.correlation import PairAccuracy, kendall, pair_accuracy, pooled, spearman
 from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 
 Metrics = dict[str, float | None]
@@ -72,6 +71,8 @@ def _score_metrics(judged: Judged) -> Metrics:
     """Accuracy over the pooled pairs (ties wrong, and ties half), and correlations per query. A correlation needs three
     scored outputs and two distinct values on both sides. `ranked` is the share of queries that have one, and `_zero`
     counts the others as 0."""
+    from judge_r1.statistics.correlation import PairAccuracy, kendall, pair_accuracy, pooled, spearman
+
     scored = [(result.gold, scores_of(result.votes, len(result.gold["scores"]))) for _, result in judged]
 
     def compared(*indices: int) -> list[tuple[list[float], list[float | None]]]:

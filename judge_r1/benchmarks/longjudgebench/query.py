@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import read_jsonl
-from judge_r1.statistics.correlation import pair_accuracy
 
 LETTERS = "ABCD"
 Protocol = Literal["pointwise", "pairwise", "listwise"]
@@ -111,6 +110,8 @@ def with_available_texts(query: Query) -> Query | None:
     """The query reduced to the outputs with texts, or None if it cannot be judged.
 
     Pairs and listings must be complete; separately scored outputs need two with different gold scores."""
+    from judge_r1.statistics.correlation import pair_accuracy
+
     selected = [index for index, text in enumerate(query.texts) if text is not None]
     if len(selected) == len(query.texts):
         return query

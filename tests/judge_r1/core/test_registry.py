@@ -31,6 +31,13 @@ def test_a_new_file_in_the_package_is_found(registry: Registry[int]) -> None:
     assert registry.get("two") == 2
 
 
+def test_a_look_up_imports_the_module_of_that_name_alone(registry: Registry[int]) -> None:
+    assert registry.get("one") == 1
+    assert "toy_registry.two" not in sys.modules
+    assert "two" in registry
+    assert "three" not in registry
+
+
 def test_an_unknown_name_suggests_the_nearest(registry: Registry[int]) -> None:
     with pytest.raises(UnknownName, match="no thing is named 'tow'; did you mean 'two'"):
         registry.get("tow")

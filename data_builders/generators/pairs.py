@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
+from data_builders.build_defaults import CANDIDATES
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, register
-from data_builders.generators.base import CANDIDATES, RULES_VERSION, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
 from data_builders.perturb.balance.selection import Balance, Candidate, measure

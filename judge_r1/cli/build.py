@@ -39,7 +39,7 @@ def _sources() -> str:
     from data_builders.generators import GENERATORS
     from data_builders.sources import SOURCES
 
-    corpora = [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES]
+    corpora = [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
     generators = {name: GENERATORS.get(name) for name in GENERATORS.names()}
     return "\n".join(
         corpora + [f"* {name}: {one.summary()}" for name, one in generators.items() if not one.reads_corpus]

@@ -14,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -85,6 +86,7 @@ def start(
     folder: Path | None = None,
     env: Mapping[str, str] | None = None,
     modules: tuple[str, ...] = COMMANDS,
+    file_bytes: int | None = None,
 ) -> Command:
     """Starts a `judge-r1` command.
 
@@ -93,11 +95,13 @@ def start(
         folder: Working directory [default: that of this process].
         env: Changes to the environment of this process.
         modules: What the server of this command has imported.
+        file_bytes: The size of the files that it may write.
     """
     request = {
         "arguments": ["judge-r1", *map(str, arguments)],
         "folder": str(folder or Path.cwd()),
         "env": {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", **(env or {})},
+        "file_bytes": file_bytes,
     }
     status, written = os.pipe()
     with log.open("ab") as out, (errors or log).open("ab") as err:
@@ -163,6 +167,8 @@ def _become(request: dict[str, Any], out: int, err: int, status: int) -> None:
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["folder"])
+    if request["file_bytes"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"], request["file_bytes"]))
     sys.argv = request["arguments"]
 
 

@@ -1,5 +1,4 @@
-"""`--help` and errors of usage cost a fraction of a second: a command is imported when it is called, and a library where
-it is used."""
+"""`--help` and errors of usage cost a fraction of a second: commands and libraries are imported where they are used."""
 
 import json
 import resource

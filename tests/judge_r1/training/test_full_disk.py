@@ -3,14 +3,14 @@
 A limit on the size of files stands for the full disk: writes fail in the same places, without mounting anything.
 """
 
-import resource
 import shutil
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from command_server import TRAINING, run
 from factories import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
@@ -31,15 +31,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Path]:
     return recipe, root / "run"
 
 
-def run_limited(size: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command that may write files of `size` bytes."""
-    return subprocess.run(
-        [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-    )
+run_training = partial(run, modules=TRAINING, timeout=300)
 
 
 def error_of(done: subprocess.CompletedProcess[str]) -> str:
@@ -57,7 +49,7 @@ def test_training_stops_and_resumes_when_there_is_space(
     folder = tmp_path / "run"
     shutil.copytree(whole, folder, ignore=shutil.ignore_patterns("model", "checkpoint-4"))
     size = (whole / "checkpoints" / "checkpoint-4" / part).stat().st_size - 1
-    message = error_of(run_limited(size, "train", whole.parent / "recipe.yaml", "--out", folder))
+    message = error_of(run_training("train", whole.parent / "recipe.yaml", "--out", folder, file_bytes=size))
     assert message.startswith(f"error: {folder} could not be written (")
     assert "training can resume from step 2; " in message
     assert [checkpoint.step for checkpoint in checkpoints(folder / "checkpoints")] == [2]
@@ -73,12 +65,12 @@ def test_the_model_of_a_run_is_whole_or_absent(finished: tuple[Recipe, Path], tm
     _, whole = finished
     folder = tmp_path / "run"
     shutil.copytree(whole, folder, ignore=shutil.ignore_patterns("model"))
-    message = error_of(run_limited(1_000_000, "train", whole.parent / "recipe.yaml", "--out", folder))
+    message = error_of(run_training("train", whole.parent / "recipe.yaml", "--out", folder, file_bytes=1_000_000))
     assert message.startswith(f"error: {folder / 'model'} could not be written (")
     assert not [path.name for path in folder.iterdir() if path.name.startswith((".", "model"))]
 
 
 def test_merge_leaves_nothing(finished: tuple[Recipe, Path], tmp_path: Path) -> None:
-    message = error_of(run_limited(1_000_000, "merge", finished[1], "--out", tmp_path / "merged"))
+    message = error_of(run_training("merge", finished[1], "--out", tmp_path / "merged", file_bytes=1_000_000))
     assert message.startswith(f"error: {tmp_path / 'merged'} could not be written (")
     assert not list(tmp_path.iterdir())

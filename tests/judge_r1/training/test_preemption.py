@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command_server import TRAINING, Command
+from command_server import start as start_command
 from factories import mini_pairs
 from paths import RECIPES
 from turn_recipes import timeless, turn_recipe, weights
@@ -29,24 +31,31 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(recipe: Recipe, run: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
+def start(recipe: Recipe, run: Path, *options: str, **environment: str) -> Command:
+    """Start the command. Its output goes to `said(run)`."""
     file = run.with_suffix(".yaml")
     file.write_text(dump_recipe(recipe))
-    command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--out", str(run), *options]
-    return subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+    return start_command(
+        "train", file, "--out", run, *options, log=run.with_suffix(".log"), env=environment, modules=TRAINING
+    )
 
 
-def signal_after_a_step(train: subprocess.Popen[str], run: Path, signals: Sequence[int] = (signal.SIGTERM,)) -> str:
-    """Send the signals to the command after its first step. Returns its error output."""
-    deadline = time.monotonic() + 240
+def said(run: Path) -> str:
+    return run.with_suffix(".log").read_text()
+
+
+def signal_after_a_step(train: Command, run: Path, signals: Sequence[int] = (signal.SIGTERM,)) -> str:
+    """Send the signals to the command after its first step. Returns its output."""
+    deadline = time.monotonic() + 400
     while not ((run / "metrics.jsonl").exists() and read_rows(run / "metrics.jsonl")):
-        assert train.poll() is None, train.communicate()[1]
+        assert train.poll() is None, said(run)
         assert time.monotonic() < deadline
         time.sleep(0.02)
     for number in signals:
         train.send_signal(number)
         time.sleep(0.3)
-    return train.communicate(timeout=240)[1]
+    train.wait(400)
+    return said(run)
 
 
 def long_recipe(stage: str, data: Path) -> Recipe:
@@ -74,9 +83,9 @@ def test_sigterm_saves_a_checkpoint_and_the_run_resumes(
 ) -> None:
     recipe, run = long_recipe(stage, data), tmp_path / "run"
     train = start(recipe, run, *options)
-    said = signal_after_a_step(train, run)
-    assert train.returncode == TRY_AGAIN, said
-    assert "was asked to stop and has saved a checkpoint" in said
+    output = signal_after_a_step(train, run)
+    assert train.returncode == TRY_AGAIN, output
+    assert "was asked to stop and has saved a checkpoint" in output
     updates = recipe.grpo.updates_per_step if stage == "grpo" else 1
     [saved] = checkpoints(run / "checkpoints", updates)
     rows = read_rows(run / "metrics.jsonl")
@@ -84,13 +93,13 @@ def test_sigterm_saves_a_checkpoint_and_the_run_resumes(
     assert [row["step"] for row in rows] == list(range(1, saved.step + 1)), "a finished step is lost"
     assert not (run / ".stop").exists()
     again = start(recipe, run, *options)
-    assert again.wait(240) == 0, again.communicate()[1]
+    assert again.wait(400) == 0, said(run)
     assert read_rows(run / "metrics.jsonl")[: len(rows)] == rows, "a step before the checkpoint was repeated"
     if stage == "sft":
         import torch
 
         whole = tmp_path / "whole"
-        assert start(recipe, whole, *options).wait(240) == 0
+        assert start(recipe, whole, *options).wait(400) == 0
         assert timeless(run) == timeless(whole)
         trained = weights(run)
         assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(whole).items())

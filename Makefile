@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-vllm test-pins attacks findings lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -68,6 +68,11 @@ test: setup
 
 test-slow: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
+
+# Every night: all tests, with more examples of the properties that hypothesis checks.
+test-all: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'slow or not slow' --hypothesis-profile=deep -n auto --maxprocesses 4 \
+	  --dist worksteal
 
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup

@@ -10,8 +10,10 @@ from hypothesis import settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would ours
 
-settings.register_profile("shared machine", deadline=None)  # a busy machine is no failure
-settings.load_profile("shared machine")
+# a busy machine is no failure; `make test-all` has the profile deep
+settings.register_profile("ci", deadline=None, max_examples=40)
+settings.register_profile("deep", deadline=None, max_examples=400)
+settings.load_profile("ci")
 
 REPO = Path(__file__).resolve().parents[1]
 

@@ -52,15 +52,15 @@ def by_hash(pair: ReasoningPair, seed: int) -> bool:
 
 
 def test_a_build_by_rules_is_balanced_and_its_card_shows_the_counts(tmp_path: Path) -> None:
-    build("builtin", tmp_path / "six", limit=6)
-    build("builtin", tmp_path / "four", limit=4)
-    pairs = list(load_pairs(tmp_path / "six").pairs)
+    build("builtin", tmp_path / "three", limit=3)
+    build("builtin", tmp_path / "two", limit=2)
+    pairs = list(load_pairs(tmp_path / "three").pairs)
     assert max(map(abs, imbalance(pairs).values())) <= 1
     assert {pair.preferred for pair in pairs} == {"A", "B"}
     assert 0 < sum(by_hash(pair, 0) for pair in pairs) < len(pairs)
-    fewer = load_pairs(tmp_path / "four").pairs
+    fewer = load_pairs(tmp_path / "two").pairs
     assert pairs[: len(fewer)] == list(fewer)
-    export(tmp_path / "six", tmp_path / "out", "sft", Options())
+    export(tmp_path / "three", tmp_path / "out", "sft", Options())
     card = (tmp_path / "out" / "README.md").read_text()
     medical = [pair for pair in pairs if stratum(pair) == ("medical", "P1")]
     better = sum(pair.preferred == "A" for pair in medical)

@@ -157,13 +157,13 @@ def test_any_reference_is_shortened_consistently(parts: list[tuple[str, str, str
 
 def test_builtin_builds_are_shorter_valid_and_deterministic(tmp_path: Path) -> None:
     for folder in ("one", "two"):
-        build("builtin", tmp_path / folder, max_steps=4, variants=1, kinds=["single"], limit=6)
+        build("builtin", tmp_path / folder, max_steps=4, variants=1, kinds=["single"], limit=3)
     for name in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     report = json.loads((tmp_path / "one" / "build.json").read_text())
     assert report["max_steps"] == 4
     cases = [json.loads(line) for line in (tmp_path / "one" / "cases.jsonl").read_text().splitlines()]
-    assert len(cases) == 6
+    assert len(cases) == 3
     for case in cases:
         assert case["meta"]["steps_dropped"] > 0
         numbers = [int(marker.strip(" .")) for marker in numbering(case["reference"])]
@@ -172,7 +172,7 @@ def test_builtin_builds_are_shorter_valid_and_deterministic(tmp_path: Path) -> N
     assert validate(tmp_path / "one").good
     export(tmp_path / "one", tmp_path / "card", "sft", Options())
     card = (tmp_path / "card" / "README.md").read_text()
-    assert "References shortened to at most 4 steps: 6 of 6 cases." in card
+    assert "References shortened to at most 4 steps: 3 of 3 cases." in card
 
 
 def test_every_builtin_case_has_a_short_form_with_its_last_sentence() -> None:

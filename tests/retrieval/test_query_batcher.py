@@ -51,14 +51,14 @@ def test_a_cold_case_does_not_delay_searches_in_other_cases() -> None:
         def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
             if any("cold" in text for text in texts):
                 started.set()
-                assert release.wait(30)
+                assert release.wait(180)
             return super().encode_passages(texts)
 
     embedder = Slow()
     retriever = Retriever({"cold": "cold kara .", "warm": "olga paid ."}, method=embedder)
     with ThreadPoolExecutor(2) as pool:
         cold = [pool.submit(retriever.search, [("cold", "kara")], 1) for _ in range(2)]
-        assert started.wait(30)
+        assert started.wait(180)
         began = time.monotonic()
         for _ in range(20):
             assert retriever.search([("warm", "paid")], 1)[0][0].passage.text == "olga paid ."
@@ -77,14 +77,14 @@ def test_a_failed_build_of_another_thread_is_tried_again() -> None:
         def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
             if not started.is_set():
                 started.set()
-                assert release.wait(30)
+                assert release.wait(180)
                 raise RuntimeError("the device is gone")
             return super().encode_passages(texts)
 
     retriever = Retriever({"a": "kara paid ."}, method=FailsOnce())
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(retriever.search, [("a", "kara")], 1)
-        assert started.wait(30)
+        assert started.wait(180)
         second = pool.submit(retriever.search, [("a", "kara")], 1)
         time.sleep(0.05)
         release.set()

@@ -50,7 +50,7 @@ def chromium() -> Iterator[Any]:
             opened.close()
 
 
-def until(page: Any, condition: str, seconds: float = 10) -> None:
+def until(page: Any, condition: str, seconds: float = 90) -> None:
     """Polls a condition from Python, because the page's content policy forbids evaluating a wait inside it."""
     end = time.monotonic() + seconds
     while not page.evaluate(condition):

@@ -98,7 +98,7 @@ class TwoNodes:
         for pid in family(node.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        node.wait(timeout=20)
+        node.wait(timeout=180)
 
     def stop(self) -> None:
         for node in reversed(self.nodes):

@@ -28,7 +28,7 @@ def test_calls_run_one_at_a_time_and_cancelled_ones_never_start() -> None:
 
     def rule(request: JudgeRequest, task: Any) -> float:
         started.append(request.item.item_id)
-        assert go.wait(20)
+        assert go.wait(180)
         return 1.0
 
     judge = ThreadJudge(Baseline("blocked", rule, 0))

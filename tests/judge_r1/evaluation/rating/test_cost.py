@@ -50,7 +50,8 @@ def test_tokens_of_an_evaluation(tmp_path: Path) -> None:
 
 
 def test_a_column_of_tokens(tmp_path: Path) -> None:
-    rows = [{**row, "tokens": 10 if row["judge"] == simulated_rows()[0]["judge"] else ""} for row in simulated_rows()]
+    simulated = simulated_rows()
+    rows = [{**row, "tokens": 10 if row["judge"] == simulated[0]["judge"] else ""} for row in simulated]
     rating, _ = rate(read_votes([write_votes(tmp_path / "v.jsonl", rows)]), RatingOptions(repeats=1))
     assert list(rating.tokens.values()) == [10.0]
     assert rating.front == (rows[0]["judge"],)

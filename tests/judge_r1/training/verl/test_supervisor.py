@@ -20,7 +20,7 @@ from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.supervisor import EarlyStop, VerlFailed, run_supervised
 
-SLEEPS = "import time; print('started', flush=True); time.sleep(60)"
+SLEEPS = "import time; print('started', flush=True); time.sleep(600)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPS
 VERL = """
 import subprocess, sys, time
@@ -92,12 +92,12 @@ def test_a_signal_to_train_stops_verl_and_releases_the_run_folder(
     train = start_train(recipe, tmp_path, {"PYTHONPATH": path, "JUDGE_R1_GRACE_SECONDS": "0"})
     log = tmp_path / "run" / "logs" / "verl.log"
     try:
-        wait_until(lambda: train.poll() is not None or (log.exists() and "started" in log.read_text()), 60)
+        wait_until(lambda: train.poll() is not None or (log.exists() and "started" in log.read_text()), 300)
         assert train.poll() is None, train.communicate()[0]
         worker = int(log.read_text().split("worker")[1].split()[0])
         assert alive(worker)
         train.send_signal(signum)
-        assert train.wait(30) == status
+        assert train.wait(180) == status
         assert not alive(worker)
         with lock_folder(tmp_path / "run"):
             pass
@@ -115,11 +115,11 @@ def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) ->
         wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
         assert train.poll() is None, train.communicate()[0]
         train.send_signal(signal.SIGTERM)
-        assert train.wait(60) == 143
+        assert train.wait(180) == 143
         with lock_folder(run):
             pass
         variable = f"VERL_FILE_LOGGER_PATH={run}".encode()
-        wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, variable)], 30)
+        wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, variable)], 180)
     finally:
         train.kill()
 

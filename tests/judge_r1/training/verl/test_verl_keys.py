@@ -168,12 +168,13 @@ def test_keys_that_verl_takes_beyond_its_files(tmp_path: Path, key: str, value: 
     assert problem(load(tmp_path, {key: value})) == ""
 
 
-def test_dry_run_names_file_field_and_suggestion_and_a_run_writes_nothing(tmp_path: Path) -> None:
+def test_dry_run_names_file_field_and_suggestion_and_a_run_writes_nothing(tmp_path: Path, data_folder: Path) -> None:
     """In a process without verl's plug-ins, as users start it."""
     load(tmp_path, {"actor_rollout_ref.rollout.gpu_memory_utilisation": 0.6})
     file, out = str(tmp_path / "recipe.yaml"), tmp_path / "run"
     for more in (["--dry-run"], []):
-        result = CliRunner().invoke(app, ["train", file, "start=null", "model=bundled:tiny", "--out", str(out), *more])
+        changes = ["start=null", "model=bundled:tiny", f"data.train={data_folder}", "data.dev=null", "eval_every=null"]
+        result = CliRunner().invoke(app, ["train", file, *changes, "--out", str(out), *more])
         assert result.exit_code == 2
         assert f"{file}: recipe tuned: grpo.verl: actor_rollout_ref.rollout.gpu_memory_utilisation" in result.output
         assert "did you mean actor_rollout_ref.rollout.gpu_memory_utilization?" in result.output

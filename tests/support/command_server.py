@@ -26,14 +26,12 @@ from pathlib import Path
 from typing import Any
 
 COMMANDS = (
-    "judge_r1.cli",
+    "warm_commands",
     "typer.rich_utils",
-    "judge_r1.evaluation.pipeline",
-    "data_builders.build",
     "scipy.stats",
     "sklearn.linear_model",
 )
-TRAINING = ("judge_r1.cli", "judge_r1.training.trl.grpo", "judge_r1.training.trl.kl_clamp", "judge_r1.training.dpo")
+TRAINING = ("warm_commands", "judge_r1.training.trl.grpo", "judge_r1.training.trl.kl_clamp", "judge_r1.training.dpo")
 """Modules that a server imports before its first command."""
 
 

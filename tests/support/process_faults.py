@@ -55,6 +55,8 @@ class Finished:
 
 def command(*arguments: str | Path) -> Callable[[], None]:
     """A `judge-r1` command as a function for `forked`. Imports the CLI here, so that each fork starts at once."""
+    import warm_commands  # noqa: F401
+
     from judge_r1.cli import main
 
     def run() -> None:

@@ -1,10 +1,9 @@
 """A local model as teacher: whatever the model, its answers can be parsed."""
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import command_server
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,8 +221,7 @@ def test_the_form_is_no_part_of_the_cache_key() -> None:
     ],
 )
 def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:
-    command = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--out", str(tmp_path / "out"), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = command_server.run("build", "mini", "--out", tmp_path / "out", *more)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
     assert not (tmp_path / "out" / "answers.sqlite").exists()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_server import TRAINING, Command, start
 
 from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.core.file_lock import lock_folder
@@ -71,12 +71,12 @@ def test_a_process_that_ignores_sigterm_is_killed_at_the_deadline(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def start_train(recipe: Recipe, folder: Path, env: dict[str, str]) -> subprocess.Popen[str]:
-    """Run `judge-r1 train` of `recipe` on verl in a separate process."""
+def start_train(recipe: Recipe, folder: Path, env: dict[str, str]) -> Command:
+    """Run `judge-r1 train` of `recipe` on verl in a separate process. Its output goes to FOLDER/train.log."""
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     (folder / "recipe.yaml").write_text(dump_recipe(recipe.model_copy(update={"grpo": grpo})))
-    command = [sys.executable, "-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder / "run")]
-    return subprocess.Popen(command, env=os.environ | env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = ["train", folder / "recipe.yaml", "--out", folder / "run"]
+    return start(*command, log=folder / "train.log", env=env, modules=TRAINING)
 
 
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
@@ -93,7 +93,7 @@ def test_a_signal_to_train_stops_verl_and_releases_the_run_folder(
     log = tmp_path / "run" / "logs" / "verl.log"
     try:
         wait_until(lambda: train.poll() is not None or (log.exists() and "started" in log.read_text()), 300)
-        assert train.poll() is None, train.communicate()[0]
+        assert train.poll() is None, (tmp_path / "train.log").read_text()
         worker = int(log.read_text().split("worker")[1].split()[0])
         assert alive(worker)
         train.send_signal(signum)
@@ -113,7 +113,7 @@ def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) ->
     run = tmp_path / "run"
     try:
         wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
-        assert train.poll() is None, train.communicate()[0]
+        assert train.poll() is None, (tmp_path / "train.log").read_text()
         train.send_signal(signal.SIGTERM)
         assert train.wait(180) == 143
         with lock_folder(run):
@@ -169,10 +169,10 @@ def test_sigterm_to_the_real_verl_saves_a_checkpoint(recipe: Recipe, tmp_path: P
     train = start_train(long, tmp_path, {})
     try:
         wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
-        assert train.poll() is None, train.communicate()[0]
+        assert train.poll() is None, (tmp_path / "train.log").read_text()
         asked = time.monotonic()
         train.send_signal(signal.SIGTERM)
-        assert train.wait(300) == TRY_AGAIN, train.communicate()[0]
+        assert train.wait(300) == TRY_AGAIN, (tmp_path / "train.log").read_text()
         print("seconds from the signal to the end:", round(time.monotonic() - asked, 1))
         rows = read_rows(run / "metrics.jsonl")
         newest = newest_whole(run / "checkpoints")
@@ -180,7 +180,7 @@ def test_sigterm_to_the_real_verl_saves_a_checkpoint(recipe: Recipe, tmp_path: P
         assert newest.has_manifest
         assert [row["step"] for row in rows] == list(range(1, newest.step + 1)), "a finished step is lost"
         again = start_train(long, tmp_path, {})
-        assert again.wait(600) == 0, again.communicate()[0]
+        assert again.wait(600) == 0, (tmp_path / "train.log").read_text()
         assert [row["step"] for row in read_rows(run / "metrics.jsonl")] == list(range(1, 9))
         assert read_rows(run / "metrics.jsonl")[: len(rows)] == rows
     finally:

@@ -135,7 +135,7 @@ def test_hub_names_are_recognised(tmp_path: Path) -> None:
         ({"rolle": "x"}, r"domain\.yaml: unknown key rolle; did you mean 'role'\?"),
         (
             {"columns": {**YAML["columns"], "referense": "why"}},
-            r"unknown key columns\.referense; did you mean 'reference'",
+            r"unknown key columns\.referense; did you mean 'columns.reference'",
         ),
         (
             {"columns": {"context": "file", "decision": "outcome"}},

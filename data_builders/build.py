@@ -9,7 +9,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from data_builders.build_defaults import CITATIONS
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order

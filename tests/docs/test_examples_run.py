@@ -152,9 +152,9 @@ SUBSTITUTES = {
     "medrbench=PATH/medical_medrbench": Instead(
         "hours", line=ENGLISH.format("--transfer medrbench=PATH/medical_medrbench"), slow=True
     ),
-    "pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
+    "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
-    'pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
+    'OMP_NUM_THREADS=1 pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
         "the tests themselves", "--collect-only -q", slow=True
     ),
     "judge-r1 demo --source mini --out runs/mini": Instead(
@@ -180,7 +180,6 @@ NOT_RUN = {
     ". .venv/bin/activate": "activates what `make setup` makes",
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
-    "python scripts/judgememo_thesis.py --released JudgeMemo": "tests/scripts/test_judgememo_thesis.py runs it",
 }
 BEFORE = {
     "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],

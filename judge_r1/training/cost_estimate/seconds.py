@@ -1,4 +1,4 @@
-"""Estimates the seconds of one step by stage from a GPU's peak speeds. The formulas are in docs/experiments/estimates.md.
+"""Estimates the seconds of one step by stage from a GPU's peak speeds (docs/experiments/estimates.md).
 
 A stage takes as long as the slowest of its resources: computation, memory bandwidth, the network between the GPUs, or
 PCIe. Not estimated: scheduling gaps, checkpoints, waiting for the longest episode.

@@ -165,6 +165,10 @@ SUBSTITUTES = {
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
         "starts a process of its own", "--port 0", slow=True
     ),
+    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --verify anthropic:MODEL "
+    "--prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
+        "a model writes each flaw", "--limit 3 --variants 2 --yes --overwrite"
+    ),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --prices prices.yaml "
     "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),
     "judge-r1 train recipes/medical/sft.yaml --dry-run": Instead("converts the weights of 135M", "model=bundled:tiny"),

@@ -1,6 +1,6 @@
 """Draws the folders of a source tree and the imports between them as an SVG, and counts cycles.
 
-    python scripts/draw_architecture.py --out docs/img/architecture_after.svg
+    python scripts/draw_architecture.py --out docs/img/architecture.svg
     python scripts/draw_architecture.py --trace ReasoningPair,PairSet
 
 Reads imports with `ast` and runs none of the code. A box is a folder of `retrieval`, `judge_r1` or `data_builders`,

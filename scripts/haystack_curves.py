@@ -1,5 +1,5 @@
-"""Prints, as Markdown, the results on dev during GRPO of runs of docs/haystack.md, and which claims their sampled
-episodes in traces.jsonl search. A run is a folder of `scripts.run_haystack` with the shipped base.
+"""Prints, as Markdown, the results on dev during GRPO of runs of docs/experiments/haystack_table4.md, and which claims
+their sampled episodes in traces.jsonl search. A run is a folder of `scripts.run_haystack` with the shipped base.
 
     python -m scripts.haystack_curves runs/haystack/*/warm-fc-search
 """

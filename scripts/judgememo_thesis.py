@@ -1,4 +1,4 @@
-"""Recomputes what the JudgeMemo thesis prints (docs/judgememo_thesis.md).
+"""Recomputes what the JudgeMemo thesis prints (docs/experiments/judgememo_thesis.md).
 
     python scripts/judgememo_thesis.py                           # the printed tables against each other
     python scripts/judgememo_thesis.py --released JudgeMemo      # a checkout of github.com/hkleiner/JudgeMemo

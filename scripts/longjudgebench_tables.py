@@ -1,5 +1,5 @@
-"""LongJudgeBench tables: coverage and trivial baselines (docs/longjudgebench.md), our traces in the release's format,
-and accuracy by length.
+"""LongJudgeBench tables: coverage and trivial baselines (docs/experiments/longjudgebench_baselines.md), our traces in
+the release's format, and accuracy by length.
 
     python scripts/longjudgebench_tables.py baselines --path LongJudgeBench
     python scripts/longjudgebench_tables.py lines --path LongJudgeBench --subset ma \\

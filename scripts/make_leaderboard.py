@@ -3,9 +3,9 @@
     judge-r1 demo --source mini --out runs/mini
     OMP_NUM_THREADS=1 python scripts/make_leaderboard.py --data DATA --demo runs/mini --items 30
 
-This is the table of docs/results.md. All judges evaluate the same `--items` items of each benchmark, selected by
-the hash of their ids. A judge is skipped if none of its prompts fit. DATA contains the folders of the benchmarks.
-Finished evaluations are not repeated.
+This is the table of docs/experiments/leaderboard.md. All judges evaluate the same `--items` items of each benchmark,
+selected by the hash of their ids. A judge is skipped if none of its prompts fit. DATA contains the folders of the
+benchmarks. Finished evaluations are not repeated.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Reproduces the `mini` numbers of docs/results.md on top of a finished demo.
+"""Reproduces the `mini` numbers of docs/experiments/mini_judges.md on top of a finished demo.
 
 Trains warm-up and GRPO with two more seeds, and the grid of context and search after SFT on careful rationales. Takes
 about half an hour on two idle cores. A stopped run resumes.

@@ -1,4 +1,4 @@
-"""Trains and evaluates the small English judge of docs/results.md: SmolLM2-135M with LoRA and E5 retrieval.
+"""Trains and evaluates the judge of docs/experiments/english_judge.md: SmolLM2-135M with LoRA and E5 retrieval.
 
 The cases are generated (`builtin`), with references of at most three steps. Of each case
 all pairs stay that violate P2 or P4 alone, which only the case shows, and one for each other principle. Settings are

@@ -3,8 +3,8 @@
     judge-r1 demo --source mini --out runs/mini
     OMP_NUM_THREADS=1 python -m scripts.bench.engines --demo runs/mini --out runs/engines --seed 0
 
-Needs a finished demo. These are the numbers of docs/engines.md. Finished runs are not repeated. `--engine` selects one
-engine, `--seed` may be repeated, and `--steps` shortens the training for timings.
+Needs a finished demo. These are the numbers of docs/experiments/engines.md. Finished runs are not repeated. `--engine`
+selects one engine, `--seed` may be repeated, and `--steps` shortens the training for timings.
 """
 
 import argparse

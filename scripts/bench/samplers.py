@@ -3,7 +3,7 @@
     judge-r1 demo --source mini --out runs/mini
     OMP_NUM_THREADS=1 python -m scripts.bench.samplers --demo runs/mini --model runs/mini/warmup/model
 
-These are numbers of docs/engines.md. Each mean has its standard error over episodes.
+These are numbers of docs/experiments/engines.md. Each mean has its standard error over episodes.
 """
 
 import argparse

@@ -152,9 +152,9 @@ SUBSTITUTES = {
     "medrbench=PATH/medical_medrbench": Instead(
         "hours", line=ENGLISH.format("--transfer medrbench=PATH/medical_medrbench"), slow=True
     ),
-    "pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
+    "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
-    'pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
+    'OMP_NUM_THREADS=1 pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
         "the tests themselves", "--collect-only -q", slow=True
     ),
     "judge-r1 demo --source mini --out runs/mini": Instead(
@@ -164,9 +164,6 @@ SUBSTITUTES = {
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
         "starts a process of its own", "--port 0", slow=True
-    ),
-    "pytest -s -m slow tests/judge_r1/statistics/test_interval_coverage.py": Instead(
-        "the tests themselves", "--collect-only -q", slow=True
     ),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --verify anthropic:MODEL "
     "--prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
@@ -180,7 +177,6 @@ NOT_RUN = {
     ". .venv/bin/activate": "activates what `make setup` makes",
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
-    "python scripts/judgememo_thesis.py --released JudgeMemo": "tests/scripts/test_judgememo_thesis.py runs it",
 }
 BEFORE = {
     "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],

@@ -1,4 +1,4 @@
-"""The simulation behind docs/statistics.md, at a small size."""
+"""The simulation behind docs/experiments/intervals.md, at a small size."""
 
 import pytest
 

@@ -67,7 +67,7 @@ def make_docs_workspace(root: Path) -> Path:
 
 
 def write_people(root: Path) -> None:
-    """What people and judges said, at random: annotations.jsonl, answers.csv and votes.csv."""
+    """What people and judges said, at random: annotations.jsonl, answers.csv, votes.csv and answers.jsonl."""
     random, rated = Random(0), []
     for category, weights in WEIGHTS.items():
         for number in range(20):
@@ -80,6 +80,9 @@ def write_people(root: Path) -> None:
     judges = {"qwen3-8b": 0.5, "large": 0.8, "small": 0.3}
     votes = [f"{judge},i{n},{random.random() < skill:d}" for judge, skill in judges.items() for n in range(40)]
     (root / "votes.csv").write_text("\n".join(["judge,item,score", *votes]) + "\n")
+    sure = [random.uniform(0.5, 1) for _ in range(80)]
+    rows = [{"confidence": p, "correct": random.random() < p, "cluster": f"case {n}"} for n, p in enumerate(sure)]
+    write_rows(root / "answers.jsonl", rows)
 
 
 def write_medrbench(folder: Path, reports: int = 12) -> None:

@@ -1,8 +1,8 @@
 """Memory of activations with activation checkpointing.
 
 Each layer keeps its input, and one layer at a time keeps what its backward pass needs. The bytes are those that
-transformers' Qwen3 saves for autograd (a test counts them), and were compared with an H100 (docs/gpu.md). A layer of
-Qwen2, Llama or Mistral, which has no norms of queries and keys, saves less.
+transformers' Qwen3 saves for autograd (a test counts them), and were compared with an H100
+(docs/experiments/h100.md). A layer of Qwen2, Llama or Mistral, which has no norms of queries and keys, saves less.
 """
 
 from judge_r1.training.cost_estimate.shape import Shape

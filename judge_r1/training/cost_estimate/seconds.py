@@ -1,4 +1,4 @@
-"""Estimates the seconds of one step by stage from a GPU's peak speeds. The formulas are in docs/cluster.md.
+"""Estimates the seconds of one step by stage from a GPU's peak speeds (docs/experiments/estimates.md).
 
 A stage takes as long as the slowest of its resources: computation, memory bandwidth, the network between the GPUs, or
 PCIe. Not estimated: scheduling gaps, checkpoints, waiting for the longest episode.
@@ -18,11 +18,11 @@ COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75
 QUERY_TOKENS = 16
 """Assumed tokens of a query with its prefix."""
 QUERY_SECONDS = 0.0125
-"""Measured seconds to embed one query alone with `bundled:e5-small` on a core, an upper value (docs/performance.md)."""
+"""Measured upper seconds to embed one query alone with `bundled:e5-small` on a core (docs/experiments/speed.md)."""
 MEASURED_PARAMETERS = 33_400_000
 """Parameters of the embedder of `QUERY_SECONDS`. The time of another one is scaled by its own."""
 LOOKUP_SECONDS = 1e-4
-"""Measured upper value for the search of one query in its case (docs/performance.md)."""
+"""Measured upper value for the search of one query in its case (docs/experiments/speed.md)."""
 
 
 class Stage(NamedTuple):

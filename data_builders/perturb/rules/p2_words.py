@@ -55,7 +55,7 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
             continue
         if owner:
             forms = f"{owner[1]} {{}}"
-        elif following and content_words(following[1]):
+        elif following and content_words(following[1]) and not following[1].endswith("ly"):  # "left entirely to them"
             forms = f"{{}} {_thing(following)}"
         else:
             continue

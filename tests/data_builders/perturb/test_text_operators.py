@@ -35,10 +35,10 @@ def test_each_principle_has_operators() -> None:
     assert {number: {rule.name for rule in found} for number, found in operators("text").items()} == {
         1: {"reversed_conclusion", "denied_conclusion", "reversed_link"},
         2: {"other_number", "other_count", "other_date", "other_attribute", "other_name"},
-        3: {"prejudice"},
+        3: set(),
         4: {"invented_detail"},
         5: {"vague"},
-        6: {"harmful_advice", "dropped_safeguard"},
+        6: {"dropped_safeguard"},
     }
 
 
@@ -182,13 +182,6 @@ def test_a_detail_is_invented_only_if_the_whole_case_has_no_trace_of_its_matter(
     assert not [text for text in texts("invented_detail", in_decision, 40) if "HIV" in text]
 
 
-def test_a_prejudice_needs_a_group_that_the_statement_names() -> None:
-    named = case_of("legal", "Nothing.", "1. The applicant, a Roma man, was searched by two officers at the station.")
-    assert texts("prejudice", named)
-    plain = named.model_copy(update={"reference": named.reference.replace(", a Roma man,", "")})
-    assert not tries("prejudice", plain)
-
-
 @pytest.mark.parametrize(
     ("domain", "reference", "texts_found"),
     [
@@ -230,11 +223,6 @@ def test_what_asks_for_no_action_does_not_become_vague(reference: str) -> None:
 def test_a_safeguard_is_dropped(domain: str, reference: str, flawed: str) -> None:
     [found] = afters("dropped_safeguard", case_of(domain, "Nothing.", reference))
     assert flawed in found
-
-
-def test_harmful_advice_follows_a_recommendation() -> None:
-    assert texts("harmful_advice", medical("1. Surgical resection was recommended by the whole team at once."))
-    assert not tries("harmful_advice", medical("1. The scan of the second day was clear on both sides."))
 
 
 def test_a_custom_domain_gets_p2_flaws() -> None:

@@ -1,7 +1,6 @@
 """Finds the parts of a sentence: its reason, and what it asks for.
 
-The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the
-text.
+The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the text.
 """
 
 import re

@@ -22,8 +22,9 @@ class JudgmentFailed(Exception):
 
 @dataclass
 class _Group(Generic[M]):
-    """The members that wait for their scores, in the order of arrival."""
+    """The members that wait for their scores, in the order of arrival. It is full with `size` of them."""
 
+    size: int
     members: dict["asyncio.Future[tuple[float, GroupScores]]", M] = field(default_factory=dict)
     full: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
@@ -55,14 +56,14 @@ class Collector(Generic[K, M]):
             raise CollectorFull(f"{self.held} rollouts wait for their groups: try again later")
         group = self._open.get(key)
         if group is None:
-            group = self._open[key] = _Group()
-            group.task = asyncio.ensure_future(self._run(key, group, size, deadline_s))
+            group = self._open[key] = _Group(size)
+            group.task = asyncio.ensure_future(self._run(key, group, deadline_s))
             self._tasks.add(group.task)
             group.task.add_done_callback(self._tasks.discard)
         answer: asyncio.Future[tuple[float, GroupScores]] = asyncio.get_running_loop().create_future()
         group.members[answer] = member
         self.held += 1
-        if len(group.members) >= size:
+        if len(group.members) >= group.size:
             group.full.set()
             del self._open[key]
         try:
@@ -80,7 +81,7 @@ class Collector(Generic[K, M]):
             _fail(group.members, error)
         self._open.clear()
 
-    async def _run(self, key: K, group: _Group[M], size: int, deadline_s: float) -> None:
+    async def _run(self, key: K, group: _Group[M], deadline_s: float) -> None:
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(group.full.wait(), deadline_s)
         self._forget(key, group)

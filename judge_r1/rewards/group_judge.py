@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from threading import Lock
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
@@ -85,8 +87,22 @@ async def _opened(judge: str, concurrency: int) -> PairJudge:
     return open_pair_judge(judge, concurrency)
 
 
+def shared_judge(judge: str, *, schedule: Schedule) -> GroupJudge:
+    """The judge of this process. It is loaded once, also if a trainer's threads ask for it at the same time."""
+    with _loading:
+        return _shared(judge, schedule)
+
+
 def named_judge(*, schedule: Schedule) -> GroupJudge:
-    """The judge that the environment names. Raises: JudgeError if it names none."""
+    """The shared judge that the environment names. Raises: JudgeError if it names none."""
     if not (judge := os.environ.get(VARIABLE)):
         raise JudgeError(f"set the environment variable {VARIABLE} to a SPEC or the URL of judge-r1 serve")
+    return shared_judge(judge, schedule=schedule)
+
+
+_loading = Lock()
+
+
+@cache
+def _shared(judge: str, schedule: Schedule) -> GroupJudge:
     return GroupJudge(judge, schedule=schedule)

@@ -82,9 +82,7 @@ class ServedPairJudge:
         pair |= {"context": question.context} if question.context else {}
         async with self._slots:
             try:
-                found = await next(self._turns).judge(
-                    **pair, **({"context": question.context} if question.context else {})
-                )
+                found = await next(self._turns).judge(**pair)
             except ONE_REQUEST as error:
                 return None, str(error)
         return win_probability(found.winner, found.confidence), found.ended if found.winner is None else None

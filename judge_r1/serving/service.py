@@ -37,9 +37,8 @@ class Service:
     """A judge and what its server needs.
 
     Without `keys`, requests need no API key. Without `trace_log`, no request is recorded. The page shows `note`.
-    `local_cases` holds the
-    cases that this server searches; `case_store` holds the uploaded ones. They are the same store unless several
-    servers share the uploads.
+    `local_cases` holds the cases that this server searches; `case_store` holds the uploaded ones. They are the same
+    store unless several servers share the uploads.
     """
 
     judge: Judge

@@ -142,6 +142,7 @@ def test_fault(name: str, tmp_path: Path) -> None:
     assert rows_of_docs()[name][2] in message
     if not pairs:
         assert re.search(r"One of its answers, to the request for P1:(\n  \| .*)+\nWhat to do: ", message)
+        assert message.endswith(". To build anyway, add --no-early-stop")
 
 
 def test_docs_have_no_other_row() -> None:
@@ -152,3 +153,4 @@ def test_without_early_stop_the_build_asks_for_all_cases(tmp_path: Path) -> None
     calls, pairs, message = build(FAULTS["an empty answer"], tmp_path / "out", early_stop=False)
     assert (calls, pairs) == (21 * CASES, 0)
     assert f"gave {calls} answers for {CASES} cases" in message
+    assert "--no-early-stop" not in message

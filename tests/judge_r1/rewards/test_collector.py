@@ -51,6 +51,16 @@ def test_a_full_group_is_judged_and_a_later_member_is_in_another_group() -> None
     asyncio.run(asyncio.wait_for(run(), 10))
 
 
+def test_the_first_member_sets_the_size() -> None:
+    async def run() -> None:
+        groups = Collector(judge := Judged())
+        sizes = ((0.1, 3), (0.2, 2), (0.3, 4))
+        found = await asyncio.gather(*(joined(groups, "a", n, size=size, deadline_s=60) for n, size in sizes))
+        assert (found, judge.groups) == ([0.1, 0.2, 0.3], [("a", [0.1, 0.2, 0.3])])
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
 def test_the_deadline_closes_a_group() -> None:
     async def run() -> None:
         groups = Collector(judge := Judged())

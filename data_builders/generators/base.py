@@ -27,12 +27,12 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain`
-    asks for so many generated cases instead of the corpus of a source. `candidates` is how many flaws of a principle
-    rules draw to choose from. `options` are the `key=value` options of one generator. With `early_stop`, a build by a
-    teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is a
-    verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
-    pairs.
+    stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain` is
+    the number of generated cases of each domain, which replace the corpus of a source. `candidates` is how many flaws
+    of a principle rules draw to choose from. `options` are the `key=value` options of one generator. With `early_stop`,
+    a build by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where
+    there is a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a
+    teacher of pairs.
     """
 
     source: str

@@ -138,7 +138,7 @@ def build(
             min=1, metavar="N", help="Build N cases first, show their pairs and what all cases take, and ask."
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Go on after --preview without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Build all cases after --preview without asking.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a build with other options in OUT.")] = False,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.

@@ -50,7 +50,7 @@ class Cohorts:
 
     @property
     def waiting(self) -> int:
-        return self._groups.held
+        return self._groups.waiting
 
     async def join(self, cohort: Cohort, candidate: str) -> tuple[float, GroupScores]:
         """The score of a candidate, and those of its group.

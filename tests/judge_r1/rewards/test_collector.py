@@ -46,7 +46,7 @@ def test_a_full_group_is_judged_and_a_later_member_is_in_another_group() -> None
         assert list(found) == [number for _, number in arrivals]
         assert sorted(judge.groups) == [("a", [0.1, 0.2]), ("a", [0.3, 0.4]), ("b", [0.1, 0.2]), ("b", [0.3, 0.4])]
         await asyncio.sleep(0.01)
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -68,7 +68,7 @@ def test_the_deadline_closes_a_group() -> None:
         assert (found, judge.groups) == ([0.1, 0.2], [("a", [0.1, 0.2])])
         with pytest.raises(JudgmentFailed, match=ALONE):
             await joined(groups, "a", 0.3, size=3)
-        assert groups.held == 0
+        assert groups.waiting == 0
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -88,7 +88,7 @@ def test_a_member_that_vanishes_blocks_nobody() -> None:
         gone.cancel()
         judge.wait.set()
         assert (await other, judge.groups[-1]) == (0.2, ("b", [0.1, 0.2]))
-        assert groups.held == 0
+        assert groups.waiting == 0
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -104,7 +104,7 @@ def test_judging_stops_when_every_member_has_vanished() -> None:
             task.cancel()
         await asyncio.sleep(0.01)
         assert (judge.cancelled, judge.groups) == (1, [("a", [0.1, 0.2])])
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -132,6 +132,6 @@ def test_members_are_bounded_and_a_shutdown_answers_those_that_wait() -> None:
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert [str(error) for error in found] == ["the server is shutting down"] * 2
         await asyncio.sleep(0.01)
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 
     asyncio.run(asyncio.wait_for(run(), 10))

@@ -42,6 +42,7 @@ class Collector(Generic[K, M]):
         self._judge, self._max_members = judge, max_members
         self._open: dict[K, _Group[M]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed: Exception | None = None
         self.waiting = 0
 
     async def join(self, key: K, member: M, *, size: int, deadline_s: float) -> tuple[float, GroupScores]:
@@ -50,8 +51,10 @@ class Collector(Generic[K, M]):
         Raises:
             CollectorFull: Too many members wait for their scores.
             JudgmentFailed: The member has no score.
-            Exception: What `judge` raises.
+            Exception: What `judge` raises, or what `close` was given.
         """
+        if self._closed is not None:
+            raise self._closed
         if self.waiting >= self._max_members:
             raise CollectorFull(f"{self.waiting} rollouts wait for their groups: try again later")
         group = self._open.get(key)
@@ -75,8 +78,9 @@ class Collector(Generic[K, M]):
                 self._forget(key, group)
                 group.task.cancel()
 
-    def fail_waiting(self, error: Exception) -> None:
-        """Ends the groups that are not full: their members raise `error`."""
+    def close(self, error: Exception) -> None:
+        """Ends the groups that are not full and admits no more members: both raise `error`. Full groups are judged."""
+        self._closed = error
         for group in list(self._open.values()):
             _fail(group.members, error)
         self._open.clear()

@@ -68,9 +68,9 @@ class Cohorts:
         cohort = replace(cohort, deadline_s=deadline_s)
         return await self._groups.join(cohort, candidate, size=cohort.size, deadline_s=deadline_s)
 
-    def fail_waiting(self) -> None:
+    def close(self) -> None:
         """Ends the groups that wait for members: nobody can join them after the start of a shutdown."""
-        self._groups.fail_waiting(ShuttingDown("the server is shutting down: send the group again"))
+        self._groups.close(ShuttingDown("the server is shutting down: send the group again"))
 
     async def _judge(self, cohort: Cohort, candidates: Sequence[str]) -> GroupScores:
         texts = [text if text.strip() else EMPTY for text in [*candidates, cohort.reference or ""]]

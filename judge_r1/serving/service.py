@@ -59,7 +59,7 @@ class Service:
         self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)
         self.metrics = Metrics(self.queue, self.local_cases, lambda: self.cohorts.waiting)
         self.case_store = LocalCaseStore(self.local_cases)
-        self.shutdown.on_start = self.cohorts.fail_waiting
+        self.shutdown.on_start = self.cohorts.close
 
     async def judge_one(
         self,

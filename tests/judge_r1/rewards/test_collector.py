@@ -128,9 +128,11 @@ def test_members_are_bounded_and_a_shutdown_answers_those_that_wait() -> None:
         await asyncio.sleep(0)
         with pytest.raises(CollectorFull, match="2 rollouts wait"):
             await joined(groups, "c", 0.1)
-        groups.fail_waiting(JudgmentFailed("the server is shutting down"))
+        groups.close(JudgmentFailed("the server is shutting down"))
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert [str(error) for error in found] == ["the server is shutting down"] * 2
+        with pytest.raises(JudgmentFailed, match="the server is shutting down"):  # nobody could join it
+            await joined(groups, "d", 0.1, deadline_s=60)
         await asyncio.sleep(0.01)
         assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 

@@ -18,7 +18,7 @@ VARIABLE = "JUDGE_R1_REWARD_JUDGE"
 
 @dataclass(frozen=True)
 class Group:
-    """Answers to one question, and the reference that the schedule `anchor` compares them with."""
+    """Answers to one question, and the reference that the schedule `anchor` compares them with. A blank one is none."""
 
     question: Question
     answers: Sequence[str]
@@ -71,15 +71,15 @@ class GroupJudge:
         return await gather_all([self._one(group) for group in groups])
 
     async def _one(self, group: Group) -> GroupScores:
-        answers = [answer if answer.strip() else EMPTY for answer in [*group.answers, group.reference or ""]]
+        reference = group.reference or ""
+        answers = [answer if answer.strip() else EMPTY for answer in [*group.answers, reference]]
 
         async def compare(first: int, second: int) -> Comparison:
             won, failure = await self._judge.compare(group.question, answers[first], answers[second])
             return Comparison(first, second, won, failure)
 
-        reference = group.reference is not None
         return await judge_group(
-            len(group.answers), compare, schedule=self.schedule, orders=self._orders, reference=reference
+            len(group.answers), compare, schedule=self.schedule, orders=self._orders, reference=bool(reference.strip())
         )
 
 

@@ -39,7 +39,7 @@ async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
     first = samples[0]
     question = Question(text_of(first.prompt), str(first.metadata.get("context") or ""))
     reference = first.label if judge.schedule == "anchor" else None
-    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference or None)])
+    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference)])
     valid = [score for score in found.scores if score is not None]
     mean = fmean(valid) if valid else 0.0
     for sample, failure in zip(samples, found.failures, strict=True):

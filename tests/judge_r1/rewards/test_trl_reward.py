@@ -48,6 +48,8 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
     assert found[2] == pytest.approx(0.5)
     assert found[1] < 0.5  # type: ignore[operator]
     assert logged["judge/comparisons"] == 6
+    _, logged = call(reward, ["p"] * 3, ["a", "b", "c"], case=[""] * 3, gold=[" "] * 3)
+    assert logged["judge/comparisons"] == 4, "without a reference, each meets the best so far"
     with pytest.raises(KeyError):
         call(reward, ["p"], ["x"])
     with pytest.raises(ValueError, match="use schedule='anchor'"):

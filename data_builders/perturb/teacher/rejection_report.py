@@ -28,7 +28,7 @@ _ADVICE = {
 }
 
 
-def reasons_of(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
+def _reasons(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
     """How often each reason kept a variant out, over all sets. `unmade` counts what was not made at all."""
     found: Counter[str] = Counter()
     for counts in (stats.rejected, unmade):
@@ -40,7 +40,7 @@ def reasons_of(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
 
 def why_nothing(teacher: str, cases: int, stats: VariantStats, unmade: Mapping[str, int]) -> str:
     """The error message of a build that has accepted nothing of its cases so far."""
-    reasons = reasons_of(stats, unmade).most_common()
+    reasons = _reasons(stats, unmade).most_common()
     noun = "case" if cases == 1 else "cases"
     lines = [
         f"{teacher} gave {stats.answers} answers for {cases} {noun}, and no pair is accepted. Rejected, by reason:"

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
-from judge_r1.rewards.group import Comparison, GroupScores, Orders, judge_group
-from judge_r1.rewards.pair_judge import EMPTY, PairJudge, Question, open_pair_judge
+from judge_r1.rewards.group import GroupScores, Orders, judge_answers
+from judge_r1.rewards.pair_judge import PairJudge, Question, open_pair_judge
 from judge_r1.rewards.schedule import SCHEDULES, Schedule
 
 VARIABLE = "JUDGE_R1_REWARD_JUDGE"
@@ -71,16 +71,8 @@ class GroupJudge:
         return await gather_all([self._one(group) for group in groups])
 
     async def _one(self, group: Group) -> GroupScores:
-        reference = group.reference or ""
-        answers = [answer if answer.strip() else EMPTY for answer in [*group.answers, reference]]
-
-        async def compare(first: int, second: int) -> Comparison:
-            won, failure = await self._judge.compare(group.question, answers[first], answers[second])
-            return Comparison(first, second, won, failure)
-
-        return await judge_group(
-            len(group.answers), compare, schedule=self.schedule, orders=self._orders, reference=bool(reference.strip())
-        )
+        compare = partial(self._judge.compare, group.question)
+        return await judge_answers(group.answers, group.reference, compare, schedule=self.schedule, orders=self._orders)
 
 
 async def _opened(judge: str, concurrency: int) -> PairJudge:

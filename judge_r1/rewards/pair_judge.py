@@ -14,14 +14,10 @@ from judge_r1.core.text_check import BadText
 from judge_r1.judges.base import Closable, JudgeBuild
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.result import request_of, result_of
-from judge_r1.rewards.group import first_win_probability, win_probability
+from judge_r1.rewards.group import Outcome, first_win_probability, win_probability
 
-Outcome = tuple[float | None, str | None]
-"""P(the first answer is better), or None and the reason why there is no judgment."""
 SHARED = 8
 """Connections of one client. The pool of httpx looks at all its connections for each request."""
-EMPTY = "(empty)"
-"""What the judge reads in the place of a blank answer."""
 ONE_REQUEST = (BadRequest, BadText, CaseStoreFull, RequestRejected, RetriesExhausted)
 """Errors that concern one comparison. Others, such as a wrong key, would fail every comparison and are raised."""
 

@@ -184,7 +184,10 @@ def build(
     by_rules = {"--reader": reader, "--candidates": candidates}
     given = [option for option, value in by_rules.items() if value is not None]
     if teacher == "rules":
-        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import, prompts, rationales)
+        refuse_without_teacher(
+            verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
+            batch_import=batch_import, prompts=prompts, rationales=rationales,
+        )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
@@ -320,8 +323,8 @@ def _labels(counts: dict[str, Any]) -> str:
     found = counts["teacher"]["labels"]
     left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
     checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))
-    who = "the verifier decided" if "verifier" in counts else "nobody checked them: give --verify SPEC"
-    return f"labels checked by rules: {checked or 'none'}. Of the other {left} flaws {who}"
+    who = "The verifier decided on" if "verifier" in counts else "Give --verify SPEC: nobody checked"
+    return f"labels checked by rules: {checked or 'none'}. {who} the other {left} flaws"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:

@@ -1,6 +1,7 @@
 """Compares two answers by a judge in this process (a SPEC) or by a served one (the URL of `judge-r1 serve`)."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from itertools import count, cycle
 from typing import Protocol
@@ -8,6 +9,7 @@ from typing import Protocol
 from judge_r1.client.async_client import AsyncClient, BadRequest
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import BadText
@@ -90,4 +92,6 @@ class ServedPairJudge:
 def open_pair_judge(judge: str, concurrency: int) -> PairJudge:
     """The judge of a URL or a SPEC. Raises: JudgeError."""
     served = judge.startswith(("http://", "https://"))
+    if re.match(r"[\w.-]+:\d+(/|$)", judge):
+        raise JudgeError(f"judge {judge!r}: the URL of a served judge begins with http:// or https://")
     return ServedPairJudge(judge, concurrency) if served else LocalPairJudge(judge, concurrency)

@@ -98,5 +98,7 @@ def test_a_judge_must_be_named_and_its_settings_valid(monkeypatch: pytest.Monkey
         GroupJudge("longer", schedule="ladder")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="orders is 1 or 2"):
         GroupJudge("longer", orders=3)  # type: ignore[arg-type]
+    with pytest.raises(JudgeError, match="begins with http:// or https://"):
+        GroupJudge("127.0.0.1:8000")
     with pytest.raises(JudgeError, match="names no model"):
         GroupJudge("direct")

@@ -50,7 +50,7 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
     assert logged["judge/comparisons"] == 6
     _, logged = call(reward, ["p"] * 3, ["a", "b", "c"], case=[""] * 3, gold=[" "] * 3)
     assert logged["judge/comparisons"] == 4, "without a reference, each meets the best so far"
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="the dataset has no column 'case'"):
         call(reward, ["p"], ["x"])
     with pytest.raises(ValueError, match="use schedule='anchor'"):
         GroupReward("longer", reference="gold")

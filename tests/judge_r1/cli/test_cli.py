@@ -129,7 +129,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "builtin", "--processes", "2", "--out", "x"], "give --reader none"),
         (["build", "builtin", "--candidates", "2", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
         (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "leave out --teacher"),
-        (["validate", "nowhere"], "cannot be read"),
+        (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
         (

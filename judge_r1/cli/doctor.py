@@ -25,6 +25,7 @@ PURPOSE = {
     "serve": "the judge behind an API",
     "ray-serve": "replicas of a served judge",
     "ray-data": "builds, indexes and evaluations on many nodes",
+    "inspect": "a scorer for Inspect",
     "text": "word counts and reference metrics of HelloBench",
     "tagger": "names and verbs for degraded copies (build cofluence)",
     "tensorboard": "trackers: [tensorboard]",

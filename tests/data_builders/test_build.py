@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import fake_teacher
 import pytest
@@ -55,8 +56,9 @@ def by_teacher(
     concurrency: int = 2,
     source: str = "mini",
     limit: int = 6,
+    keep: Literal["agreed", "all"] = "agreed",
 ) -> dict[str, object]:
-    plan = BuildPlan(source, variants=3, limit=limit)
+    plan = BuildPlan(source, variants=3, limit=limit, keep=keep)
     work = build_by_teacher(plan, out, teacher, verifier=verifier, concurrency=concurrency)
     return asyncio.run(asyncio.wait_for(work, 120))
 

@@ -75,7 +75,7 @@ def test_mini_keeps_the_placement_by_hash(tmp_path: Path) -> None:
 def test_a_teacher_build_is_balanced_for_any_concurrency_and_its_opinions_follow(tmp_path: Path) -> None:
     for name, delay, concurrency in (("one", 0.0, 1), ("eight", 0.004, 8)):
         teachers = RuleTeacher(delay, seed=1), RuleTeacher(delay, seed=2)
-        report = by_teacher(tmp_path / name, *teachers, source="builtin", limit=4, concurrency=concurrency)
+        report = by_teacher(tmp_path / name, *teachers, source="builtin", limit=4, concurrency=concurrency, keep="all")
     assert hashes(tmp_path / "one") == hashes(tmp_path / "eight")
     pairs = load_pairs(tmp_path / "one").by_id()
     assert max(map(abs, imbalance(list(pairs.values())).values())) == 1

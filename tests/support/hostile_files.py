@@ -48,7 +48,11 @@ CLAIM = {
     "number": 7,
     "file": "A hose of Ana burst on 3 May. The adjuster visited the flat of Ana on 5 May and saw 4 cm of water.",
     "outcome": "covered",
-    "why": "1. Ana's hose burst on 3 May, so the damage was sudden.\n2. The claim is covered because a hose burst.",
+    "why": (
+        "1. Ana's hose burst on 3 May, so the damage was sudden.\n"
+        "2. The adjuster visited the flat of Ana on 5 May and saw 4 cm of water.\n"
+        "3. The claim is covered because a hose of Ana burst in the flat."
+    ),
 }
 PRICES = "m: {input: 1.0, output: 2.0}\n"
 

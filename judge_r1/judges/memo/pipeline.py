@@ -103,7 +103,8 @@ class Pipeline:
             )
             for section, summary, (evaluation, ended, constrained) in zip(sections, summaries, rated, strict=True)
         )
-        spent = {name: value - before.as_dict()[name] for name, value in work.usage.as_dict().items()}
+        earlier = before.as_dict()  # lacks what had not occurred
+        spent = {name: value - earlier.get(name, 0) for name, value in work.usage.as_dict().items()}
         memory = DocumentMemory(
             document=text_hash(text),
             metrics=tuple(metric.name for metric in self.metrics),

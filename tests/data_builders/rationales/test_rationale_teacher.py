@@ -210,7 +210,7 @@ def test_tags_in_untrusted_text_are_inert() -> None:
 @pytest.mark.parametrize("source", ["medrbench", "echr", "f1000rd"])
 def test_rationales_of_real_cases(source: str, real_data: Path, tmp_path: Path) -> None:
     folder = {"medrbench": "medical_medrbench", "echr": "legal_echr_argmining", "f1000rd": "academic_f1000rd"}[source]
-    build(source, tmp_path, path=real_data / folder, variants=1, limit=2)
+    build(source, tmp_path, path=real_data / folder, variants=1, limit=20 if source == "f1000rd" else 2)
     data = load_pairs(tmp_path)
     searching = EpisodeConfig(context="none", retriever="bm25", prompt_tokens=10**6)
     for config in (searching, searching.model_copy(update=NO_SEARCH)):

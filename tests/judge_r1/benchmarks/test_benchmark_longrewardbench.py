@@ -84,7 +84,7 @@ def test_memory_trajectories(tmp_path: Path) -> None:
     task = benchmark.task(benchmark.items[0], (0, 1))
     assert isinstance(task, PairwiseTask)
     config = direct_config(JudgeBuild("https://host/v1#model", limits=benchmark.limits))
-    assert (config.prompt_tokens, config.budget.response_tokens) == (262_144, 1000)
+    assert (config.prompt_tokens, config.budget.response_tokens) == (262_144, 16_384)
 
 
 def test_a_missing_field_is_reported(tmp_path: Path) -> None:

@@ -49,14 +49,14 @@ def test_exported_real_pairs_equal_the_judge_prompts(name: str, real_split: Path
     config = EpisodeConfig()
     export(real_split, tmp_path / "out", name, Options(config=config))
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
-    searches = config.effective_budget.max_searches if name == "verl" else 0
+    searches, style = (config.effective_budget.max_searches, "standard") if name == "verl" else (0, "answer")
     assert sorted(loaded) == sorted(["test", *training_sets(real_split)])
     for part in loaded:
         data = load_pairs(real_split / part)
         assert len(loaded[part]) == len(data.pairs)
         for row, pair in zip(loaded[part], data.pairs, strict=True):
             case = data.case_of(pair)
-            system, user = judge_prompt(pair, case, context="full", searches=searches).chat()
+            system, user = judge_prompt(pair, case, context="full", searches=searches, style=style).chat()
             assert shown(name, row) == (system["content"], user["content"])
             assert case.context in user["content"]
             assert pair.gold.comparison in json.dumps(row)

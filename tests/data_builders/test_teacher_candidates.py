@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import fake_teacher
@@ -114,7 +115,7 @@ def test_the_chosen_variants_lean_less_than_the_first_ones(tmp_path: Path) -> No
     assert report["teacher"] == report_of(tmp_path / "all")["teacher"]
 
 
-def test_a_killed_build_and_any_concurrency_choose_the_same(tmp_path: Path, server: FakeLLMServer) -> None:
+def test_a_killed_build_chooses_the_same(tmp_path: Path, server: FakeLLMServer) -> None:
     more = ("--candidates", ASKED, "--verify", server.chat.replace("#toy", "#second"))
     run(server, tmp_path / "undisturbed", *more, "--concurrency", 1, cases=6)
     calls, server.latency_s = server.served.total(), 0.02
@@ -152,11 +153,24 @@ def test_the_command_names_what_is_missing_candidates(tmp_path: Path, server: Fa
 
 
 class Honest:
+    """The fake teacher without a network, with random delays up to `delay_s`."""
+
     name = "chat:toy"
 
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self.rng, self.delay_s = Random(0), delay_s
+
     async def ask(self, request: TeacherRequest) -> TeacherReply:
+        await asyncio.sleep(self.delay_s * self.rng.random())
         text = fake_teacher.honest(request.system, request.user, request.sample)
         return TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="toy")
+
+
+def test_the_order_of_the_cases_is_that_of_the_choice(tmp_path: Path) -> None:
+    plan = BuildPlan("mini", variants=1, limit=24, candidates=3)
+    for name, delay_s, concurrency in (("one", 0.0, 1), ("many", 0.03, 12)):
+        asyncio.run(build_by_teacher(plan, tmp_path / name, Honest(delay_s), concurrency=concurrency))
+    assert (tmp_path / "one" / "pairs.jsonl").read_bytes() == (tmp_path / "many" / "pairs.jsonl").read_bytes()
 
 
 def test_without_candidates_nothing_is_chosen(tmp_path: Path) -> None:

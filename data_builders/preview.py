@@ -77,7 +77,8 @@ def preview_by_teacher(
         assert done is not None  # no batch file was asked for
         report, total = done
         data = load_pairs(Path(folder))
-    factor, used, seconds = total / report["cases"], list[Estimate](), 0.0
+    # an item that the teacher could not complete to a case has taken its calls, too
+    factor, used, seconds = total / min(cases, total), list[Estimate](), 0.0
     for name, usage in spending.usage().items():
         tokens = usage.run + usage.reused
         used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, spending.cost(name, tokens)))

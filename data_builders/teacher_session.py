@@ -59,13 +59,11 @@ def build(
     return run_session([teacher, *([verifier] if verifier else [])], work, options, spending)
 
 
-def refuse_without_teacher(*options: object) -> None:
+def refuse_without_teacher(**options: object) -> None:
     """Raises: JudgeError if one of the options that need a teacher is given."""
-    if any(option is not None for option in options):
-        raise JudgeError(
-            "--verify, --prompts, --rationales, --budget, --prices, --cache and --batch-… need a --teacher "
-            f"that is asked: {FORMS}"
-        )
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+    if given:
+        raise JudgeError(f"{given[0]} is for flaws by a model: add --teacher {FORMS}")
 
 
 def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, spending: Spending) -> SessionResult[R]:

@@ -9,7 +9,7 @@ seen <<'PY'
 from datasets import Dataset
 
 rows = [{"prompt": "a"}, {"prompt": "b", "reference": "c"}]
-first, turned = Dataset.from_list(rows).column_names, Dataset.from_list(rows[::-1]).column_names
-print(f"columns of two rows: {first}; of the same rows turned around: {turned}")
-raise SystemExit(first != ["prompt"] or turned != ["prompt", "reference"])
+first, other = Dataset.from_list(rows).column_names, Dataset.from_list(rows[::-1]).column_names
+print(f"columns of two rows: {first}; of the same rows in reverse order: {other}")
+raise SystemExit(first != ["prompt"] or other != ["prompt", "reference"])
 PY

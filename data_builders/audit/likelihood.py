@@ -64,11 +64,6 @@ class LikelihoodReader:
                 scores.append(TokenScores(branch.ids, (*kept[: branch.left], *rest, *unread)))
         return scores
 
-    def places(self, text: str) -> list[tuple[int, int]]:
-        """The start and end of each token of a text in characters."""
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        return [(start, end) for start, end in encoded["offset_mapping"]]
-
     def _read_whole(self, ids: Sequence[int]) -> tuple[Any, tuple[float, ...]]:
         """The cache of the start token and all ids but the last, and the log-probabilities of the ids."""
         import torch
@@ -185,23 +180,6 @@ def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float
         "mean log-likelihood of the change": _mean(mine) - _mean(theirs) if both else 0.0,
         "least likely token of the change": min(mine) - min(theirs) if both else 0.0,
     }
-
-
-class FlawLikelihoods:
-    """What a reader says of the reasonings of a case. Reads `TAIL` tokens after each change."""
-
-    def __init__(self, reader: LikelihoodReader) -> None:
-        self._reader = reader
-
-    def tokens(self, reference: str) -> list[tuple[int, int, float]]:
-        """The start and end of each token of a reference in characters, and its log-probability in nats."""
-        [scores] = self._reader.read([reference])
-        return [(*place, value) for place, value in zip(self._reader.places(reference), scores.logprobs, strict=True)]
-
-    def features(self, reference: str, flawed_texts: Sequence[str]) -> list[dict[str, float]]:
-        """The features of flawed reasonings, flawed minus reference."""
-        first, *others = self._reader.read([reference, *flawed_texts], tail=TAIL)
-        return [likelihood_features(other, first) for other in others]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -26,12 +26,12 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
     causal language model whose likelihoods chosen pairs keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain`
-    asks for so many generated cases instead of the corpus of a source. `candidates` is how many flaws of a principle
-    rules draw, or a teacher is asked for, to choose `variants` of them; None for the default of rules, and with a
-    teacher for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build by a
-    teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is a
-    verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
+    stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain` is
+    the number of generated cases of each domain, which replace the corpus of a source. `candidates` is how many flaws
+    of a principle rules draw, or a teacher is asked for, to choose `variants` of them; None for the default of rules,
+    and with a teacher for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build
+    by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is
+    a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
     pairs.
     """
 
@@ -57,11 +57,9 @@ class BuildPlan:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
         if self.max_steps is not None and self.max_steps < 2:
             raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
-
-        for name, least in (("cases_per_domain", 1), ("candidates", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise JudgeError(f"--{name.replace('_', '-')} is a number from {least} on, not {value}")
+        for name, value in (("cases-per-domain", self.cases_per_domain), ("candidates", self.candidates)):
+            if value is not None and value < 1:
+                raise JudgeError(f"--{name} is a number from 1 on, not {value}")
 
     @property
     def path_name(self) -> str | None:

@@ -122,7 +122,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
 
     def check_trial(self) -> None:
         if self.plan.early_stop and self._asked and not self._pairs:
-            raise JudgeError(self.why_empty(self._cases))
+            raise JudgeError(f"{self.why_empty(self._cases)}. To build anyway, add --no-early-stop")
 
     def why_empty(self, groups: int) -> str:
         if not self._asked:

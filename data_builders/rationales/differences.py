@@ -20,8 +20,6 @@ _SHOWN, _QUERY = 12, 24
 """The most words of a difference that a rationale quotes, and of a sentence that it searches for."""
 _ENOUGH = 0.5
 """The least share of a side's own words that the case must have to support it."""
-_CITATION = re.compile(r"[^“”]*“([^“”]*)”[^\w“”]*")
-"""A sentence that ends with a quotation. The words before it, such as "The record also notes:", are not in the case."""
 
 
 @WRITERS.register("text-differences")
@@ -84,9 +82,6 @@ def supported(window: str, sentence: SentencePair) -> str:
 
 
 def _quote(words: Sequence[str], most: int) -> str:
-    """The first words of what a citation quotes, or of all words, without quotation marks and the marks of tags and
-    bold text. "" if nothing is left."""
-    text = " ".join(words)
-    citation = _CITATION.fullmatch(text)
-    plain = re.sub(r"[<>“”]|\*\*", "", citation[1] if citation else text)
+    """The first words, without quotation marks and the marks of tags and bold text. "" if nothing is left."""
+    plain = re.sub(r"[<>“”]|\*\*", "", " ".join(words))
     return " ".join(plain.split()[:most]).strip(" .")

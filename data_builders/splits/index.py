@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, lines_at, read_with_offsets
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, stored_pairs
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, cases_file, stored_pairs
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
@@ -85,7 +85,7 @@ def read_index(
     opened: list[StoredCases] = []
     for number, folder in enumerate(folders):
         offsets: dict[str, int] = {}
-        for offset, case in read_with_offsets(folder / CASES_FILE, Case, unique="case_id"):
+        for offset, case in read_with_offsets(cases_file(folder), Case, unique="case_id"):
             offsets[case.case_id] = offset
             if (known := cases.get(case.case_id)) is None:
                 cases[case.case_id] = CaseEntry(case.case_id, case.domain, case.group, number, offset)

@@ -1,7 +1,6 @@
 """Finds the parts of a sentence: its reason, and what it asks for.
 
-The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the
-text.
+The finders take a text and the characters `[start, end)` of the sentence, and yield intervals of the text.
 """
 
 import re
@@ -26,7 +25,7 @@ _END = rf"(?={_STOP}|[;:?\n]|$)"
 _REASON = re.compile(
     r"(?<!not )(?<!even )(?<!partly )"
     r"(?<!and )(?<!have )(?<!has )(?<!had )(?<!is )(?<!was )(?<!are )(?<!were )(?<!been )(?<!be )"
-    r"\b(?P<link>due to|because of|because|(?:(?<=ed )|(?<=out )|(?<=ly )|(?<=, ))based on|given that"
+    r"\b(?:due to|because of|because|(?:(?<=ed )|(?<=out )|(?<=ly )|(?<=, ))based on|given that"
     r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
     r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
     r"\s+(?![A-Z][a-z])(?P<ground>[^.;:?\n]{14,}?)"
@@ -73,23 +72,17 @@ _DRAWN = re.compile(
 
 
 def reasons(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield `because …`, `due to …`: a link and its ground."""
-    for match in reason_matches(text, start, end):
-        yield match.span()
-
-
-def reason_matches(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield the reasons behind a main clause as matches with the groups `link` and `ground`."""
+    """Yield the reasons behind a main clause, such as `because …` and `due to …`."""
     for match in _REASON.finditer(text, start, end):
         before = text[start : match.start()].rstrip(" ,*")
         if is_balanced(match[0]) and is_main_clause(before) and not _OPEN_GROUND.search(match["ground"]):
-            yield match
+            yield match.span()
 
 
 def in_inference(text: str, start: int, position: int, end: int) -> bool:
     """Whether the word at `position` of a sentence belongs to a conclusion with a stated ground."""
-    for match in reason_matches(text, start, end):
-        return position < match.start()
+    for begin, _ in reasons(text, start, end):
+        return position < begin
     before = text[start:position]
     return _GROUNDED.match(before) is not None or _DRAWN.search(before) is not None
 

@@ -2,7 +2,7 @@
 
 import re
 
-LINKS = (
+_LINKS = (
     r"(?:It|This|These|Those|That|They|Their|Its|Such|Both|Here|There|Then|However|But|Nevertheless|Moreover|Therefore"
     r"|Furthermore|Also|Notably|Additionally|Interestingly|Importantly|Besides|Meanwhile|Of note|Thus|Hence|Accordingly"
     r"|Consequently|Otherwise|Instead|Similarly|Likewise|Similar|So|And|Or|Yet|Nor|Neither|Indeed|Another|Others?|As|Some"
@@ -11,7 +11,7 @@ LINKS = (
 )
 """The openings of sentences that need the sentence before."""
 _DEPENDENT = re.compile(
-    rf"[\"'“‘(\[*]*(?:{LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b"
+    rf"[\"'“‘(\[*]*(?:{_LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b"
     r"|(?:\w+,? ){1,5}(?:this|these|those|such)\b"
     r"(?! (?:a |an |as |cases?|court|convention|patient|study|paper|article|manuscript)\b))"
 )

@@ -8,13 +8,12 @@ from data_builders.text_units.clauses import FINITE, is_balanced
 from data_builders.text_units.dependence import is_dependent
 from data_builders.text_units.steps import MARKER, sentences
 from data_builders.text_units.text_match import content_words
-from judge_r1.core.records import Span
 
 MIN_WORDS, MAX_WORDS = 6, 30
 """Words of a fact."""
 
 _LABEL = re.compile(r"\s*(?:\*\*)?(?:\[[^\]\n]{3,50}\]|[A-Z][\w /&()-]{2,44}:)(?:\*\*)?\s+")
-_NOT_CITED = re.compile(
+_LEANS = re.compile(
     r"[“”\"‘:;*|{}<>=~\[\]#?]|\bet al\b|https?:|www\.|\.\.\.|…"
     r"|\b(?:Figs?|Figures?|Tables?|paragraphs?|Supplementary|above|below)\b"
     r"|[a-z)]\.[A-Z\d]|\s\.$|[a-z)%] \d{1,2}(?:[,–\s]+\d{1,2})+\.$"  # two sentences, and marks of footnotes
@@ -24,7 +23,7 @@ _NOT_CITED = re.compile(
     r"|\b(?:can|may|might|should|must|typically|usually|often|commonly)\b"
     r"|[A-Z]{6,} [A-Z]{6,}"
 )
-"""What refers to other text, is no statement on the case, or cannot stand in quotation marks."""
+"""What refers to other text, quotes it, or is no statement on the case."""
 _ACTIVE = re.compile(
     r"\b[a-z]{2,}ed (?:the|an?(?! (?:year|month|week|day|hour)\b)|his|her|its|their|that|no)\b"
     r"|\b(?:met|spent|took|became|began|started|married|went|came|lost|fell|rose|sent|brought|chose|wrote|told|left|won"
@@ -34,20 +33,15 @@ _ACTIVE = re.compile(
 )
 """Verbs of a main clause besides `FINITE`. A participle seldom has an object behind it, or is intransitive."""
 _PERSONAL = re.compile(r"\b(?:I|we|our|us|my|you|he|she|his|her|they|their|it|this|these|those)\b", re.IGNORECASE)
-"""Words that need a quotation: the fact is not said by the author of the reasoning."""
+"""Words whose meaning depends on the speaker or on the sentence before."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A sentence of a context that can stand alone: characters `[start, end)`."""
+    """A sentence of a context that can stand alone, from the character `start` on."""
 
     start: int
-    end: int
     text: str
-
-    @property
-    def span(self) -> Span:
-        return Span(start=self.start, end=self.end)
 
 
 @lru_cache(maxsize=256)
@@ -60,20 +54,19 @@ def facts(context: str) -> tuple[Fact, ...]:
         body = label.end() if label else marker.end() if marker else 0
         for start, end in sentences(line[0][body:]):
             text = line[0][body + start : body + end]
-            if _can_be_cited(text, label is not None):
-                first = line.start() + body + start
-                found.setdefault(text, Fact(first, first + len(text), text))
+            if _stands_alone(text, label is not None):
+                found.setdefault(text, Fact(line.start() + body + start, text))
     return tuple(found.values())
 
 
-def _can_be_cited(text: str, labelled: bool) -> bool:
+def _stands_alone(text: str, labelled: bool) -> bool:
     ends = text.endswith(".") or (labelled and text[-1:].isalnum())
     return (
         MIN_WORDS <= len(text.split()) <= MAX_WORDS
         and ends
         and (text[0].isupper() or text[0].isdigit())
         and is_balanced(text)
-        and not _NOT_CITED.search(text)
+        and not _LEANS.search(text)
         and not is_dependent(text)
         and (labelled or _has_verb(text))
         and len(content_words(text)) >= MIN_WORDS // 2
@@ -81,7 +74,7 @@ def _can_be_cited(text: str, labelled: bool) -> bool:
 
 
 def is_plain(fact: Fact) -> bool:
-    """Whether a fact is a full sentence that reads well without quotation marks."""
+    """Whether a fact is a full sentence without personal pronouns."""
     return fact.text.endswith(".") and _has_verb(fact.text) and _PERSONAL.search(fact.text) is None
 
 

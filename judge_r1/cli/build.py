@@ -139,7 +139,7 @@ def build(
             min=1, metavar="N", help="Build N cases first, show their pairs and what all cases take, and ask."
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Go on after --preview without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Build all cases after --preview without asking.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a build with other options in OUT.")] = False,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
@@ -185,7 +185,10 @@ def build(
     choosing = {"--reader": reader, "--candidates": candidates}
     given = [option for option, value in choosing.items() if value is not None]
     if teacher == "rules":
-        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import, prompts, rationales)
+        refuse_without_teacher(
+            verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
+            batch_import=batch_import, prompts=prompts, rationales=rationales,
+        )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
@@ -328,8 +331,8 @@ def _labels(counts: dict[str, Any]) -> str:
     found = counts["teacher"]["labels"]
     left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
     checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))
-    who = "the verifier decided" if "verifier" in counts else "nobody checked them: give --verify SPEC"
-    return f"labels checked by rules: {checked or 'none'}. Of the other {left} flaws {who}"
+    who = "The verifier decided on" if "verifier" in counts else "Give --verify SPEC: nobody checked"
+    return f"labels checked by rules: {checked or 'none'}. {who} the other {left} flaws"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:

@@ -36,6 +36,8 @@ def search(
                 f"{case_file} holds {len(cases)} cases: choose one with --case-id, e.g. {next(iter(cases), '')}"
             )
         (case_id,) = cases
+    elif case_id not in cases:
+        raise JudgeError(f"{case_file} holds no case {case_id!r}: give an id of the file, e.g. {next(iter(cases), '')}")
     texts = {name: case.context for name, case in cases.items()}
     searcher = Retriever(texts, method=retriever, passage_words=passage_words)
     console = Console()

@@ -81,6 +81,8 @@ def error_of(host: str, response: httpx.Response) -> EndpointError:
         return TransientError(f"{host}: status {status}: {body.error}", retry_after(response.headers))
     if status == 504:
         return RetriesExhausted(f"{host} gave up: {body.error}")
+    if status in (404, 405, 501) and response.headers.get("content-type", "").startswith("text/html"):
+        return EndpointError(f"{host} answers status {status} with a web page: is it a judge-r1 server? Check the URL")
     return ServerRefuses(host, status, body)
 
 

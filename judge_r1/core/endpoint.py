@@ -85,7 +85,7 @@ def checked_address(url: str, where: str) -> str:
             f"{where}: the URL must not contain a user, password or query; keys come from environment variables"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointError(f"{where} must be a URL of the form https://host/v1")
+        raise EndpointError(f"{where} must be a URL of the form https://host/v1, with http:// or https:// in front")
     return url.rstrip("/")
 
 

@@ -150,7 +150,7 @@ def load_pairs(folder: Path) -> PairSet:
         JudgeError: The folder holds other data, an id repeats, or a pair has no case or another reference or domain
         than its case.
     """
-    cases = {case.case_id: case for case in read_jsonl(_cases_file(folder), Case, unique="case_id")}
+    cases = {case.case_id: case for case in read_jsonl(cases_file(folder), Case, unique="case_id")}
     return PairSet(cases, [pair for _, pair, _ in stored_pairs(folder, cases)])
 
 
@@ -189,19 +189,24 @@ def find_pair(folder: Path, pair_id: str) -> tuple[ReasoningPair, PairSet]:
 
 def open_cases(folder: Path) -> StoredCases:
     """The cases of a folder, which stay on disk. All of them are validated now."""
-    path = _cases_file(folder)
+    path = cases_file(folder)
     return StoredCases(path, {case.case_id: offset for offset, case in read_with_offsets(path, Case, unique="case_id")})
 
 
-def _cases_file(folder: Path) -> Path:
+def cases_file(folder: Path) -> Path:
     """The file of cases. Raises: JudgeError where the folder holds another type of data set."""
     path = folder / CASES_FILE
+    if folder.is_file():
+        raise JudgeError(f"{folder} is a file: give the folder that holds it, {folder.parent}")
     known = path.exists() or (folder / PAIRS_FILE).exists()
     if not known and (others := sorted(file.name for file in folder.glob("*.jsonl"))):
         raise JudgeError(
             f"{folder} holds {', '.join(others)} and no {CASES_FILE}: give a folder of cases and pairs of reasonings "
             f"(`judge-r1 validate` and `export` read every type of data set){name_below(folder, CASES_FILE)}"
         )
+    if not known and not name_below(folder, CASES_FILE):
+        what = f"holds no {CASES_FILE}" if folder.is_dir() else "does not exist"
+        raise JudgeError(f"{folder} {what}: give a folder that `judge-r1 build` or `judge-r1 split` wrote")
     return path
 
 

@@ -242,12 +242,12 @@ def _begin(
             progress.add(trace, offset)
     if done and not resume:
         raise EvaluationError(
-            f"{out} holds {len(done)} trace(s) of panel {panel.name!r} already: add --resume to continue from them, or "
-            "choose another --out"
+            f"{out} holds {len(done)} answer(s) of judge {panel.name!r} already: add --resume to continue from them, "
+            "or choose another --out"
         )
     if done and changed:
         raise EvaluationError(
-            f"{out} holds traces of panel {panel.name!r} made with other {' and '.join(changed)}: resume with the "
+            f"{out} holds answers of judge {panel.name!r} made with other {' and '.join(changed)}: resume with the "
             "original ones, or choose another --out"
         )
     if changed:

@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from judge_r1.client import AsyncClient
+from judge_r1.client import AsyncClient, BadRequest
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
 
 
@@ -31,11 +31,13 @@ def judged(url: str = "http://127.0.0.1:8000", key: str | None = None) -> Scorer
         answer = state.output.completion
         if not answer.strip():
             return Score(value=0.0, answer=answer, explanation="the completion has no text")
+        if not target:
+            return Score.unscored(reason="the sample has no target", answer=answer)
         prompt = conversation_text(state.messages)
         try:
             async with AsyncClient(url, key=key) as judge:
                 found = [await judge.score(prompt, [answer], reference=reference) for reference in target]
-        except (RequestRejected, RetriesExhausted) as error:
+        except (BadRequest, RequestRejected, RetriesExhausted) as error:
             return Score.unscored(reason=str(error), answer=answer)
         value = best([response.scores[0] for response in found])
         judgments = {"judgments": [response.id for response in found], "judge": found[0].judge}

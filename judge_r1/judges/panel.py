@@ -115,6 +115,8 @@ def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
 
 def _entry(text: str) -> JudgeKind:
     _, kind, options, backend = parse_spec(text)
+    if kind == "bundled":
+        raise BadJudge(f"judge {text!r} is a model: write agentic@{text}")
     entry = JUDGES.get(kind)
     if entry.needs_backend and not backend:
         raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")

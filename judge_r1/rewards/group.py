@@ -28,7 +28,11 @@ from judge_r1.statistics.rating.information import logistic
 PRIOR = 1.0
 """Votes of each member against a member of average strength, half of them won."""
 ALONE = "there is no other rollout to compare it with"
+EMPTY = "(empty)"
+"""What the judge reads in the place of a blank answer."""
 Orders = Literal[1, 2]
+Outcome = tuple[float | None, str | None]
+"""P(the first answer is better), or None and the reason why there is no judgment."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,24 @@ async def judge_group(
         except StopIteration:
             pairs = None
     return scores_of(count, found, reference=reference, prior=prior)
+
+
+async def judge_answers(
+    answers: Sequence[str],
+    reference: str | None,
+    judge: Callable[[str, str], Awaitable[Outcome]],
+    *,
+    schedule: Schedule,
+    orders: Orders,
+) -> GroupScores:
+    """As `judge_group`, for texts. A blank reference is none."""
+    texts = [text if text.strip() else EMPTY for text in [*answers, reference or ""]]
+
+    async def compare(first: int, second: int) -> Comparison:
+        return Comparison(first, second, *await judge(texts[first], texts[second]))
+
+    referenced = bool((reference or "").strip())
+    return await judge_group(len(answers), compare, schedule=schedule, orders=orders, reference=referenced)
 
 
 def scores_of(

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from threading import Lock
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
-from judge_r1.rewards.group import Comparison, GroupScores, Orders, judge_group
-from judge_r1.rewards.pair_judge import EMPTY, PairJudge, Question, open_pair_judge
+from judge_r1.rewards.group import GroupScores, Orders, judge_answers
+from judge_r1.rewards.pair_judge import PairJudge, Question, open_pair_judge
 from judge_r1.rewards.schedule import SCHEDULES, Schedule
 
 VARIABLE = "JUDGE_R1_REWARD_JUDGE"
@@ -16,7 +18,7 @@ VARIABLE = "JUDGE_R1_REWARD_JUDGE"
 
 @dataclass(frozen=True)
 class Group:
-    """Answers to one question, and the reference that the schedule `anchor` compares them with."""
+    """Answers to one question, and the reference that the schedule `anchor` compares them with. A blank one is none."""
 
     question: Question
     answers: Sequence[str]
@@ -69,24 +71,30 @@ class GroupJudge:
         return await gather_all([self._one(group) for group in groups])
 
     async def _one(self, group: Group) -> GroupScores:
-        answers = [answer if answer.strip() else EMPTY for answer in [*group.answers, group.reference or ""]]
-
-        async def compare(first: int, second: int) -> Comparison:
-            won, failure = await self._judge.compare(group.question, answers[first], answers[second])
-            return Comparison(first, second, won, failure)
-
-        reference = group.reference is not None
-        return await judge_group(
-            len(group.answers), compare, schedule=self.schedule, orders=self._orders, reference=reference
-        )
+        compare = partial(self._judge.compare, group.question)
+        return await judge_answers(group.answers, group.reference, compare, schedule=self.schedule, orders=self._orders)
 
 
 async def _opened(judge: str, concurrency: int) -> PairJudge:
     return open_pair_judge(judge, concurrency)
 
 
+def shared_judge(judge: str, *, schedule: Schedule) -> GroupJudge:
+    """The judge of this process. It is loaded once, also if a trainer's threads ask for it at the same time."""
+    with _loading:
+        return _shared(judge, schedule)
+
+
 def named_judge(*, schedule: Schedule) -> GroupJudge:
-    """The judge that the environment names. Raises: JudgeError if it names none."""
+    """The shared judge that the environment names. Raises: JudgeError if it names none."""
     if not (judge := os.environ.get(VARIABLE)):
         raise JudgeError(f"set the environment variable {VARIABLE} to a SPEC or the URL of judge-r1 serve")
+    return shared_judge(judge, schedule=schedule)
+
+
+_loading = Lock()
+
+
+@cache
+def _shared(judge: str, schedule: Schedule) -> GroupJudge:
     return GroupJudge(judge, schedule=schedule)

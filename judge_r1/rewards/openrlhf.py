@@ -8,12 +8,11 @@ reference answer. The environment variable JUDGE_R1_REWARD_JUDGE names the judge
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.rewards.collector import JudgmentFailed
-from judge_r1.rewards.group_judge import Group, GroupJudge, named_judge
+from judge_r1.rewards.group_judge import Group, named_judge
 from judge_r1.rewards.pair_judge import Question
 
 
@@ -33,14 +32,9 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
         for query, prompt, label in zip(queries, prompts, labels, strict=True)
     ]
     scores = []
-    for found in _judge().score_sync(groups):
+    for found in named_judge(schedule="anchor").score_sync(groups):
         if found.scores[0] is None:
             raise JudgmentFailed(found.failures[0])
         scores.append(found.scores[0])
     rewards = torch.tensor(scores)
     return {"rewards": rewards, "scores": rewards, "extra_logs": {}}
-
-
-@cache
-def _judge() -> GroupJudge:
-    return named_judge(schedule="anchor")

@@ -1,6 +1,7 @@
 """Compares two answers by a judge in this process (a SPEC) or by a served one (the URL of `judge-r1 serve`)."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from itertools import count, cycle
 from typing import Protocol
@@ -8,20 +9,17 @@ from typing import Protocol
 from judge_r1.client.async_client import AsyncClient, BadRequest
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import BadText
 from judge_r1.judges.base import Closable, JudgeBuild
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.result import request_of, result_of
-from judge_r1.rewards.group import first_win_probability, win_probability
+from judge_r1.rewards.group import Outcome, first_win_probability, win_probability
 
-Outcome = tuple[float | None, str | None]
-"""P(the first answer is better), or None and the reason why there is no judgment."""
 SHARED = 8
 """Connections of one client. The pool of httpx looks at all its connections for each request."""
-EMPTY = "(empty)"
-"""What the judge reads in the place of a blank answer."""
 ONE_REQUEST = (BadRequest, BadText, CaseStoreFull, RequestRejected, RetriesExhausted)
 """Errors that concern one comparison. Others, such as a wrong key, would fail every comparison and are raised."""
 
@@ -82,9 +80,7 @@ class ServedPairJudge:
         pair |= {"context": question.context} if question.context else {}
         async with self._slots:
             try:
-                found = await next(self._turns).judge(
-                    **pair, **({"context": question.context} if question.context else {})
-                )
+                found = await next(self._turns).judge(**pair)
             except ONE_REQUEST as error:
                 return None, str(error)
         return win_probability(found.winner, found.confidence), found.ended if found.winner is None else None
@@ -96,4 +92,6 @@ class ServedPairJudge:
 def open_pair_judge(judge: str, concurrency: int) -> PairJudge:
     """The judge of a URL or a SPEC. Raises: JudgeError."""
     served = judge.startswith(("http://", "https://"))
+    if re.match(r"[\w.-]+:\d+(/|$)", judge):
+        raise JudgeError(f"judge {judge!r}: the URL of a served judge begins with http:// or https://")
     return ServedPairJudge(judge, concurrency) if served else LocalPairJudge(judge, concurrency)

@@ -8,12 +8,11 @@ group, which does not move the group's mean.
 
 import os
 from collections.abc import Sequence
-from functools import cache
 from statistics import fmean
 from typing import Any, Protocol
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.rewards.group_judge import Group, GroupJudge, named_judge
+from judge_r1.rewards.group_judge import Group, named_judge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.texts import text_of
 
@@ -36,11 +35,11 @@ async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
     """
     if not isinstance(samples, list):
         raise JudgeError("judge_r1.rewards.slime.reward compares the samples of a group: run slime with --group-rm")
-    judge = _judge()
+    judge = named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]
     first = samples[0]
     question = Question(text_of(first.prompt), str(first.metadata.get("context") or ""))
     reference = first.label if judge.schedule == "anchor" else None
-    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference or None)])
+    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference)])
     valid = [score for score in found.scores if score is not None]
     mean = fmean(valid) if valid else 0.0
     for sample, failure in zip(samples, found.failures, strict=True):
@@ -48,8 +47,3 @@ async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
             sample.remove_sample = True
             sample.metadata["judge_failure"] = failure
     return [mean if score is None else score for score in found.scores]
-
-
-@cache
-def _judge() -> GroupJudge:
-    return named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]

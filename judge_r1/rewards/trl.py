@@ -61,6 +61,9 @@ class GroupReward:
         **columns: Any,
     ) -> list[float | None]:
         """Raises: KeyError if the dataset lacks a named column, and JudgeError if every comparison would fail."""
+        for name in (self._context, self._reference):
+            if name and name not in columns:
+                raise KeyError(f"the dataset has no column {name!r}: name one that it has")
         members: dict[_Key, list[int]] = {}
         for index, prompt in enumerate(prompts):
             context = columns[self._context][index] if self._context else ""

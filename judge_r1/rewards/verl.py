@@ -6,7 +6,6 @@ the sample out of its group and continues with the others.
 """
 
 import asyncio
-from functools import cache
 from typing import Any
 
 import ray
@@ -15,7 +14,7 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from judge_r1.rewards.collector import Collector, JudgmentFailed
 from judge_r1.rewards.group import GroupScores
-from judge_r1.rewards.group_judge import Group, GroupJudge
+from judge_r1.rewards.group_judge import Group, GroupJudge, shared_judge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.texts import text_of
 
@@ -100,12 +99,8 @@ async def compute_score(
     """
     more = extra_info or {}
     question = Question(str(more.get("question") or ""), str(more.get("context") or ""))
-    [found] = await _anchored(judge).score([Group(question, [solution_str], ground_truth)])
+    group = Group(question, [solution_str], ground_truth)
+    [found] = await shared_judge(judge, schedule="anchor").score([group])
     if found.scores[0] is None:
         raise JudgmentFailed(f"a sample of {data_source!r} has no judgment: {found.failures[0]}")
     return found.scores[0]
-
-
-@cache
-def _anchored(judge: str) -> GroupJudge:
-    return GroupJudge(judge, schedule="anchor")

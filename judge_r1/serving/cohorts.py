@@ -11,8 +11,7 @@ from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.result import result_of
 from judge_r1.rewards.collector import Collector
-from judge_r1.rewards.group import Comparison, GroupScores, Orders, first_win_probability, judge_group
-from judge_r1.rewards.pair_judge import EMPTY
+from judge_r1.rewards.group import GroupScores, Orders, Outcome, first_win_probability, judge_answers
 from judge_r1.rewards.schedule import Schedule
 from judge_r1.serving.errors import client_message
 from judge_r1.serving.middleware.body_limit import Limits
@@ -50,7 +49,7 @@ class Cohorts:
 
     @property
     def waiting(self) -> int:
-        return self._groups.held
+        return self._groups.waiting
 
     async def join(self, cohort: Cohort, candidate: str) -> tuple[float, GroupScores]:
         """The score of a candidate, and those of its group.
@@ -68,28 +67,24 @@ class Cohorts:
         cohort = replace(cohort, deadline_s=deadline_s)
         return await self._groups.join(cohort, candidate, size=cohort.size, deadline_s=deadline_s)
 
-    def fail_waiting(self) -> None:
+    def close(self) -> None:
         """Ends the groups that wait for members: nobody can join them after the start of a shutdown."""
-        self._groups.fail_waiting(ShuttingDown("the server is shutting down: send the group again"))
+        self._groups.close(ShuttingDown("the server is shutting down: send the group again"))
 
     async def _judge(self, cohort: Cohort, candidates: Sequence[str]) -> GroupScores:
-        texts = [text if text.strip() else EMPTY for text in [*candidates, cohort.reference or ""]]
         slots = self._slots.setdefault(cohort.tenant, asyncio.Semaphore(self._concurrency))
 
-        async def compare(first: int, second: int) -> Comparison:
+        async def judge(first: str, second: str) -> Outcome:
             pair = JudgeRequestBody(
-                reasoning_a=texts[first], reasoning_b=texts[second], decision=cohort.prompt, context=cohort.context,
+                reasoning_a=first, reasoning_b=second, decision=cohort.prompt, context=cohort.context,
                 case_id=cohort.case_id, domain=cohort.domain, trace=False,
             )  # fmt: skip
             async with slots:
                 try:
                     output = await self._run_pair(pair, cohort.tenant)
                 except Exception as error:  # the other comparisons count
-                    return Comparison(first, second, None, client_message(error))
+                    return None, client_message(error)
             won = first_win_probability(output)
-            return Comparison(first, second, won, result_of(output).ended if won is None else None)
+            return won, result_of(output).ended if won is None else None
 
-        reference = cohort.reference is not None
-        return await judge_group(
-            len(candidates), compare, schedule=cohort.schedule, orders=cohort.orders, reference=reference
-        )
+        return await judge_answers(candidates, cohort.reference, judge, schedule=cohort.schedule, orders=cohort.orders)

@@ -37,9 +37,8 @@ class Service:
     """A judge and what its server needs.
 
     Without `keys`, requests need no API key. Without `trace_log`, no request is recorded. The page shows `note`.
-    `local_cases` holds the
-    cases that this server searches; `case_store` holds the uploaded ones. They are the same store unless several
-    servers share the uploads.
+    `local_cases` holds the cases that this server searches; `case_store` holds the uploaded ones. They are the same
+    store unless several servers share the uploads.
     """
 
     judge: Judge
@@ -60,7 +59,7 @@ class Service:
         self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)
         self.metrics = Metrics(self.queue, self.local_cases, lambda: self.cohorts.waiting)
         self.case_store = LocalCaseStore(self.local_cases)
-        self.shutdown.on_start = self.cohorts.fail_waiting
+        self.shutdown.on_start = self.cohorts.close
 
     async def judge_one(
         self,

@@ -1,6 +1,6 @@
 """Measures what makes training on processors faster, each with and without, on the traces of a recipe.
 
-    judge-r1 build builtin --max-steps 3 --citations 2 --variants 2 --limit 6 --reader none --out runs/english/small
+    judge-r1 build builtin --max-steps 3 --variants 2 --limit 6 --reader none --out runs/english/small
     OMP_NUM_THREADS=1 python -m scripts.bench.cpu_training --data runs/english/small
 
 A measurement is one forward and backward pass. Both sides take turns; the ratio is the median over the repeats.

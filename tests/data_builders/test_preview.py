@@ -1,5 +1,6 @@
 """`build --preview` shows pairs and an estimate, asks, and pays for no answer twice."""
 
+import json
 import os
 import pty
 import re
@@ -15,6 +16,11 @@ from fake_llm_server import FakeLLMServer
 BUILD = [sys.executable, "-m", "judge_r1.cli", "build"]
 MINI = [*BUILD, "mini", "--limit", "4", "--variants", "2"]
 FILES = {"cases.jsonl", "pairs.jsonl", "build.json"}
+INSURANCE = (
+    "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
+    "columns: {context: file, decision: outcome, reference: why}\nlicense: none\n"
+)
+WHY = ("by steps 1, 2 and 3", "by the receipt")
 
 
 @pytest.fixture
@@ -75,6 +81,20 @@ def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: 
     assert {name: (plain / name).read_bytes() for name in FILES} == {name: (out / name).read_bytes() for name in FILES}
 
 
+def test_the_estimate_counts_cases_that_are_left_out(tmp_path: Path, server: FakeLLMServer) -> None:
+    """One of two cases gives no pairs, because its conclusion refers to more steps than wanted."""
+    steps = [f"{n}. The witness from village number {n} remembered a green hose on a wooden cart.\n" for n in (1, 2, 3)]
+    why = [f"{''.join(steps)}4. It follows {ground} that Ana owns the hose." for ground in WHY]
+    rows = [{"file": f"Ana and hose {n}.", "outcome": "Ana won.", "why": text} for n, text in enumerate(why)]
+    (tmp_path / "claims.json").write_text(json.dumps(rows))
+    (tmp_path / "insurance.yaml").write_text(INSURANCE)
+    command = [*BUILD, "custom", "--path", str(tmp_path / "insurance.yaml"), "--teacher", server.chat]
+    shown = run([*command, "--max-steps", "3", "--preview", "2", "--out", str(tmp_path / "out")], server)
+    assert "1 of 2 cases: " in shown
+    used, whole = re.findall(r"chat:toy +│ \d+ +│ ([\d,]+) ", shown)
+    assert used == whole == str(server.served.total())
+
+
 @pytest.mark.parametrize(("answer", "built"), [("y", True), ("n", False)])
 def test_on_a_terminal_it_asks(tmp_path: Path, answer: str, built: bool) -> None:
     shown = on_terminal([*MINI, "--preview", "1", "--out", str(tmp_path / "out")], answer)
@@ -88,10 +108,7 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
         '[{"file": "Ana paid 34 euros for the hose on 14 March 2024. It was 3 years old.", "outcome": "covered",'
         ' "why": "1. Ana paid 34 euros for the hose on 14 March 2024.\\n2. It was 3 years old."}]'
     )
-    (tmp_path / "insurance.yaml").write_text(
-        "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
-        "columns: {context: file, decision: outcome, reference: why}\nlicense: none\n"
-    )
+    (tmp_path / "insurance.yaml").write_text(INSURANCE)
     path, out = str(tmp_path / "insurance.yaml"), tmp_path / "out"
     command = [*BUILD, "custom", "--path", path, "--reader", "none", "--preview", "1", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

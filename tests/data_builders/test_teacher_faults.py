@@ -1,6 +1,6 @@
 """A teacher with one fault, behind a real server: the calls of a build, the pairs that it keeps, and what it says.
 
-The table of faults in docs/teachers.md holds the numbers of these builds.
+The table of docs/experiments/teacher_faults.md holds the numbers of these builds.
 """
 
 import json
@@ -20,7 +20,7 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 
 CASES = 12
-DOCS = Path(__file__).parents[2] / "docs" / "teachers.md"
+DOCS = Path(__file__).parents[2] / "docs" / "experiments" / "teacher_faults.md"
 _SECTION = re.compile(
     r"Flawed Variant (\d+):\n(?:Violated Principles: (\[[^\n]*)\n)?(.*?)(?=\n\nFlawed Variant|\Z)", re.S
 )
@@ -130,9 +130,11 @@ def build(fault: Fault, out: Path, *, early_stop: bool = True) -> tuple[int, int
 
 
 def rows_of_docs() -> dict[str, tuple[int, int, str]]:
-    """The rows of the table in docs/teachers.md: calls, pairs, and words of the message or of the report."""
-    rows = re.findall(r"^\| (.+?) \| (\d+) \| (\d+) \| (.*?) \|$", DOCS.read_text(), re.MULTILINE)
-    return {name: (int(calls), int(pairs), said.strip("`")) for name, calls, pairs, said in rows}
+    """The faults in the table of the docs: calls, pairs, and words of the message or of the report."""
+    rows = re.findall(r"^\| (.+?) \| (\d+) \| (\d+) \|(.*)\|$", DOCS.read_text(), re.MULTILINE)
+    return {
+        name: (int(calls), int(pairs), said.strip()) for names, calls, pairs, said in rows for name in names.split("; ")
+    }
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -142,13 +144,15 @@ def test_fault(name: str, tmp_path: Path) -> None:
     assert rows_of_docs()[name][2] in message
     if not pairs:
         assert re.search(r"One of its answers, to the request for P1:(\n  \| .*)+\nWhat to do: ", message)
+        assert message.endswith(". To build anyway, add --no-early-stop")
 
 
 def test_docs_have_no_other_row() -> None:
-    assert list(rows_of_docs()) == list(FAULTS)
+    assert set(rows_of_docs()) == set(FAULTS)
 
 
 def test_without_early_stop_the_build_asks_for_all_cases(tmp_path: Path) -> None:
     calls, pairs, message = build(FAULTS["an empty answer"], tmp_path / "out", early_stop=False)
     assert (calls, pairs) == (21 * CASES, 0)
     assert f"gave {calls} answers for {CASES} cases" in message
+    assert "--no-early-stop" not in message

@@ -186,8 +186,8 @@ def test_command_prints_rejections_and_agreement(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--budget", "3"], "need a --teacher that is asked"),
-        (["--prompts", "here"], "need a --teacher that is asked"),
+        (["--budget", "3"], "--budget is for flaws by a model: add --teacher chat:URL#MODEL"),
+        (["--prompts", "here"], "--prompts is for flaws by a model: add --teacher"),
         (["--keep", "all"], "--keep chooses among pairs by the answers of a verifier"),
         (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--keep", "some"], "--keep is agreed or all"),
         (["--teacher", "oracle"], "is no teacher that can be asked"),

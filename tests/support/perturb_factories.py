@@ -98,16 +98,6 @@ FAMILY = case_of(
     "3. A social worker spoke with the boy about school, which was reasonable because the teachers knew the boy. "
     "The visit was justified because the boy had been absent.",
 )
-PREPRINT = case_of(
-    "academic",
-    "Soil samples were taken by a student from nine vineyards in Brazil. Worms in the samples were counted "
-    "under a lamp by the second author. Mean rain was low in every spring of two. A tractor was driven over nine "
-    "fields each week.",
-    "1. The survey covers two springs, which is short for a claim about the climate.\n"
-    "2. The authors should report how deep the holes were, because the depth changes the counts.\n"
-    "3. The conclusion is modest and follows from the numbers that are given.\n"
-    "4. A map of the rows would help other groups to repeat the work.",
-)
 CASES = MEDICAL, LEGAL, ACADEMIC, FAMILY
 
 
@@ -117,7 +107,3 @@ def rule(name: str) -> Operator:
 
 def steps_of(case: Case) -> list[Step]:
     return split_steps(case.reference)
-
-
-def step_with(case: Case, words: str) -> Step:
-    return next(step for step in steps_of(case) if words in step.text)

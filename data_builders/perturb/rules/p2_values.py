@@ -104,13 +104,11 @@ def other_count(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Replace a count in words, as in `three operations`, by another one."""
     for match in re.finditer(rf"\b({'|'.join(COUNTS)})([ -](?!of\b|or\b|and\b|to\b)[a-z]{{3,}})", step.text):
         at, noun = match.span(1), match[2].strip(" -")
-        figure = f"{COUNTS.index(match[1]) + 2} {noun}"
         if _is_bound(step, *at) or OPEN.search(sentence_around(step, at[0])) or not noun.endswith(("s", "fold", "en")):
             continue
         if len(occurrences(case.reference, match[1])) > 1:
             continue
-        spans = [supporting_span(case, step, at, phrase, LEAST) for phrase in (match[0], figure)]
-        index = COUNTS.index(match[1])
+        span, index = supporting_span(case, step, at, match[0], LEAST), COUNTS.index(match[1])
         near = [other for other in COUNTS[max(0, index - 2) : index + 4] if other != match[1]]
         free = [
             other
@@ -121,7 +119,7 @@ def other_count(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
                 for phrase in (f"{other} {noun}", f"{COUNTS.index(other) + 2} {noun}")
             )
         ]
-        if free and (span := spans[0]):
+        if free and span:
             yield step.edit(at, rng.choice(free), span)
 
 

@@ -10,7 +10,7 @@ from data_builders.text_units.steps import Step, body_sentences, sentences
 from data_builders.text_units.text_match import content_words, occurrences, sentence_index
 from judge_r1.core.records import Case, Span
 
-MAX_WORDS = 34
+MIN_WORDS, MAX_WORDS = 7, 34
 """Words of a statement that takes one more clause."""
 _CLOSED = re.compile(
     r"[)\]”\"’\d]\.$|\b(?:if|unless|although|though|because|since|while|whereas|which|who|given)\b[^,;]*\.$"
@@ -19,17 +19,17 @@ _CLOSED = re.compile(
 """Ends that a further clause would be misread with."""
 
 
-def statements(step: Step, *, min_words: int = 7) -> Iterator[Interval]:
+def statements(step: Step) -> Iterator[Interval]:
     """Yield the statements of a step, or their last clauses, that take one more clause before their full stop.
 
     They are complete, neither short nor long, end in no clause that would claim the addition, and no sentence of the
     step leans on them.
     """
-    for sentence, end in body_sentences(step, min_words):
+    for sentence, end in body_sentences(step, MIN_WORDS):
         start = max(sentence, step.text.rfind("; ", sentence, end) + 2)
         text = step.text[start:end]
         if (
-            min_words <= len(text.split()) <= MAX_WORDS
+            MIN_WORDS <= len(text.split()) <= MAX_WORDS
             and text[-1] == "."
             and step.text[sentence].isupper()
             and not re.search(r"[:?“\"]|\.\s", text)

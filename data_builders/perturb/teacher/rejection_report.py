@@ -28,7 +28,7 @@ _ADVICE = {
 }
 
 
-def reasons_of(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
+def _reasons(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
     """How often each reason kept a variant out, over all sets. `unmade` counts what was not made at all."""
     found: Counter[str] = Counter()
     for counts in (stats.rejected, unmade):
@@ -39,8 +39,8 @@ def reasons_of(stats: VariantStats, unmade: Mapping[str, int]) -> Counter[str]:
 
 
 def why_nothing(teacher: str, cases: int, stats: VariantStats, unmade: Mapping[str, int]) -> str:
-    """The error message of a build that has accepted nothing of its first cases."""
-    reasons = reasons_of(stats, unmade).most_common()
+    """The error message of a build that has accepted nothing of its cases so far."""
+    reasons = _reasons(stats, unmade).most_common()
     noun = "case" if cases == 1 else "cases"
     lines = [
         f"{teacher} gave {stats.answers} answers for {cases} {noun}, and no pair is accepted. Rejected, by reason:"
@@ -53,7 +53,7 @@ def why_nothing(teacher: str, cases: int, stats: VariantStats, unmade: Mapping[s
         lines += [f"  | {line}" for line in shown.split("\n")]
         lines += [f"  | [… {cut:,} more characters]"] if cut > 0 else []
     top = reasons[0][0] if reasons else ""
-    lines.append(f"What to do: {_ADVICE.get(top, _STRONGER)}. To build anyway, add --no-early-stop")
+    lines.append(f"What to do: {_ADVICE.get(top, _STRONGER)}")
     return "\n".join(lines)
 
 

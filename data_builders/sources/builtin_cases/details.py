@@ -1,8 +1,7 @@
 """Adds details to a generated case: sentences with counts, amounts, dates and people, which decide nothing.
 
-`words/details.txt` has them by domain and
-section; `<list>` is an entry of a list of that file (`<list!>` with a capital), `{date}` and `{year}` lie in
-the section's period, `{first}` and `{last}` near its ends.
+`words/details.txt` has them by domain and section; `<list>` is an entry of a list of that file (`<list!>` with a
+capital), `{date}` and `{year}` lie in the section's period, `{first}` and `{last}` near its ends.
 """
 
 import re

@@ -125,7 +125,7 @@ def _asked(body: ChatRequest) -> tuple[JudgeRequestBody | SinglePrompt, AnswerFo
     except ValidationError as error:
         raise HTTPException(400, f"{source}: {explain(error)}; {FORMS}") from None
     except UnsupportedPrompt as error:
-        raise HTTPException(400, f"the prompt is none that this judge answers ({error}): {FORMS}") from None
+        raise HTTPException(400, f"the prompt has no form that this judge answers ({error}): {FORMS}") from None
 
 
 def _messages(messages: list[ChatMessage]) -> tuple[str, str]:

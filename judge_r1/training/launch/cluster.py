@@ -138,6 +138,8 @@ def load_cluster(path: Path) -> Cluster:
     Raises:
         ConfigError: The file cannot be read, or its kind or a key is invalid.
     """
+    if not path.exists():
+        raise ConfigError(f"there is no cluster file {path}: copy a file of clusters/ and adapt it")
     data: dict[str, Any] = read(path)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:

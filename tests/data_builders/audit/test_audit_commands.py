@@ -89,5 +89,5 @@ def test_a_missing_folder_is_an_error(command: str, tmp_path: Path) -> None:
     done = run("audit", command, tmp_path / "none", *more)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
-    assert "cases.jsonl cannot be read" in done.stderr
+    assert "give a folder that `judge-r1 build` or `judge-r1 split` wrote" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -341,10 +341,7 @@ def test_the_query_of_a_difference_has_the_words_of_both_sides_once() -> None:
     assert query_for(missing) == query_for(missing, "B") == "Ana paid rent"
 
 
-def test_queries_and_quotes_have_what_is_cited_without_the_words_before_it() -> None:
-    [other] = align("The record notes: “Ana paid rent.”", "The record notes: “Ben lent 3 keys.”")
-    assert query_for(other) == "Ana paid rent Ben lent 3 keys"
-    assert query_for(other, "B") == "Ben lent 3 keys Ana paid rent"
+def test_queries_have_no_quotation_marks() -> None:
     [partly] = align("He said “yes” on day 4.", "He said “yes” on day 5.")
     assert query_for(partly) == "He said yes on day 4 5"
 

@@ -113,7 +113,7 @@ def test_a_build_writes_pairs_and_rationales_in_one_run(pairs: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--rationales", "3"], "need a --teacher that is asked"),
+        (["--rationales", "3"], "--rationales is for flaws by a model: add --teacher"),
         (["--teacher", "anthropic:x", "--rationales", "3"], "--rationales N and --recipe FILE go together"),
     ],
 )

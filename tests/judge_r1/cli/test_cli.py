@@ -131,7 +131,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "conversations", "--candidates", "8", "--teacher", "chat:x#y", "--out", "x"], "sources of cases"),
         (["build", "minni", "--candidates", "8", "--teacher", "chat:x#y", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "add --candidates N"),
-        (["validate", "nowhere"], "cannot be read"),
+        (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
         (

@@ -91,6 +91,18 @@ def test_an_invalid_judgment_is_unscored_and_the_log_ends_with_success(tmp_path:
     assert "2 judgments are not valid" in str(missing.reason)
 
 
+def test_samples_that_cannot_be_sent_are_unscored(tmp_path: Path) -> None:
+    samples = [sample(target=""), sample(target=[]), sample(), sample()]
+    log = judge_samples(Reader(), samples, ["It scatters."] * 3 + ["lone \ud800 surrogate"], tmp_path)
+    assert log.status == "success"
+    [score] = log.results.scores
+    assert (score.scored_samples, score.unscored_samples) == (1, 3)
+    blank, none, _, surrogate = (str(one.scores["judged"].reason) for one in log.samples)
+    assert "reference: must not be blank" in blank
+    assert none == "the sample has no target"
+    assert "lone surrogate" in surrogate
+
+
 def test_several_targets_are_compared_one_by_one_and_the_best_value_counts(tmp_path: Path) -> None:
     judge = Reader()
     log = judge_samples(judge, [sample(target=["Rayleigh scattering.", "Air."])], ["It scatters."], tmp_path)

@@ -242,7 +242,7 @@ def test_the_global_index_is_for_evaluations_only() -> None:
         ("direct:examples=TRAIN,prompt=chain-of-thought@MODEL", "works with prompt=direct alone"),
         ("direct:examples=TRAIN,shots=999@MODEL", r"has 12 case\(s\) that are not under test, but shots=999"),
         ("direct:examples=TEST@MODEL", "is the folder under test: give a folder of training pairs"),
-        ("direct:examples=nowhere@MODEL", "nowhere/cases.jsonl cannot be read"),
+        ("direct:examples=nowhere@MODEL", "nowhere does not exist: give a folder"),
         ("direct:retrieve=0@MODEL", "retrieve must be a whole number from 1 on"),
         ("search-r1:search=false@MODEL", "search-r1 searches: search is true"),
         ("search-r1:budget.max_searches=0@MODEL", "budget.max_searches is at least 1"),

@@ -46,7 +46,17 @@ def test_a_full_group_is_judged_and_a_later_member_is_in_another_group() -> None
         assert list(found) == [number for _, number in arrivals]
         assert sorted(judge.groups) == [("a", [0.1, 0.2]), ("a", [0.3, 0.4]), ("b", [0.1, 0.2]), ("b", [0.3, 0.4])]
         await asyncio.sleep(0.01)
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
+def test_the_first_member_sets_the_size() -> None:
+    async def run() -> None:
+        groups = Collector(judge := Judged())
+        sizes = ((0.1, 3), (0.2, 2), (0.3, 4))
+        found = await asyncio.gather(*(joined(groups, "a", n, size=size, deadline_s=60) for n, size in sizes))
+        assert (found, judge.groups) == ([0.1, 0.2, 0.3], [("a", [0.1, 0.2, 0.3])])
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -58,7 +68,7 @@ def test_the_deadline_closes_a_group() -> None:
         assert (found, judge.groups) == ([0.1, 0.2], [("a", [0.1, 0.2])])
         with pytest.raises(JudgmentFailed, match=ALONE):
             await joined(groups, "a", 0.3, size=3)
-        assert groups.held == 0
+        assert groups.waiting == 0
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -78,7 +88,7 @@ def test_a_member_that_vanishes_blocks_nobody() -> None:
         gone.cancel()
         judge.wait.set()
         assert (await other, judge.groups[-1]) == (0.2, ("b", [0.1, 0.2]))
-        assert groups.held == 0
+        assert groups.waiting == 0
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -94,7 +104,7 @@ def test_judging_stops_when_every_member_has_vanished() -> None:
             task.cancel()
         await asyncio.sleep(0.01)
         assert (judge.cancelled, judge.groups) == (1, [("a", [0.1, 0.2])])
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 
     asyncio.run(asyncio.wait_for(run(), 10))
 
@@ -118,10 +128,12 @@ def test_members_are_bounded_and_a_shutdown_answers_those_that_wait() -> None:
         await asyncio.sleep(0)
         with pytest.raises(CollectorFull, match="2 rollouts wait"):
             await joined(groups, "c", 0.1)
-        groups.fail_waiting(JudgmentFailed("the server is shutting down"))
+        groups.close(JudgmentFailed("the server is shutting down"))
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert [str(error) for error in found] == ["the server is shutting down"] * 2
+        with pytest.raises(JudgmentFailed, match="the server is shutting down"):  # nobody could join it
+            await joined(groups, "d", 0.1, deadline_s=60)
         await asyncio.sleep(0.01)
-        assert (groups.held, groups._open, groups._tasks) == (0, {}, set())
+        assert (groups.waiting, groups._open, groups._tasks) == (0, {}, set())
 
     asyncio.run(asyncio.wait_for(run(), 10))

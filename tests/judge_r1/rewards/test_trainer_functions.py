@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from serving_fixture import LiveServer, service
 from judge_r1.core.errors import JudgeError
 from judge_r1.rewards import openrlhf, slime
 from judge_r1.rewards.collector import JudgmentFailed
-from judge_r1.rewards.group_judge import VARIABLE, GroupJudge
+from judge_r1.rewards.group_judge import VARIABLE, GroupJudge, shared_judge
 
 
 @dataclass
@@ -24,13 +25,6 @@ class Sample:
     label: str | None = None
     remove_sample: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    yield
-    for cached in (openrlhf._judge, slime._judge):
-        cached.cache_clear()
 
 
 @pytest.fixture
@@ -46,6 +40,13 @@ def test_openrlhf(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.5]
     with pytest.raises(JudgeError, match="no label to compare it with"):
         openrlhf.reward_func(["p: one"], ["p: "], [None])
+
+
+def test_threads_share_one_judge() -> None:
+    """OpenRLHF calls its function from several threads at once: a local model is loaded once."""
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: shared_judge("longer", schedule="swiss"), range(8)))
+    assert len(set(map(id, found))) == 1
 
 
 def test_openrlhf_raises_for_a_failed_judgment(failing: None) -> None:
@@ -97,5 +98,7 @@ def test_a_judge_must_be_named_and_its_settings_valid(monkeypatch: pytest.Monkey
         GroupJudge("longer", schedule="ladder")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="orders is 1 or 2"):
         GroupJudge("longer", orders=3)  # type: ignore[arg-type]
+    with pytest.raises(JudgeError, match="begins with http:// or https://"):
+        GroupJudge("127.0.0.1:8000")
     with pytest.raises(JudgeError, match="names no model"):
         GroupJudge("direct")

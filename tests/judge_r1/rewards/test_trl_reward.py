@@ -48,11 +48,23 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
     assert found[2] == pytest.approx(0.5)
     assert found[1] < 0.5  # type: ignore[operator]
     assert logged["judge/comparisons"] == 6
-    with pytest.raises(KeyError):
+    _, logged = call(reward, ["p"] * 3, ["a", "b", "c"], case=[""] * 3, gold=[" "] * 3)
+    assert logged["judge/comparisons"] == 4, "without a reference, each meets the best so far"
+    with pytest.raises(KeyError, match="the dataset has no column 'case'"):
         call(reward, ["p"], ["x"])
     with pytest.raises(ValueError, match="use schedule='anchor'"):
         GroupReward("longer", reference="gold")
     reward.close()
+
+
+def test_a_served_judge_gets_the_case() -> None:
+    columns = {"case": ["red fox", "red fox"]}
+    with LiveServer(service("overlap")) as server:
+        reward = GroupReward(server.url, context="case")
+        found, logged = call(reward, ["p"] * 2, ["red fox", "blue owl"], **columns)
+        reward.close()
+    assert logged["judge/unscored"] == 0
+    assert found[0] > found[1]  # type: ignore[operator]
 
 
 def test_a_failed_judgment_is_none_with_a_reason() -> None:

@@ -137,6 +137,8 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
                 started += 1
                 made += isinstance(result, RecordGroup)
                 pending += isinstance(result, BatchPending)
+                if isinstance(result, RecordGroup) and not pending:  # nothing is written while requests are deferred
+                    result = await generator.choose(result)
                 yield result if isinstance(result, RecordGroup) else None
         exhausted = most is None or started < most
         if trial and not pending:

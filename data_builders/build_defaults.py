@@ -3,4 +3,4 @@
 DEFAULT_MODEL = "bundled:smollm2-135m"
 """Of `reader`."""
 CANDIDATES = 120
-"""Of `candidates`."""
+"""Of `candidates`, where rules make the flaws."""

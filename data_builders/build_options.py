@@ -38,6 +38,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
         "kinds": list(plan.kinds),
         "options": list(plan.options),
         **{name: getattr(plan, name) for name in OPTIONS},
+        "candidates": _candidates(plan.candidates, by_rules=teacher == RULES),
         "rules": RULES_VERSION,
     }
     for option, value in wanted.items():
@@ -56,10 +57,15 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         own: dict[str, Any] = {name: report[name] for name in ("path", "limit", "options") if name in report}
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
-    unset = {"max_steps": None, "prompts": None, "cases_per_domain": None, "candidates": CANDIDATES}
+    most = _candidates(None, by_rules=not isinstance(teacher, dict))
+    unset = {"max_steps": None, "prompts": None, "cases_per_domain": None, "candidates": most}
     if "citations" in report:  # such builds record no version of their rules
         unset["rules"] = 1
     return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
+
+
+def _candidates(given: int | None, *, by_rules: bool) -> int | None:
+    return CANDIDATES if given is None and by_rules else given
 
 
 def _teacher(spec: str) -> str:

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from data_builders.build_defaults import CANDIDATES
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
@@ -26,13 +25,14 @@ class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
-    causal language model whose likelihoods pairs by rules keep balanced. `cache` is the file that keeps them, so that a
+    causal language model whose likelihoods chosen pairs keep balanced. `cache` is the file that keeps them, so that a
     stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain` is
     the number of generated cases of each domain, which replace the corpus of a source. `candidates` is how many flaws
-    of a principle rules draw to choose from. `options` are the `key=value` options of one generator. With `early_stop`,
-    a build by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where
-    there is a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a
-    teacher of pairs.
+    of a principle rules draw, or a teacher is asked for, to choose `variants` of them; None for the default of rules,
+    and with a teacher for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build
+    by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is
+    a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
+    pairs.
     """
 
     source: str
@@ -45,7 +45,7 @@ class BuildPlan:
     cache: Path | None = None
     max_steps: int | None = None
     cases_per_domain: int | None = None
-    candidates: int = CANDIDATES
+    candidates: int | None = None
     options: Sequence[str] = ()
     early_stop: bool = True
     keep: Literal["agreed", "all"] = "agreed"
@@ -131,6 +131,10 @@ class Generator(ABC, Generic[T]):
     def finish(self, draft: Any) -> RecordGroup | None:
         """The part of `generate` that depends on the items before. It gets the drafts in order."""
         raise NotImplementedError
+
+    async def choose(self, group: Any) -> RecordGroup:
+        """The group with the records that are chosen given those before. A build with teachers calls it in order."""
+        return group  # type: ignore[no-any-return]
 
     def finalize(self, record: Record) -> Record:
         """The record as it is written. Called once for each record that is new, in the order of the file."""

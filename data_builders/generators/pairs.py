@@ -122,6 +122,7 @@ class PairsByRules(Pairs[Case]):
         super().__init__(plan, teachers)
         source = SOURCES.get(plan.source)
         self._rules, self._balance = source.operators, None
+        self._most = CANDIDATES if plan.candidates is None else plan.candidates
         self._cases, self._made = 0, Counter[str]()
         if source.balanced:
             self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
@@ -129,7 +130,7 @@ class PairsByRules(Pairs[Case]):
     def settings(self) -> dict[str, Any]:
         plan = self.plan
         balanced = {"rules": RULES_VERSION, "reader": plan.reader} if self._balance else {}
-        fewer = {"candidates": plan.candidates} if self._balance and plan.candidates != CANDIDATES else {}
+        fewer = {"candidates": self._most} if self._balance and self._most != CANDIDATES else {}
         return {**super().settings(), **balanced, **fewer}
 
     def details(self) -> dict[str, Any]:
@@ -170,7 +171,7 @@ class PairsByRules(Pairs[Case]):
             kinds=plan.kinds,
             variants=plan.variants,
             seed=plan.seed,
-            most=plan.candidates,
+            most=self._most,
             rule_set=self._rules,
         )
         return PairDraft(item, drawn.rejected, {name: measure(pairs) for name, pairs in drawn.pairs.items()})

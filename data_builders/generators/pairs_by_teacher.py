@@ -1,8 +1,10 @@
 """Labelled pairs of reasonings, with flaws by a teacher."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from data_builders.dataset_type import RecordFile
@@ -10,6 +12,8 @@ from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
+from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
+from data_builders.perturb.balance.selection import Balance, measure
 from data_builders.perturb.teacher.generate import REFUSED, VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
 from data_builders.perturb.teacher.rejection_report import why_nothing
@@ -28,11 +32,15 @@ class _TeacherGroup(RecordGroup):
     opinions: Sequence[Opinion]
     dropped: Counter[str]
     stats: VariantStats
+    left_over: Counter[str] = field(default_factory=Counter)
 
 
 @register
 class PairsByTeacher(Pairs[Case | Draft]):
-    """Flaws by the first teacher. A second one judges the pairs blind, and those that it confirms stay."""
+    """Flaws by the first teacher. A second one judges the pairs blind, and those that it confirms stay.
+
+    With `plan.candidates` it is asked for so many variants, and `plan.variants` of those that stay are chosen.
+    """
 
     name = PAIRS_BY_TEACHER
     needs_teacher = True
@@ -44,7 +52,10 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._stats, self._agreement = VariantStats(), Agreement()
         self._rejected: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
-        self._prompts = PairPrompts(plan.prompts)
+        self._left_over: Counter[str] = Counter()
+        self._prompts, self._balance = PairPrompts(plan.prompts), None
+        if plan.candidates is not None:
+            self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
         self._cases = self._pairs = 0
 
     @property
@@ -68,7 +79,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
             case,
             self._teacher,
             kinds=plan.kinds,
-            variants=plan.variants,
+            variants=plan.candidates or plan.variants,
             seed=plan.seed,
             stats=stats,
             prompts=self._prompts,
@@ -84,12 +95,29 @@ class PairsByTeacher(Pairs[Case | Draft]):
                 dropped[f"{set_name(pair)}: {NO_OPINION if opinion.worse is None else NOT_CONFIRMED}"] += 1
         return _TeacherGroup([case, *kept], pairs, opinions, dropped, stats)
 
+    async def choose(self, group: _TeacherGroup) -> _TeacherGroup:
+        """Choose among the pairs in a thread, because a language model reads them while the teachers answer."""
+        return group if self._balance is None else await asyncio.to_thread(self._chosen, group, self._balance)
+
+    def _chosen(self, group: _TeacherGroup, balance: Balance) -> _TeacherGroup:
+        case, *others = group.records
+        opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
+        records, left_over = [case], Counter[str]()
+        for name, found in groupby((one for one in others if isinstance(one, ReasoningPair)), set_name):
+            pairs = list(found)
+            chosen = balance.choose(measure(pairs), self.plan.variants)
+            left_over[name] = len(pairs) - len(chosen)
+            for pair in chosen:
+                records += [pair, *opinions.get(pair.pair_id, [])]
+        return replace(group, records=records, left_over=left_over)
+
     def add(self, group: _TeacherGroup) -> None:
         self._cases, self._pairs = self._cases + 1, self._pairs + len(group.pairs) - group.dropped.total()
         for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
             self._agreement.add(pair, opinion)
         self._stats += group.stats
         self._dropped.update(group.dropped)
+        self._left_over.update(group.left_over)
         self.abstained.update(group.stats.abstained + group.dropped)
 
     def check_trial(self) -> None:
@@ -107,8 +135,9 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return bool(self._stats.answers) or any(reason.endswith(REFUSED) for reason in self.abstained)
 
     def settings(self) -> dict[str, Any]:
-        own = self.plan.prompts
-        return super().settings() | ({"prompts": own.absolute().name} if own else {})
+        plan, own = self.plan, self.plan.prompts
+        chosen = {"candidates": plan.candidates, "reader": plan.reader} if self._balance else {}
+        return super().settings() | chosen | ({"prompts": own.absolute().name} if own else {})
 
     def details(self) -> dict[str, Any]:
         opinions = {}
@@ -120,4 +149,5 @@ class PairsByTeacher(Pairs[Case | Draft]):
             **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
             "teacher": {"name": self._teacher.name, "prompts": self._prompts.digest, **self._stats.as_dict()},
             **({"verifier": opinions} if opinions else {}),
+            **({"left_over": dict(sorted(self._left_over.items()))} if self._balance else {}),
         }

@@ -63,8 +63,8 @@ def build(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Causal language model: rules choose flaws so that its likelihoods do not reveal them. A folder, "
-            f"a hub name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}].",
+            help="Causal language model: flaws are chosen so that its likelihoods do not reveal them. A folder, a hub "
+            f"name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}, with a teacher none].",
         ),
     ] = None,
     max_steps: Annotated[
@@ -88,7 +88,8 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help=f"The most flaws of each principle that rules draw to choose from [default: {CANDIDATES}].",
+            help=f"The most flaws of each principle that rules draw to choose from [default: {CANDIDATES}], or how "
+            "many a teacher is asked for, to choose --variants of them [default: no choice].",
         ),
     ] = None,
     processes: Annotated[
@@ -166,11 +167,11 @@ def build(
         variants,
         seed,
         limit,
-        None if reader == "none" else reader or DEFAULT_MODEL,
+        None if reader == "none" else reader or (DEFAULT_MODEL if teacher == "rules" else None),
         out / LIKELIHOODS_FILE,
         max_steps,
         cases_per_domain,
-        CANDIDATES if candidates is None else candidates,
+        candidates,
         tuple(set_options or ()),
         early_stop,
         keep_of(keep, verify),
@@ -181,8 +182,8 @@ def build(
     if cases_per_domain is not None and source not in SOURCES:
         generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
         raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
-    by_rules = {"--reader": reader, "--candidates": candidates}
-    given = [option for option, value in by_rules.items() if value is not None]
+    choosing = {"--reader": reader, "--candidates": candidates}
+    given = [option for option, value in choosing.items() if value is not None]
     if teacher == "rules":
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
@@ -191,8 +192,14 @@ def build(
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
         if given and not _is_balanced(source, with_teacher=False):
             raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
+    elif candidates is not None:
+        generator_for(source, with_teacher=True)  # an unknown name is an error of its own
+        if source not in SOURCES:
+            raise JudgeError(f"--candidates is for sources of cases, not for {source!r}: leave it out")
+        if candidates < variants:
+            raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
     elif given:
-        raise JudgeError(f"{given[0]} chooses among flaws by rules: leave it out, or leave out --teacher")
+        raise JudgeError("--reader chooses among the candidates of a teacher: add --candidates N, or leave it out")
     if processes > 1 and (teacher != "rules" or plan.reader is not None):
         raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
     on_ray = ray_workers(engine, workers)
@@ -276,7 +283,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
             table.add_section()
     console = Console()
     console.print(table)
-    missing = "variants missing" if "teacher" in counts else "operators abstained"
+    asked = "candidates" if "candidates" in counts else "variants"
+    missing = f"{asked} missing" if "teacher" in counts else "operators abstained"
     skipped = counts[f"skipped_{lead.plural}"]
     for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
@@ -287,7 +295,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     if "wanted" in counts.get("teacher", {}):
         wanted = sum(counts["teacher"]["wanted"].values())
         rejected = counts["teacher"]["rejected"]
-        console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} rejections"))
+        console.print(_rejections(rejected, f"{wanted} {asked} wanted, {sum(rejected.values())} rejections"))
         console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))

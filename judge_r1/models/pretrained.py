@@ -4,6 +4,7 @@ By default, transformers asks on standard input whether to run such code, so a p
 are read, because a pickle can run code. Every module that loads weights calls these functions.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 
+_LOCK = threading.RLock()
+"""transformers 5 replaces functions of torch while it loads. Two loads at a time leave them replaced: later models then
+lack their tied weights."""
 OWN_CODE = "its configuration names code of its own, which judge-r1 never runs: use a model that transformers supports"
 
 
@@ -56,9 +60,11 @@ def model_tokenizer(source: str | Path) -> Any:
 
 @contextmanager
 def loading(what: str) -> Iterator[None]:
-    """Turns every error of transformers into ModelUnavailable: damaged files cause exceptions of many types."""
+    """Lets one thread load at a time, and turns every error of transformers into ModelUnavailable: damaged files cause
+    exceptions of many types."""
     try:
-        yield
+        with _LOCK:
+            yield
     except JudgeError:
         raise
     except Exception as error:

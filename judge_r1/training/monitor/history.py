@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge_r1.core.errors import read_error
+from judge_r1.core.errors import JudgeError, read_error
 from judge_r1.core.run_log import checked_row, with_present_names
 from judge_r1.core.strict_json import parse_json
 
@@ -106,7 +106,9 @@ class Tail:
             return
         except OSError as error:
             raise read_error(self.path, error) from None
-        lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
+        lines, unfinished = lines[: (end := lines.rfind(b"\n") + 1)], lines[end:]  # the last line may be half written
+        if unfinished and not unfinished.startswith(b"{"):
+            raise JudgeError(f"{self.path}: its last line is no row of metrics, and not the beginning of one")
         self._offset, self._end = self._offset + len(lines), (self._end + lines)[-64:]
         for line in filter(bytes.strip, lines.split(b"\n")):
             row = checked_row(parse_json(line, self.path), str(self.path))

@@ -1,9 +1,11 @@
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from turn_recipes import RECIPE
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.monitor.history import BLOCKS, History, Tail, sparkline
 from judge_r1.training.run_folder import RunFolder
 
@@ -73,3 +75,13 @@ def test_a_rewritten_log_is_read_again(tmp_path: Path) -> None:
     path.write_text('{"step": 1, "loss": 5}\n{"step": 2, "loss": 6}\n{"step": 3, "loss": 7}\n')
     assert [row["step"] for row in tail.update()] == [1, 2, 3]
     assert history.series("loss") == [5, 6, 7]
+
+
+def test_an_unfinished_line_begins_like_a_row(tmp_path: Path) -> None:
+    """A gzip file may hold no line end, and would look like a run without rows."""
+    log = tmp_path / "metrics.jsonl"
+    log.write_bytes(b"\x1f\x8b\x08")
+    with pytest.raises(JudgeError, match="its last line is no row of metrics"):
+        list(Tail(log, History()).update())
+    log.write_bytes(b'{"step": 1')
+    assert list(Tail(log, History()).update()) == []

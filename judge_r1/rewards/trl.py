@@ -5,6 +5,7 @@ from judge_r1.rewards.trl import GroupReward
 trainer = GRPOTrainer(model=..., reward_funcs=GroupReward("http://127.0.0.1:8000"), train_dataset=...)
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.schedule import Schedule
 from judge_r1.rewards.texts import Content, text_of
 
+_log = logging.getLogger(__name__)
 _Key = tuple[str, str, str | None]
 
 
@@ -81,6 +83,8 @@ class GroupReward:
             for index, score, failure in zip(indices, found.scores, found.failures, strict=True):
                 rewards[index], failures[index] = score, failure
             failed, comparisons = failed + found.failed, comparisons + len(found.comparisons)
+        if comparisons and failed == comparisons:
+            _log.warning("none of %d comparisons has a judgment: %s", comparisons, next(filter(None, failures)))
         if log_metric is not None:
             log_metric("judge/failure_rate", failed / max(1, comparisons))
             log_metric("judge/unscored", rewards.count(None) / max(1, len(rewards)))

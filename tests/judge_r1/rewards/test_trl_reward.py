@@ -79,6 +79,14 @@ def test_a_failed_judgment_is_none_with_a_reason() -> None:
     assert logged["judge/unscored"] == 0.25
 
 
+def test_a_batch_without_any_judgment_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    reward = GroupReward("http://127.0.0.1:9")
+    once(reward)
+    assert call(reward, ["p"] * 2, ["one", "two"])[0] == [None, None]
+    reward.close()
+    assert "none of 2 comparisons has a judgment: 127.0.0.1" in caplog.text
+
+
 def test_trl_trains_three_steps(model_folder: Path, tmp_path: Path) -> None:
     """A judge that fails on some completions. The run finishes, and the rate of failures is a metric of TRL's log."""
     trl = pytest.importorskip("trl", reason="TRL is not installed: pip install 'judge-r1[train]'")

@@ -112,7 +112,8 @@ test-environments: $(VENV)-environments/.done
 	$(VENV)-environments/bin/python -c 'import judge_r1_env, skyrl_gym, tinker_cookbook'  # a missing one skips its tests
 	OMP_NUM_THREADS=1 $(VENV)-environments/bin/python -m pytest -m 'slow or not slow' \
 	  tests/judge_r1/integrations/test_nemo_gym_server.py tests/judge_r1/integrations/test_skyrl_environment.py \
-	  tests/judge_r1/integrations/test_tinker_environment.py tests/judge_r1/integrations/test_verifiers_environment.py
+	  tests/judge_r1/integrations/test_tinker_environment.py tests/judge_r1/integrations/test_verifiers_environment.py \
+	  tests/judge_r1/rewards/test_tinker_reward.py
 
 lint: setup
 	$(BIN)/ruff check .

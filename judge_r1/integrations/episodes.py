@@ -65,7 +65,7 @@ class TextEpisode:
             if not isinstance(machine.state, Sample):
                 return None
             assert isinstance(machine.tokenizer, TextTokenizer)
-            ids = machine.tokenizer.encode_reply(text)
+            ids = machine.tokenizer.encode_reply(_valid(text))
             machine.feed(ids, [0.0] * len(ids))
             stopped = machine.answer_in_tags and text.endswith(STOP_STRINGS)
             if isinstance(machine.state, Sample) and len(machine.turns) == turns and not stopped:
@@ -129,6 +129,12 @@ def tool_prompt(pair: ReasoningPair, data: PairSet, config: EpisodeConfig) -> li
 def how_to_call(config: EpisodeConfig) -> str:
     """The end of the prompt in the form of tools."""
     return HOW.format(searches=config.effective_budget.max_searches)
+
+
+def _valid(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which arguments in JSON may hold. No search and no record
+    can encode one, and its error would spare the model the reward of its episode."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Sessions:

@@ -15,7 +15,7 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import search_into
-from judge_r1.episode.machine import Finished, Search
+from judge_r1.episode.machine import Finished, Sample, Search
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -54,13 +54,14 @@ class JudgeEnv(rl.Env):  # type: ignore[misc]
     async def step(self, action: rl.Action, *, extra: rl.ActionExtra | None = None) -> rl.StepResult:
         machine, turns = self._machine, len(self._machine.turns)
         if machine.feed(action, [0.0] * len(action)) < len(action):  # the trainer keeps the log-probabilities
-            most = machine.budget.response_tokens
             raise JudgeError(
-                f"a sample goes on after its turn: set max_tokens to budget.response_tokens {most} or less"
+                "a sample is longer than its turn, and the rest would be trained on: let the sampler stop at the given "
+                f"texts, and set max_tokens to budget.response_tokens {machine.budget.response_tokens} or less"
             )
+        cut = not action or (extra or {}).get("stop_reason") == "length"
         if isinstance(machine.state, Search):
             await search_into(machine, self._search)
-        elif len(machine.turns) == turns and (not action or (extra or {}).get("stop_reason") == "length"):
+        elif cut and isinstance(machine.state, Sample) and len(machine.turns) == turns:
             machine.truncate()
         over = isinstance(machine.state, Finished)
         parts = reward_of(machine, self._pair) if over else {}

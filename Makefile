@@ -105,7 +105,7 @@ $(VENV)-environments/.done: pyproject.toml environments/judge_r1_env/pyproject.t
 	$(VENV)-environments/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)-environments/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)-environments/bin/python -m pip install --quiet -e '.[serve,skyrl,tinker,train,verifiers]' \
-	  -e environments/judge_r1_env hypothesis pytest pytest-timeout uv
+	  ./environments/judge_r1_env hypothesis pytest pytest-timeout uv
 	touch $@
 
 test-environments: $(VENV)-environments/.done

@@ -12,6 +12,7 @@ from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, group, pro
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Turn
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.reward import round_reward, with_reward
@@ -33,6 +34,7 @@ class Rollout:
     ended: str = ""
     reward: dict[str, float] = field(default_factory=dict)
     searched: list[str] = field(default_factory=list)
+    turns: Sequence[Turn] = ()
 
 
 class _Recorder:
@@ -77,6 +79,7 @@ def _run(
     rollout.ended = trajectory.ended
     assert trajectory.reward is not None
     rollout.reward = trajectory.reward | {"r": round_reward(trajectory.reward["r"])}
+    rollout.turns = trajectory.turns
     rollout.searched = [turn.observation or "" for turn in trajectory.turns if turn.observation]
     return rollout
 

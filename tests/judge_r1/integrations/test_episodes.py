@@ -5,11 +5,12 @@ import json
 
 import pytest
 from factories import mini_pairs
-from recorded_rollouts import gold_answer, write_pairs
+from recorded_rollouts import gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.episode.tags import TagScanner
 from judge_r1.integrations.episodes import OVER, Sessions, TextEpisodes, shared_episodes, tag_prompt, tool_prompt
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
@@ -42,6 +43,24 @@ def test_a_sample_that_ends_without_an_action_ends_the_episode(
     episode = episodes.start(data.pairs[0].pair_id, tools=False)
     assert asyncio.run(episode.write(text)) is None
     assert (episode.over, episode.reward()["r"]) == (True, 0.0)
+
+
+def test_tool_calls_come_to_the_rewards_of_recorded_episodes(data: PairSet) -> None:
+    """TRL, verifiers and NeMo-Gym call `search` and `submit`: here with what recorded episodes wrote between tags."""
+    config = CONFIG.model_copy(update={"budget": Budget(max_searches=2, top_k=2, response_tokens=100)})
+    episodes, replayed = TextEpisodes(data, config), []
+    for one in rollouts(data, config):
+        actions = [TagScanner().push(turn.text) for turn in one.turns]
+        if None in actions:  # it ended without an action, which is no tool call
+            continue
+        episode, shown = episodes.start(one.pair_id, tools=True), []
+        for kind, text in filter(None, actions):
+            shown.append(asyncio.run(episode.search(text) if kind == "search" else episode.submit(text)))
+        assert (shown, episode.reward()) == ([*one.searched, OVER], one.reward)
+        replayed.append(one)
+    assert {True, False} == {one.reward["valid"] == 1 for one in replayed}
+    assert len({one.reward["r"] for one in replayed}) > 2
+    assert any(one.searched for one in replayed)
 
 
 def test_half_of_a_surrogate_pair_is_no_failed_search(episodes: TextEpisodes, data: PairSet) -> None:

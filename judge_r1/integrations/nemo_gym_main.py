@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import open_pairs
 from judge_r1.core.strict_yaml import parse_yaml
@@ -30,11 +31,15 @@ def main() -> None:
     given = flags.parse_args()
     if not given.data:
         flags.error("--data names no folder of cases and pairs")
-    data, config = open_pairs(Path(given.data)), with_options(EpisodeConfig(), given.episode)
-    if given.rows:
-        write_jsonl(Path(given.rows), rows_of(data, config))
-    else:
-        uvicorn.run(create_app(TextEpisodes(data, config)), host=given.host, port=given.port)
+    try:
+        data, config = open_pairs(Path(given.data)), with_options(EpisodeConfig(), given.episode)
+        if given.rows:
+            write_jsonl(Path(given.rows), rows_of(data, config))
+            return
+        app = create_app(TextEpisodes(data, config))
+    except JudgeError as error:
+        flags.error(str(error))
+    uvicorn.run(app, host=given.host, port=given.port)
 
 
 def _configured() -> dict[str, Any]:

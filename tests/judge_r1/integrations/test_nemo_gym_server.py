@@ -164,6 +164,16 @@ def test_a_failed_search_is_an_http_error(data: PairSet, monkeypatch: pytest.Mon
     assert (failed.status_code, "search_error" in failed.json()["detail"]) == (503, True)
 
 
+def test_a_missing_folder_is_a_clear_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge_r1.integrations.nemo_gym_main import main
+
+    for flags, message in (["--data", "/none"], "/none does not exist"), ([], "--data names no folder"):
+        monkeypatch.setattr(sys, "argv", ["server", *flags])
+        with pytest.raises(SystemExit):
+            main()
+        assert message in capsys.readouterr().err
+
+
 def test_the_tasks_of_verifiers_use_the_server(url: str, data: PairSet, tmp_path: Path) -> None:
     """verifiers 0.4 is a client of NeMo-Gym's servers: the same session, tools and verification, by its own code."""
     pytest.importorskip("verifiers.v1", reason="verifiers is not installed: pip install 'judge-r1[verifiers]'")

@@ -34,7 +34,7 @@ from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
-from judge_r1.training.verl.config import agent_workers, overrides
+from judge_r1.training.verl.config import overrides
 
 PAPER_GPUS = 8
 """GPUs per machine in the paper (appendix B)."""
@@ -229,7 +229,7 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
         lines.append("assumed: the retrieval server embeds queries in no time")
     elif recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
         one, where = query_seconds(recipe, machine), "a core" if embeds_on_processor(recipe) else "the GPU"
-        workers = agent_workers(recipe, machine.total)
+        workers = recipe.grpo.agent_workers(machine.total)
         lines.append(
             f"assumed: {1e3 * one:.1f} ms on {where} to embed a query, {1e3 * LOOKUP_SECONDS:.1f} ms to search its "
             f"case, in {workers} processes"

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from judge_r1.cli.failures import Commands, check_values, describe_statuses, log_thread_failures
+from judge_r1.cli.help_panels import group_options
 
 COMMANDS = {
     "demo": "Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.",
@@ -67,6 +68,7 @@ class _Imported(Mapping[str, Any]):
             import_module(f"judge_r1.cli.{name.replace('-', '_')}").register(one)
             self._imported[name] = command = get_group(one).commands[name]
             check_values(command)
+            group_options(name, command)
         return self._imported[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -26,6 +26,16 @@ EXAMPLES, ADAPTERS = ".examples", ".adapters"
 """Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 
 
+class Diverged(JudgeError):
+    """The loss or the gradient norm (`what`) is not finite. The last checkpoint is still usable."""
+
+    def __init__(self, step: int, what: str, folder: Path) -> None:
+        super().__init__(
+            f"step {step}: {what} is not finite; train again with another --out and a lower learning rate, "
+            f"for example from the last checkpoint, which `judge-r1 merge {folder}` exports as a model"
+        )
+
+
 def versions() -> dict[str, str | None]:
     """The versions of `PACKAGES`; None if not installed."""
     installed: dict[str, str | None] = {"python": platform.python_version()}

@@ -66,6 +66,11 @@ class LoraConfig(ConfigModel):
     alpha: int = Field(128, ge=1, le=MAX_BATCH)
 
 
+DUAL_CLIP = 3.0
+"""Upper bound on the ratio of a token with negative advantage (dual-clip PPO). verl's default; off by default in TRL.
+Neither engine applies it to the ratios of GSPO."""
+
+
 class GrpoConfig(ConfigModel):
     """GRPO with search in the loop (Eq. 4). Defaults follow the paper's public scripts where those set a value."""
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import NamedTuple
 
-import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rich.console import Console
@@ -33,10 +32,6 @@ PURPOSE = {
     "wandb": "trackers: [wandb]",
 }
 """The purpose of each extra, without those for developers."""
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(doctor)
 
 
 class Unmet(NamedTuple):

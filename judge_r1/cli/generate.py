@@ -9,10 +9,6 @@ from rich.console import Console
 from judge_r1.cli.options import MAX_SEED
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(generate)
-
-
 def generate(
     model: Annotated[str, typer.Option(help="A folder, a hub name, bundled:NAME, URL#MODEL or vllm:URL#MODEL.")],
     path: Annotated[Path, typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`).")],

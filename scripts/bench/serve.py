@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -37,6 +36,7 @@ from judge_r1.serving.middleware.body_limit import MIB
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
+from judge_r1.training.network import free_port
 from scripts.load_test_clients import Load, run_clients
 
 JUDGE_S = 0.05
@@ -112,11 +112,6 @@ def served(running: int, waiting: int) -> Iterator[tuple["subprocess.Popen[bytes
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(30)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def rss(process: int) -> int:

@@ -20,7 +20,7 @@ from judge_r1.training.fsdp_checkpoint import read_shards
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.runner import train_verl
-from scripts.recorded_rollouts import RecordedRollouts
+from scripts.bench.replay import RecordedRollouts
 
 
 def processes_with(variable: str) -> list[str]:

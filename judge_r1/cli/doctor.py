@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import requires
 from typing import NamedTuple
 
 from packaging.requirements import Requirement
@@ -11,6 +11,8 @@ from packaging.utils import canonicalize_name
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from judge_r1.core.installed import installed
 
 PACKAGE = "judge-r1"
 PURPOSE = {
@@ -44,13 +46,6 @@ class Unmet(NamedTuple):
     def __str__(self) -> str:
         found = f", found {self.found}" if self.found else ""
         return f"{self.package}{f' {self.required}' if self.required else ''}{found}"
-
-
-def installed(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def extras(

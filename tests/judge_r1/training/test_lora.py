@@ -9,8 +9,8 @@ from turn_recipes import RECIPE
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_model
+from judge_r1.training.lora import adapter_config, add_adapters
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.trl.lora import adapter_config, add_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 LORA = LoraConfig(rank=2, alpha=6)

@@ -7,6 +7,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import Traces
+from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import (
@@ -16,7 +17,6 @@ from judge_r1.training.trl.common import (
     save_model,
     supervised_arguments,
 )
-from judge_r1.training.trl.lora import adapter_config
 
 IGNORED = -100
 

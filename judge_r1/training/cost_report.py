@@ -34,7 +34,6 @@ from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages
-from judge_r1.training.verl.config import agent_workers, overrides
 
 PAPER_GPUS = 8
 """GPUs per machine in the paper (appendix B)."""
@@ -91,22 +90,13 @@ def report(
 
 def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> list[str]:
     """verl's shell command, one argument per line. The files in it are written when the run starts."""
-    from judge_r1.training.verl.runner import environment, verl_variables
+    from judge_r1.training.verl.runner import arguments, environment
 
     home = (folder / "verl").absolute()
     local = recipe.start is not None or Path(recipe.model).exists()
     model = str(Path(recipe.model).absolute()) if local else recipe.model
-    keys = overrides(
-        recipe.model_copy(update={"model": model}),
-        train_parquet=home / "train.parquet",
-        dev_parquet=home / "dev.parquet" if recipe.data.dev else None,
-        agent_loops=home / "agent_loops.yaml",
-        checkpoints=(folder / "checkpoints").absolute(),
-        cpu=False,
-        gpus=gpus,
-        nodes=nodes,
-        cluster_variables=verl_variables(home, False) if nodes > 1 else None,
-    )
+    given, dev = recipe.model_copy(update={"model": model}), recipe.data.dev is not None
+    keys = arguments(given, folder, dev=dev, gpus=gpus, cpu=False, nodes=nodes, existing_ray=nodes > 1)
     ours = [f"{key}={value}" for key, value in environment(home, False).items() if os.environ.get(key) != value]
     words = ["env", *map(_quoted, ours), "python", "-m", "verl.trainer.main_ppo", *map(_quoted, keys)]
     return [
@@ -229,7 +219,7 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
         lines.append("assumed: the retrieval server embeds queries in no time")
     elif recipe.stage == "grpo" and recipe.episode.effective_budget.max_searches:
         one, where = query_seconds(recipe, machine), "a core" if embeds_on_processor(recipe) else "the GPU"
-        workers = agent_workers(recipe, machine.total)
+        workers = recipe.grpo.agent_workers(machine.total)
         lines.append(
             f"assumed: {1e3 * one:.1f} ms on {where} to embed a query, {1e3 * LOOKUP_SECONDS:.1f} ms to search its "
             f"case, in {workers} processes"

@@ -11,8 +11,8 @@ from judge_r1.core.run_log import read_rows
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.sft import IGNORED, train_sft, training_row
 from judge_r1.training.trl.resume import resume
+from judge_r1.training.trl.sft import IGNORED, train_sft, training_row
 
 
 def trajectory() -> Trajectory:

@@ -7,11 +7,9 @@ sections of at most WINDOW words. A seeded jitter of up to a quarter point stand
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story, story_lexicon
@@ -29,12 +27,11 @@ LISTED = 6
 """The most issues that an answer lists for a metric."""
 DEVICES = frozenset({"smartphone", "tablet", "laptop"})
 _WORD = re.compile(r"[A-Za-z]+")
-_LINE = re.compile(r"\[([AB]) (\d+)( note)?\] ([^\n\[]*(?:\[[A-Z]+\][^\n\[]*)?)")
 _SCORE = re.compile(r"^  - (Fluency|Coherence): ([\d.]+)$", re.MULTILINE)
 
 
 def answer(system: str, user: str, sample: int) -> str:
-    """The reply to any prompt of the judges `memo` and `document`."""
+    """The reply to any prompt of the judges `memo` and `document`, for `FakeLLMServer`."""
     if (pair := [_block(user, f"Report on document {name}") for name in "AB"])[0] is not None:
         means = [fmean(float(score) for _, score in _SCORE.findall(report or "")) for report in pair]
         better = "tie" if means[0] == means[1] else "A" if means[0] > means[1] else "B"
@@ -49,58 +46,6 @@ def answer(system: str, user: str, sample: int) -> str:
     if "Summarise" in user:
         return "Somebody looks for something."
     return evaluation(text)
-
-
-def chat(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    """The reply of a chat endpoint, for `JudgeServer` of tests/support. It counts words as tokens."""
-    messages = body["messages"]
-    system, user = messages[0]["content"], messages[1]["content"]
-    text = agent(messages) if "<search>" in system else answer(system, user, 0)
-    read = sum(len(message["content"].split()) for message in messages)
-    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    return 200, {"choices": [choice], "usage": {"prompt_tokens": read, "completion_tokens": len(text.split())}}
-
-
-def limited_chat(context: int) -> Callable[[str, dict[str, Any]], tuple[int, Any]]:
-    """`chat` of a model whose context holds `context` words: a longer prompt is refused, as by vLLM."""
-
-    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        words = sum(len(message["content"].split()) for message in body["messages"])
-        if words <= context:
-            return chat(path, body)
-        message = f"This model's maximum context length is {context} tokens. However, you requested {words} tokens."
-        return 400, {"error": {"message": message, "code": 400}}
-
-    return reply
-
-
-QUERIES = (
-    "misspelled wrong tense out of order",
-    "does not fit the time of the story, other persons",
-    "unclear what thing stuff means",
-    "smartphone laptop tablet",
-)
-
-
-def agent(messages: Sequence[Mapping[str, str]]) -> str:
-    """One turn of an agent that searches with fixed queries, then prefers the document with fewer problems shown: notes
-    that name one, and errors that it sees in sentences itself."""
-    shown = [message["content"] for message in messages[2:] if message["role"] == "user"]
-    if len(shown) < len(QUERIES):
-        return f"<think>I look for problems.</think><search>{QUERIES[len(shown)]}"
-    lines = {line for text in shown for line in _LINE.findall(text)}
-    notes, errors = Counter[str](), Counter[str]()
-    for name, _, note, text in lines:
-        if note:
-            notes[name] += "scores:" not in text
-        else:
-            errors[name] += sum(len(found) for found in visible_errors(text).values())
-    found = notes + errors
-    worse = (
-        "B" if found["B"] > found["A"] else "A" if found["A"] > found["B"] else "AB"[len(messages[1]["content"]) % 2]
-    )
-    comparison = "A>B" if worse == "B" else "A<B"
-    return f'<answer>{{"comparison": "{comparison}", "violated_principles": [5]}}'
 
 
 def evaluation(text: str) -> str:

@@ -12,6 +12,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.data.single_turn_data import preference_rows
+from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import (
@@ -21,7 +22,6 @@ from judge_r1.training.trl.common import (
     save_model,
     supervised_arguments,
 )
-from judge_r1.training.trl.lora import adapter_config
 
 
 def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:

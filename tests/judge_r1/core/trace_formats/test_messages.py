@@ -115,11 +115,14 @@ def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
     messages = [
         {
             "role": "user",
-            "content": f"tokens: 12345678 were read, sk-learn too. {text}@host",
+            "content": f"tokens: 12345678 were read at http://localhost:46377/v1, sk-learn too. {text}@host",
             "api": "AKIAABCDEFGHIJKLMNOP",
+            "auth": {"api_key": "plainwords"},
         }
     ]
     [event] = read(tmp_path, json.dumps(messages), masked=masked)
-    assert not [secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP") if secret in event.model_dump_json()]
-    assert masked.count == 6
-    assert "12345678 were read, sk-learn too" in event.text
+    assert not [
+        secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP", "plainwords") if secret in event.model_dump_json()
+    ]
+    assert masked.count == 7
+    assert "12345678 were read at http://localhost:46377/v1, sk-learn too" in event.text

@@ -6,8 +6,9 @@ no index holds two cases, and an unknown case is an error.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import islice
 from pathlib import Path
 
 from retrieval.bm25 import BM25Index
@@ -89,7 +90,7 @@ class Retriever:
             else:
                 found = index.search_vectors(vectors[where], depth)
             for position, hits in zip(where, found, strict=True):
-                answers[position] = _accepted(hits, index.passages, *asked[position])[:k]
+                answers[position] = list(islice(_accepted(hits, index.passages, *asked[position]), k))
         return answers
 
     def _indexes_of(self, case_ids: Sequence[str]) -> dict[str, DenseIndex | BM25Index]:
@@ -173,9 +174,9 @@ def _without_filters(query: str, index: DenseIndex | BM25Index) -> tuple[EventFi
     return split_query(query) if isinstance(index.passages[0], EventPassage) else (EventFilter(), query)
 
 
-def _accepted(hits: list[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> list[Hit]:
+def _accepted(hits: list[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> Iterator[Hit]:
     """The hits that a filter accepts; for a query without a text all events that it accepts, in their order."""
     if not events:
-        return hits
-    ranked = hits if text else [Hit(passage, 0.0) for passage in passages]
-    return [hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header)]
+        return iter(hits)
+    ranked = hits if text else (Hit(passage, 0.0) for passage in passages)
+    return (hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header))

@@ -52,7 +52,7 @@ def format_of(file: TraceFile) -> str:
         if FORMATS.get(name).recognises(file.shape):
             return name
     known = "; ".join(f"{name} ({FORMATS.get(name).about})" for _, name in formats)
-    raise BadTrace(f"{file.path} is no trace of a known format: it holds {_seen(file.shape)}. Known formats: {known}")
+    raise BadTrace(f"{file.path} is no trace of a known format: it holds {_seen(file.shape)}; known formats: {known}")
 
 
 def _seen(shape: Shape) -> str:

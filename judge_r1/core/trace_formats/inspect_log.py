@@ -35,14 +35,16 @@ def _sample(file: TraceFile) -> Any:
         from inspect_ai.log import read_eval_log_sample, read_eval_log_sample_summaries
     except ImportError as error:
         raise JudgeError(f"an Inspect log needs inspect-ai ({error}): pip install 'judge-r1[inspect]'") from error
+    path: Any = str(file.path)
+    kind: Any = "eval" if file.shape.archive else "json"  # whatever the name of the file is
     try:
-        samples = read_eval_log_sample_summaries(str(file.path))
+        samples = read_eval_log_sample_summaries(path, format=kind)
         if file.number is None and len(samples) > 1:
             raise BadTrace(f"{file.path} holds {len(samples)} samples: choose one by its number, from 1 (--number 1)")
         if not 0 < (number := file.number or 1) <= len(samples):
             raise BadTrace(f"{file.path} holds {len(samples)} samples: there is no number {number}")
         chosen = samples[number - 1]
-        return read_eval_log_sample(str(file.path), id=chosen.id, epoch=chosen.epoch, resolve_attachments=True)
+        return read_eval_log_sample(path, id=chosen.id, epoch=chosen.epoch, resolve_attachments=True, format=kind)
     except BadTrace:
         raise
     except Exception as error:  # Inspect raises errors of zip files, of JSON and its own

@@ -89,7 +89,7 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("hello", "is not valid JSON"),
-        ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do. Known formats: "),
+        ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do; known formats: "),
         (json.dumps(MESSAGES)[:-20], "is not valid JSON"),
         (lines(*MESSAGES, ["a"]), "message 5: a message must be an object with a role"),
         ("[" * 500 + "]" * 500, "no trace of a known format"),

@@ -149,7 +149,7 @@ class TraceEvent(ResponseModel):
 
 
 class TraceFile(ResponseModel):
-    """A trace as the context of a pair. `about` says what a judge is told of it; `masked` counts masked secrets."""
+    """A trace as the context of a pair. `about` describes it for a judge; `masked` counts masked secrets."""
 
     context: str
     events: int

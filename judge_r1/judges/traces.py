@@ -221,7 +221,7 @@ def with_trace_options(spec: str) -> str:
 
 
 def describe(trace: TraceText) -> str:
-    """What a judge is told of a trace that it does not see: its events, its tools, and how to search them."""
+    """A description of a trace for a judge that does not see it: its events, its tools, and how to search them."""
     lines = []
     for letter in sorted({event.trace for event in trace.events}):
         own = [event for event in trace.events if event.trace == letter]

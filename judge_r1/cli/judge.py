@@ -81,8 +81,8 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
         if finding.reason:
             lines.append(finding.reason)
     searches = sum(result.trajectory.searches for result in found.results)
-    cited, shown = sum(event.cited for event in found.events), len(found.events)
-    lines.append(f"{len(found.trace.events)} events, {searches} searches, {shown} events read or cited, {cited} cited")
+    cited, known = sum(event.cited for event in found.events), len(found.events)
+    lines.append(f"{len(found.trace.events)} events, {searches} searches, {known} events read or cited, {cited} cited")
     if masked is not None:
         lines.append(f"{masked} secrets masked")
     for event in found.events:

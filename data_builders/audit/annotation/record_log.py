@@ -7,19 +7,30 @@ kill or a full disk, was never acknowledged; it is removed when the file is open
 import fcntl
 import os
 import threading
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import dump_line
 from judge_r1.core.strict_json import BadJson, is_torn, parse_model
 
 R = TypeVar("R", bound=BaseModel)
+MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
+
+
+def _check_name(name: str) -> str:
+    if name != unicodedata.normalize("NFC", name).strip() or not name.isprintable():
+        raise ValueError("must be plain text without spaces around it")
+    return name
+
+
+AnnotatorName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH), AfterValidator(_check_name)]
+Note = Annotated[str, Field(max_length=MAX_NOTE_LENGTH)]
 
 
 class AnswerFileError(JudgeError):
@@ -125,9 +136,7 @@ class RecordLog(Generic[R]):
     def __enter__(self) -> "RecordLog[R]":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
 

@@ -3,26 +3,21 @@
 The sample is uniform: how judges did on a pair plays no role, so the share of wrong labels is that of the whole set.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
-from data_builders.audit.annotation.annotations import AnnotatorName, Note
-from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
+from data_builders.audit.annotation.record_log import AnnotatorName, AnswerFileError, Note, check_known, read_log
 from data_builders.conversations.parts import write_part
 from judge_r1.core.conversations import read_conversations
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import NonEmpty, Record
 
 Label = Literal["clean", "ambiguous", "noise"]
-LABELS: Mapping[Label, str] = {
-    "clean": "Side, round and type are right, and no other type fits as well.",
-    "ambiguous": "Side and round are right, but another type fits as well.",
-    "noise": "Anything else: no flaw, another round or type, a second flaw, or a flaw in the better conversation.",
-}
+LABELS: tuple[Label, ...] = get_args(Label)
 SAMPLE_FILE = "sample.json"
 
 

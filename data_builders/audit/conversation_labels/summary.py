@@ -1,15 +1,15 @@
 """Summarises what people say about the labels of conversation pairs, and names the pairs that they refuse."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from data_builders.audit.annotation.shares import compare, share_of
 from data_builders.audit.conversation_labels.difficulty import CHART_FILE, labels_by_elo, labels_chart
 from data_builders.audit.conversation_labels.labels import LABELS, PairLabel, read_labels
 from judge_r1.core.conversations import ConversationPair, read_conversations
 from judge_r1.core.jsonl import write_atomic, write_json
-from judge_r1.statistics.agreement import cohens_kappa
-from judge_r1.statistics.intervals import clustered_mean_ci
 
 LABELS_FILE, REFUSED_FILE = "labels.json", "refused.txt"
 
@@ -34,10 +34,12 @@ def report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path |
     for label in found.values():
         of_pair.setdefault(label.pair_id, []).append(label)
     refused = [pair.pair_id for pair in pairs if _refused(of_pair.get(pair.pair_id, ()))]
+    by_reader = {name: {pair: label.label for (pair, who), label in found.items() if who == name} for name in readers}
+    agreed = compare(by_reader, sorted(of_pair))
     report = {
         "schema": 1, "readers": readers, "pairs": len(pairs), "labelled": len(of_pair),
         "rows": [_row(name, labels, by_id) for name, labels in groups.items()],
-        "agreement": _agreement(found, readers), "refused": refused,
+        "agreement": agreed and asdict(agreed), "refused": refused,
         "notes": [
             {"pair_id": label.pair_id, "annotator": label.annotator, "label": label.label, "note": label.note}
             for label in found.values() if label.label != "clean" or label.note
@@ -57,25 +59,9 @@ def _refused(labels: Sequence[PairLabel]) -> bool:
 
 def _row(name: str, labels: Sequence[PairLabel], by_id: Mapping[str, ConversationPair]) -> dict[str, Any]:
     """Counts of the labels, and the share that is not clean with its 95 % interval over documents."""
-    problems = [float(label.label != "clean") for label in labels]
     clusters = [by_id[label.pair_id].document_id for label in labels]
+    problematic = share_of([label.label != "clean" for label in labels], clusters)
     return {
         "group": name, "answers": len(labels), **{key: sum(label.label == key for label in labels) for key in LABELS},
-        "problematic": sum(problems) / len(problems), "ci95": clustered_mean_ci(problems, clusters),
-        "documents": len(set(clusters)),
+        "problematic": problematic.share, "ci95": problematic.ci95, "documents": problematic.cases,
     }  # fmt: skip
-
-
-def _agreement(found: Mapping[tuple[str, str], PairLabel], readers: Sequence[str]) -> dict[str, Any] | None:
-    """Pairs of answers by two people about one pair: how many, the equal share, and Cohen's kappa."""
-    both = [
-        (found[pair_id, one].label, found[pair_id, other].label)
-        for pair_id in sorted({pair_id for pair_id, _ in found})
-        for number, one in enumerate(readers)
-        for other in readers[number + 1 :]
-        if (pair_id, one) in found and (pair_id, other) in found
-    ]
-    if not both:
-        return None
-    kappa = cohens_kappa([one for one, _ in both], [other for _, other in both])
-    return {"n": len(both), "share": sum(one == other for one, other in both) / len(both), "kappa": kappa}

@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from data_builders.audit.annotation.annotations import AnnotatorName, Note
-from data_builders.audit.annotation.record_log import AnswerFileError, check_known, read_log
+from data_builders.audit.annotation.record_log import AnnotatorName, AnswerFileError, Note, check_known, read_log
 from data_builders.audit.reading.blind import BLIND_FILE, item_id_of
 from data_builders.audit.reading.sheet import SHEET_FILE
 from judge_r1.core.jsonl import read_jsonl

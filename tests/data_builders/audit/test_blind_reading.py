@@ -12,10 +12,10 @@ from factories import make_case, make_pair, mini_pairs
 from rich.console import Console
 
 from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.annotation.shares import EVERYONE, OVERALL
 from data_builders.audit.reading.answers import load_choices
 from data_builders.audit.reading.blind import BlindItem, blind_item, draw_one_per_group, item_id_of, write_blind_sheet
 from data_builders.audit.reading.blind_results import BlindRow, blind_rows, print_blind
-from data_builders.audit.reading.results import EVERYONE, OVERALL
 from data_builders.audit.reading.sample import candidates
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError

@@ -9,7 +9,7 @@ texts.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from data_builders.audit.text_counts import COUNTS, text_counts
+from data_builders.text_units.text_counts import COUNTS, text_counts
 from judge_r1.core.records import ReasoningPair
 
 FOLDS = 5

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from data_builders.audit.features import FOLDS, Differences, FeatureWeights, PairFeatures, Probe
-from data_builders.audit.likelihood import ZERO_SHOT
-from data_builders.audit.text_counts import RULES, rule_scores, sign_scores
+from data_builders.text_units.likelihood import ZERO_SHOT
+from data_builders.text_units.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES

@@ -77,7 +77,6 @@ def shortcuts(
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
-    from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
     from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
     from data_builders.audit.shortcuts import (
@@ -87,6 +86,7 @@ def shortcuts(
         check_case_count,
         likelihood_sample,
     )
+    from data_builders.text_units.likelihood import LikelihoodReader, pair_likelihoods
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.progress import show_progress

@@ -11,7 +11,7 @@ from data_builders.audit.features import PROBES
 from data_builders.audit.shortcut_probe import ProbeError, cross_validate, held_out_operators
 from data_builders.audit.shortcut_report import print_shortcuts
 from data_builders.audit.shortcuts import as_json, audit_shortcuts
-from data_builders.audit.text_counts import RULES
+from data_builders.text_units.text_counts import RULES
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 

@@ -321,11 +321,11 @@ def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
 
 
 def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
-    from data_builders.audit.reading.answers import load_choices
+    from data_builders.audit.reading.answers import load_blind
     from data_builders.audit.reading.blind_results import BLIND_RESULTS_FILE, blind_json, blind_rows, print_blind
     from judge_r1.core.jsonl import write_json
 
-    data, choices = load_choices(folder, files)
+    data, choices = load_blind(folder, files)
     rows = list(blind_rows(data, choices))
     write_json(out / BLIND_RESULTS_FILE, blind_json(data, choices, rows))
     print_blind(data, rows, Console())

@@ -8,7 +8,7 @@ import fcntl
 import os
 import threading
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import dump_line
+from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.core.strict_json import BadJson, is_torn, parse_model
 
 R = TypeVar("R", bound=BaseModel)
@@ -76,6 +76,54 @@ def _parse(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
                 raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
         end += len(line)
     return answers, end
+
+
+Answers = Mapping[str, Mapping[str, R]]
+"""The last answer of each reader to each pair: reader → pair id → answer."""
+ANSWERS_FILE = "answers.jsonl"
+"""The file in a folder of pairs that its page writes."""
+
+
+def answers_of_readers(
+    folder: Path,
+    files: Sequence[Path],
+    model: type[R],
+    pair_ids: Mapping[str, str],
+    advice: str,
+    *,
+    by_hand: bool = True,
+) -> Answers[R]:
+    """The answers in `files` about the pairs of `folder`. Without `annotator`, the name of the file names the reader.
+
+    `pair_ids` maps the id that an answer gives (`item_id`, else `pair_id`) to its pair. `advice` says how to answer. An
+    answer whose `answered` is false does not count. `by_hand` says that people may write other files than that of the
+    page themselves.
+
+    Raises:
+        AnswerFileError: there are no answers, an answer belongs to another set, or two files have answers of one
+            reader.
+    """
+    found = dict[str, dict[str, R]]()
+    for path in files:
+        # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
+        from_page = path == folder / ANSWERS_FILE or not by_hand
+        answers = read_log(path, model) if from_page else list(read_jsonl(path, model))
+        ids: list[str] = [getattr(answer, "item_id", None) or getattr(answer, "pair_id", "") for answer in answers]
+        check_known(ids, pair_ids, path)
+        in_file = dict[str, dict[str, R]]()
+        for answer, about in zip(answers, ids, strict=True):
+            if getattr(answer, "answered", True):
+                reader = getattr(answer, "annotator", None) or path.stem
+                in_file.setdefault(reader, {})[pair_ids[about]] = answer
+        if twice := sorted(found.keys() & in_file.keys()):
+            raise AnswerFileError(
+                f"{path} has answers of {twice[0]}, and so does another file: name each reader differently, with the "
+                "file's name or a field annotator"
+            )
+        found.update(in_file)
+    if not found:
+        raise AnswerFileError(f"{', '.join(map(str, files))}: no answers yet. {advice}")
+    return found
 
 
 class RecordLog(Generic[R]):

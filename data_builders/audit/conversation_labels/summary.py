@@ -5,9 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from data_builders.audit.annotation.record_log import answers_of_readers
 from data_builders.audit.annotation.shares import compare, share_of
 from data_builders.audit.conversation_labels.difficulty import CHART_FILE, labels_by_elo, labels_chart
-from data_builders.audit.conversation_labels.labels import LABELS, PairLabel, read_labels
+from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
 from judge_r1.core.conversations import ConversationPair, read_conversations
 from judge_r1.core.jsonl import write_atomic, write_json
 
@@ -19,34 +20,35 @@ def report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path |
     person, the agreement of two people, and the refused pairs. A pair is refused if at least half of its readers do
     not call it clean. With a `rating` of judges, also the shares by the difficulty of the pairs, and labels.svg.
 
-    Raises: as `read_labels` and `labels_by_elo`.
+    Raises: as `answers_of_readers` and `labels_by_elo`.
     """
     pairs, _ = read_conversations(folder)
     by_id = {pair.pair_id: pair for pair in pairs}
-    found = read_labels(folder, files, by_id)
-    readers = sorted({annotator for _, annotator in found})
-    groups = {"all": [*found.values()]}
-    for label in found.values():
+    advice = f"Collect them with judge-r1 audit serve {folder}"
+    found = answers_of_readers(folder, files, PairLabel, {name: name for name in by_id}, advice, by_hand=False)
+    labels = [label for own in found.values() for label in own.values()]
+    groups = {"all": labels}
+    for label in labels:
         groups.setdefault(by_id[label.pair_id].failure, []).append(label)
-    if len(readers) > 1:
-        groups |= {f"by {name}": [label for label in found.values() if label.annotator == name] for name in readers}
+    if len(found) > 1:
+        groups |= {f"by {name}": [*found[name].values()] for name in sorted(found)}
     of_pair: dict[str, list[PairLabel]] = {}
-    for label in found.values():
+    for label in labels:
         of_pair.setdefault(label.pair_id, []).append(label)
     refused = [pair.pair_id for pair in pairs if _refused(of_pair.get(pair.pair_id, ()))]
-    by_reader = {name: {pair: label.label for (pair, who), label in found.items() if who == name} for name in readers}
+    by_reader = {name: {pair_id: label.label for pair_id, label in own.items()} for name, own in found.items()}
     agreed = compare(by_reader, sorted(of_pair))
     report = {
-        "schema": 1, "readers": readers, "pairs": len(pairs), "labelled": len(of_pair),
-        "rows": [_row(name, labels, by_id) for name, labels in groups.items()],
+        "schema": 1, "readers": sorted(found), "pairs": len(pairs), "labelled": len(of_pair),
+        "rows": [_row(name, group, by_id) for name, group in groups.items()],
         "agreement": agreed and asdict(agreed), "refused": refused,
         "notes": [
             {"pair_id": label.pair_id, "annotator": label.annotator, "label": label.label, "note": label.note}
-            for label in found.values() if label.label != "clean" or label.note
+            for label in labels if label.label != "clean" or label.note
         ],
     }  # fmt: skip
     if rating is not None:
-        report["by_elo"] = steps = labels_by_elo(found.values(), rating)
+        report["by_elo"] = steps = labels_by_elo(labels, rating)
         write_atomic(out / CHART_FILE, [labels_chart(steps)])
     write_json(out / LABELS_FILE, report)
     write_atomic(out / REFUSED_FILE, [f"{pair_id}\n" for pair_id in refused])

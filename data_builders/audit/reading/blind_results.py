@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data_builders.audit.annotation.record_log import Answers
 from data_builders.audit.annotation.shares import OVERALL, Share, people, share_of
-from data_builders.audit.reading.answers import Answers, BlindChoice
+from data_builders.audit.reading.answers import BlindChoice
 from data_builders.audit.reading.results import code_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair

@@ -138,8 +138,7 @@ def test_mouse_navigation_works_without_script(browser: Any, data: PairSet, tmp_
     assert one.choice != two.choice
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(360, 700), (800, 600), (1280, 800)])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(360, 700, "dark"), (800, 600, "light"), (1280, 800, "dark")])
 def test_the_page_fits_the_screen_with_enough_contrast(
     browser: Any, data: PairSet, tmp_path: Path, width: int, height: int, scheme: str
 ) -> None:

@@ -8,17 +8,16 @@ from typing import Any
 import pytest
 from audit_server import served
 from browser import CONTRAST, chromium
-from factories import make_case, make_pair, mini_pairs
-from test_annotation_pages import HOST, Page, answer, get
+from factories import mini_pairs
+from test_annotation_pages import Page, answer, get
 
-from data_builders.audit.annotation.local_site import Request
-from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog
+from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.site import AnnotationSite, open_site
 from data_builders.audit.reading.answers import Reading, load_readings
 from data_builders.audit.reading.sheet import write_sheet
 from data_builders.audit.reading.task import ReadingTask
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.pair_set import load_pairs
 
 
 @pytest.fixture
@@ -69,36 +68,12 @@ def test_answers_are_saved_and_can_be_changed(site: AnnotationSite[Reading]) -> 
     assert [r.natural for r in readings["Ana"].values()] == [True] * 6
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "sentence"),
-    [
-        ({"real": "maybe"}, 400, "Answer both questions first."),
-        ({"natural": []}, 400, "Answer both questions first."),
-        ({"key": "other"}, 409, "no longer in this round"),
-        ({"annotator": " "}, 400, "A name must have 1 to 40 characters"),
-        ({"note": "x" * 2001}, 400, "The answer was not saved: field note"),
-    ],
-)
-def test_invalid_answers_are_rejected(
-    site: AnnotationSite[Reading], fields: dict[str, object], status: int, sentence: str
-) -> None:
+@pytest.mark.parametrize("fields", [{"real": "maybe"}, {"natural": []}])
+def test_both_questions_need_an_answer(site: AnnotationSite[Reading], fields: dict[str, object]) -> None:
     response = answer(site, **{"real": "yes", "natural": "yes", **fields})
-    assert response.status == status
-    assert sentence in Page(response).text
+    assert response.status == 400
+    assert "Answer both questions first." in Page(response).text
     assert not site.log.answers
-    assert site.respond(Request("GET", "/token/pair?annotator=Ana&at=7", HOST)).status == 404
-    assert site.respond(Request("GET", "/token/", "evil.example")).status == 403
-
-
-def test_untrusted_text_is_escaped(tmp_path: Path) -> None:
-    evil = "</div><script>alert(1)</script>&amp;<img src=x>"
-    case = make_case(evil, decision=evil, reference=f"1. {evil}")
-    with RecordLog(tmp_path / "answers.jsonl", Reading) as log:
-        site = AnnotationSite(ReadingTask(PairSet.of([case], [make_pair(case, f"2. {evil}")])), log, "token")
-        page = Page(get(site, "pair?annotator=Ana"))
-    assert page.tags.count("script") == 1  # audit.js
-    assert "img" not in page.tags
-    assert evil in page.ids["flawed"]
 
 
 def test_a_kill_leaves_a_readable_file_and_a_foreign_one_is_refused(sheet: Path) -> None:
@@ -112,10 +87,9 @@ def test_a_kill_leaves_a_readable_file_and_a_foreign_one_is_refused(sheet: Path)
         open_site(ReadingTask(load_pairs(sheet)), path)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
-def test_a_sheet_is_read_by_keyboard(sheet: Path, width: int, scheme: str) -> None:
+def test_a_sheet_is_read_by_keyboard(sheet: Path) -> None:
     with chromium() as browser, served(sheet) as (url, _):
-        page: Any = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page: Any = browser.new_page(viewport={"width": 360, "height": 800}, color_scheme="dark")
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
@@ -124,7 +98,7 @@ def test_a_sheet_is_read_by_keyboard(sheet: Path, width: int, scheme: str) -> No
         with page.expect_navigation():
             page.get_by_role("button", name="Begin").click()
         assert page.evaluate(CONTRAST) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
         plain = "() => getComputedStyle(document.querySelector('mark')).backgroundColor"
         assert page.evaluate(plain) != "rgba(0, 0, 0, 0)"
         for keys in ("14", "23"):

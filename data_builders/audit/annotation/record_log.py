@@ -108,7 +108,7 @@ def answers_of_readers(
         # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
         from_page = path == folder / ANSWERS_FILE or not by_hand
         answers = read_log(path, model) if from_page else list(read_jsonl(path, model))
-        ids: list[str] = [getattr(answer, "item_id", None) or getattr(answer, "pair_id", "") for answer in answers]
+        ids = [str(getattr(answer, "item_id", None) or getattr(answer, "pair_id", "")) for answer in answers]
         check_known(ids, pair_ids, path)
         in_file = dict[str, dict[str, R]]()
         for answer, about in zip(answers, ids, strict=True):

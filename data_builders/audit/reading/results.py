@@ -110,7 +110,7 @@ def _agreement(
         for name, own in readings.items()
     }
     found = compare(answers, [pair.pair_id for pair in pairs])
-    return found and ReaderAgreement(code, question, found.n, found.share, found.kappa)
+    return ReaderAgreement(code, question, **vars(found)) if found else None
 
 
 def _doubted(pair: ReasoningPair, readings: Readings) -> DoubtedPair | None:

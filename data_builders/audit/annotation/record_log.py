@@ -91,13 +91,14 @@ def answers_of_readers(
     pair_ids: Mapping[str, str],
     advice: str,
     *,
+    id_field: str = "pair_id",
     by_hand: bool = True,
 ) -> Answers[R]:
     """The answers in `files` about the pairs of `folder`. Without `annotator`, the name of the file names the reader.
 
-    `pair_ids` maps the id that an answer gives (`item_id`, else `pair_id`) to its pair. `advice` says how to answer. An
-    answer whose `answered` is false does not count. `by_hand` says that people may write other files than that of the
-    page themselves.
+    `pair_ids` maps the ids that answers give in `id_field` to pairs. `advice` says how to answer. An answer whose
+    `answered` is false does not count. `by_hand` says that people may write other files than that of the page
+    themselves.
 
     Raises:
         AnswerFileError: there are no answers, an answer belongs to another set, or two files have answers of one
@@ -108,7 +109,7 @@ def answers_of_readers(
         # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
         from_page = path == folder / ANSWERS_FILE or not by_hand
         answers = read_log(path, model) if from_page else list(read_jsonl(path, model))
-        ids = [str(getattr(answer, "item_id", None) or getattr(answer, "pair_id", "")) for answer in answers]
+        ids = [str(getattr(answer, id_field)) for answer in answers]
         check_known(ids, pair_ids, path)
         in_file = dict[str, dict[str, R]]()
         for answer, about in zip(answers, ids, strict=True):

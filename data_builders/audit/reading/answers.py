@@ -82,4 +82,4 @@ def load_blind(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Answers[Bl
     data = load_pairs(folder)
     advice = f'Set worse to "A" or "B" in a copy of {folder / BLIND_FILE}'
     ids = {item_id_of(pair): pair.pair_id for pair in data.pairs}
-    return data, answers_of_readers(folder, files, BlindChoice, ids, advice)
+    return data, answers_of_readers(folder, files, BlindChoice, ids, advice, id_field="item_id")

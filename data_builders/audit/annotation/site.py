@@ -94,7 +94,7 @@ def page_key(pair_id: str, current: Round[Any]) -> str:
     return content_hash("page", pair_id, current.annotator, current.number)
 
 
-def open_site(task: Task[A], answers: Path) -> AnnotationSite[A]:
+def open_site(task: Task[Any], answers: Path) -> AnnotationSite[Any]:
     """Open the answer file of a task for writing and return a site with a new token.
 
     Raises:
@@ -102,7 +102,7 @@ def open_site(task: Task[A], answers: Path) -> AnnotationSite[A]:
             pairs.
     """
     log = RecordLog(answers, task.record)
-    check_known((answer.pair_id for answer in log.answers), set(task.pair_ids), answers)  # type: ignore[attr-defined]
+    check_known((answer.pair_id for answer in log.answers), set(task.pair_ids), answers)
     return AnnotationSite(task, log, token_urlsafe(16))
 
 

@@ -102,22 +102,20 @@ def test_the_better_reasoning_appears_on_both_sides(site: LocalSite) -> None:
 
 
 def test_a_choice_is_saved_for_the_side_that_was_shown(site: LocalSite) -> None:
-    pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
-    page = Page(get(site, "pair?annotator=Ana"))
-    better = "A" if pair.reference in page.ids["reasoning-A"] else "B"
-    response = answer(site, choice=better, principle=[2, 4], note="line\r\ntwo")
-    assert response.status == 303
-    assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
-    (saved,) = site.log.answers
-    assert saved.pair_id == pair.pair_id
-    assert saved.choice == pair.preferred
-    assert saved.principles == (2, 4)
-    assert saved.note == "line\ntwo"
-    assert (saved.shown_first == pair.preferred) == (better == "A")
-    again = Page(get(site, "pair?annotator=Ana&at=1"))
-    checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
-    assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
-    assert "Pair 2 of 12" in Page(get(site, "pair?annotator=Ana")).text
+    for at, pair_id in enumerate(first_round(DATA, [], "Ana").order, 1):
+        pair = DATA.by_id()[pair_id]
+        better = "A" if pair.reference in Page(get(site, f"pair?annotator=Ana&at={at}")).ids["reasoning-A"] else "B"
+        response = answer(site, choice=better, principle=[2, 4], note="line\r\ntwo")
+        assert response.status == 303
+        assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
+        saved = site.log.answers[-1]
+        assert (saved.pair_id, saved.choice, saved.principles) == (pair_id, pair.preferred, (2, 4))
+        assert saved.note == "line\ntwo"
+        assert (saved.shown_first == pair.preferred) == (better == "A")
+        again = Page(get(site, f"pair?annotator=Ana&at={at}"))
+        checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
+        assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
+        assert at == 12 or f"Pair {at + 1} of 12" in Page(get(site, "pair?annotator=Ana")).text
 
 
 def test_two_rounds_to_the_end(site: LocalSite) -> None:

@@ -43,6 +43,7 @@ class Form(Record):
     message for a question without an answer."""
 
     name: str
+    two_rounds: bool = False
     heading: str
     task: tuple[str, ...]
     switch: str

@@ -46,7 +46,8 @@ class AnnotationSite(LocalSite, Generic[A]):
         index = _requested_index(fields, current)
         if index is None:
             repeated = len(rounds[1].order) if current.number == 1 and len(rounds) > 1 else 0
-            return render("done.html", round=current, repeated=repeated, started=_second_begun(rounds))
+            begun = _second_begun(rounds)
+            return render("done.html", form=self.task.form, round=current, repeated=repeated, started=begun)
         pair_id = current.order[index]
         answer = current.answers.get(pair_id)
         shown: dict[str, Any] = {

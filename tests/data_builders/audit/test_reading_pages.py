@@ -62,7 +62,9 @@ def test_answers_are_saved_and_can_be_changed(site: AnnotationSite[Reading]) -> 
     assert checked == {("real", "yes"), ("natural", "no")}
     for at in range(1, 7):
         answer(site, at=at, real="yes", natural="yes")
-    assert "You have finished: all 6 pairs" in Page(get(site, "pair?annotator=Ana")).text
+    done = Page(get(site, "pair?annotator=Ana")).text
+    assert "The set is complete" in done
+    assert "You have finished: all 6 pairs" in done
     assert "6 of 6" in Page(get(site, "")).text
     _, readings = load_readings(site.log.path.parent, [site.log.path])
     assert [r.natural for r in readings["Ana"].values()] == [True] * 6

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.build_defaults import CANDIDATES
-from data_builders.generators import BUILD_FILE, read_report
+from data_builders.dataset_type import BUILD_FILE, read_report
 from data_builders.generators.base import RULES_VERSION, BuildPlan
 from data_builders.teachers.local import teacher_name
 from data_builders.teachers.spec import local_model, parse_spec

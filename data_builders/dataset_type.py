@@ -11,10 +11,19 @@ from data_builders.exports import AS_RECORDS, Format
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.record_base import Record
 from judge_r1.core.registry import UnknownName, suggest
+from judge_r1.core.strict_json import read_json
 from judge_r1.training.recipe import Recipe
 
 R = TypeVar("R", bound=Record)
 E = TypeVar("E")
+BUILD_FILE = "build.json"
+"""The report of a build, beside its data."""
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """The JSON object of a build or split report; empty for any other JSON value."""
+    report = read_json(path)
+    return report if isinstance(report, dict) else {}
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Shows the progress of a long run on standard error: a bar on a terminal, a plain line every 30 seconds elsewhere."""
 
 import asyncio
+import resource
 import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
@@ -16,6 +18,13 @@ from data_builders.teachers.budget import Spending
 
 EVERY_S, WINDOW_S = 30.0, 120.0
 """Seconds between plain lines, and the window of the rate in seconds: cached answers make the first items fast."""
+TIMING_FILE = "timing.json"
+
+
+def run_timing(started: float) -> dict[str, Any]:
+    """The seconds since `started` and the peak memory of the process, for timing.json."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"seconds": round(time.monotonic() - started, 2), "peak_memory_mb": peak // 1024}
 
 
 class Progress:

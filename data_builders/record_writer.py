@@ -3,7 +3,6 @@
 Memory does not grow with the data, except for one id per group. The files appear together at the end, or not at all.
 """
 
-import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +11,12 @@ from typing import Any
 
 from data_builders.dataset_type import RecordCounts, RecordFile
 from data_builders.generators.base import Generator, RecordGroup
-from data_builders.progress import Progress
+from data_builders.progress import TIMING_FILE, Progress, run_timing
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_json
 from judge_r1.core.record_base import Record
-
-TIMING_FILE = "timing.json"
 
 
 class RecordWriter:
@@ -70,12 +67,6 @@ class RecordWriter:
         file, record = self._file_of[type(record)], self._generator.finalize(record)
         self._files.write(self._out / file.file, dump_line(record))
         self._counts[file.file].add(record)
-
-
-def run_timing(started: float) -> dict[str, Any]:
-    """The seconds since `started` and the peak memory of the process, for timing.json."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": round(time.monotonic() - started, 2), "peak_memory_mb": peak // 1024}
 
 
 @contextmanager

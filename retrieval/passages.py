@@ -1,9 +1,8 @@
 """Splits a text into passages of about 100 words that consist of whole sentences (paper, section 4.1).
 
 The sentence splitter applies rules to whitespace-separated words. It is written for English court judgments, case
-reports and papers. Its spans are exact and its time is linear. pysbd was measured first and rejected: it loses text
-that contains its placeholder characters (`♬`, `∯`), ends sentences at `para.`, `cf.` and `mg.`, and is slow on long
-lines.
+reports and papers. Its spans are exact and its time is linear. No library that was measured finds as many of their
+sentences (docs/experiments/sentences.md). pysbd also loses text that contains its placeholder characters (`♬`, `∯`).
 
 An ambiguous mark does not end a sentence: a sentence that is too long costs a passage a few words, but half a sentence
 can lose a negation. Full stops of other scripts are not ambiguous and need no space behind them.
@@ -20,8 +19,9 @@ from retrieval.words import IDEOGRAPHS, UNSPACED, WORD, count_words
 
 SPLITTER = 1
 """Version of the rules. Increase it when all texts are split differently, so that stored vectors are made again."""
-OTHER_SCRIPTS = 2
-"""Version of the rules for other scripts, which concern the texts that `splitter_version` names."""
+OTHER_SCRIPTS, UNITS = 2, 4
+"""Versions of the rules for other scripts and for units before a capital. They concern the texts that
+`splitter_version` names."""
 EVENTS = 3
 """Version of the rules for traces (`retrieval.events`)."""
 _ENDS = "。｡！？‼⁇⁈⁉।॥؟۔։።፧။។៕།༎᠃"
@@ -56,10 +56,18 @@ _NUMBERED = _word_set(
 _DOUBTFUL = _word_set(
     "inc ltd co corp cos plc llc bros jr sr al etc seq ibid cit id loc "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
-    "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
-    "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
+    "g l h cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
-ABBREVIATIONS = _NEVER | _NUMBERED | _DOUBTFUL
+_UNIT_NAMES = (
+    "mg mcg µg μg ug kg ng ml cl dl µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs min mins "
+    "secs wk wks mo mos yr yrs"
+)
+# Units, which end a sentence before a capital.
+_UNITS = _word_set(_UNIT_NAMES)
+_UNIT_BEFORE = re.compile(
+    rf"(?i:\b(?:{_UNIT_NAMES.replace(' ', '|')}))\.[{re.escape(_CLOSERS)}]*\s+[{re.escape(_OPENERS)}]*([^\W\d_])"
+)
+ABBREVIATIONS = _NEVER | _NUMBERED | _DOUBTFUL | _UNITS
 # Ordinary words of three letters. Before a lower-case word, all other words of up to three letters count as
 # abbreviations.
 _SHORT_WORDS = _word_set("ago all day her him law may not now one out six tax ten two war yes yet you")
@@ -126,10 +134,13 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
 
 
 def splitter_version(text: str) -> int:
-    """The version of the rules that split a text: `OTHER_SCRIPTS` if it has a letter of a script without spaces or a
-    full stop of another script, `EVENTS` if it is a trace, else `SPLITTER`."""
+    """The version of the rules that split a text: `EVENTS` if it is a trace, else `UNITS` if it has a unit before a
+    capital, else `OTHER_SCRIPTS` if it has a letter of a script without spaces or a full stop of another script, else
+    `SPLITTER`."""
     if is_trace(text):
         return EVENTS
+    if any(match[1].isupper() for match in _UNIT_BEFORE.finditer(text)):
+        return UNITS
     return SPLITTER if text.isascii() or not _OTHER_SCRIPT.search(text) else OTHER_SCRIPTS
 
 
@@ -205,6 +216,8 @@ def _period_ends(stem: str, following: str) -> bool:
         return False
     if part in _NUMBERED and (following[0].isdigit() or following[0] == "§" or _ROMAN_OR_LETTER.fullmatch(bare)):
         return False
+    if part in _UNITS:
+        return following[0].isupper()
     if part in _DOUBTFUL or _DOTTED.fullmatch(part) or (len(part) == 1 and part.isalpha()):
         return following.rstrip(",;:") in _STARTERS
     if following[0].islower():  # an unknown abbreviation, or a text without capitals

@@ -244,8 +244,8 @@ def missing_cases(store: VectorStore, texts: Mapping[str, str], case_ids: Sequen
 
 
 def text_digest(text: str) -> str:
-    """SHA-256 of a text. A text that the rules for other scripts split differently than `SPLITTER` has another digest
-    than in stores of those rules, so its vectors are made again, and all other stored vectors stay valid."""
+    """SHA-256 of a text. A text that later rules split differently than `SPLITTER` has another digest than in stores of
+    those rules, so its vectors are made again, and all other stored vectors stay valid."""
     version = splitter_version(text)
     suffix = b"" if version == SPLITTER else b"\0splitter %d" % version
     return hashlib.sha256(text.encode("utf-8", "surrogatepass") + suffix).hexdigest()

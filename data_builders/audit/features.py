@@ -9,7 +9,7 @@ texts.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from data_builders.audit.text_counts import COUNTS, text_counts
+from data_builders.text_units.text_counts import COUNTS, text_counts
 from judge_r1.core.records import ReasoningPair
 
 FOLDS = 5
@@ -85,8 +85,6 @@ class PairFeatures:
         model = LogisticRegression(max_iter=1000, fit_intercept=False)
         model.fit(vstack([x, -x]), np.concatenate([labels, ~labels]))
         weights.add((self._names[i] for i in columns), model.coef_[0])
-        if not len(test_rows):
-            return []
         sign = np.sign(model.decision_function(self._x[test_rows][:, columns] @ scale))
         return [float(score) for score in (1 + sign * np.where(self._a_is_better[test_rows], 1, -1)) / 2]
 

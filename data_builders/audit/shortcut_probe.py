@@ -1,17 +1,16 @@
 """Measures what classifiers learn from the two reasonings of a pair alone, without the case.
 
 Folds are by case, and intervals treat the case as the unit, because the pairs of a case share their reference; see
-`with_groups_as_cases` for cases of one paper. For flaws that the text shows, `held_out_operators` measures whether what
-reveals some operators also reveals another one.
+`with_groups_as_cases` for cases of one paper.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from data_builders.audit.features import FOLDS, Differences, FeatureWeights, PairFeatures, Probe
-from data_builders.audit.likelihood import ZERO_SHOT
-from data_builders.audit.text_counts import RULES, rule_scores, sign_scores
+from data_builders.text_units.likelihood import ZERO_SHOT
+from data_builders.text_units.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
@@ -45,18 +44,6 @@ class ProbeResult:
     accuracy: float
     ci95: tuple[float, float]
     top_features: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class HeldOutResult:
-    """One probe on operators that it was not trained on: over all operators, and by operator.
-
-    Operators in `too_few` have fewer than `MIN_CASES` cases; they are trained on and not tested.
-    """
-
-    overall: ProbeResult
-    by_operator: Mapping[str, ProbeResult]
-    too_few: tuple[str, ...]
 
 
 def groups_of(pairs: Sequence[ReasoningPair]) -> dict[str, list[ReasoningPair]]:
@@ -109,37 +96,15 @@ def cross_validate(
 
     The probe `likelihood` needs `differences` (see `likelihood.pair_likelihoods`).
     """
-    features = PairFeatures(pairs, probe, differences)
-    scores, weights = _PairScores(features), FeatureWeights()
+    features, weights = PairFeatures(pairs, probe, differences), FeatureWeights()
+    scores: dict[int, list[float]] = {}
     for train, test in features.folds(seed):
-        scores.add(test, features.score(train, test, weights))
-    return scores.result(group, probe, range(len(pairs)), seed, weights.top())
-
-
-def held_out_operators(
-    group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0
-) -> HeldOutResult | None:
-    """Score each pair with probes that were trained on the other folds' pairs of all other operators.
-
-    A pair belongs to the operator of its first flaw. Returns None if fewer than two operators have `MIN_CASES` cases.
-    """
-    features = PairFeatures(pairs, probe)
-    operators = [pair.origin.flaws[0].operator for pair in pairs]
-    indices = {name: [i for i, other in enumerate(operators) if other == name] for name in sorted(set(operators))}
-    tested = [name for name, own in indices.items() if case_count([pairs[i] for i in own]) >= MIN_CASES]
-    if len(tested) < 2:
-        return None
-    scores, weights = _PairScores(features), {operator: FeatureWeights() for operator in tested}
-    for train, test in features.folds(seed):
-        for operator in tested:
-            known = [i for i in train if operators[i] != operator]
-            unknown = [i for i in test if operators[i] == operator]
-            scores.add(unknown, features.score(known, unknown, weights[operator]))
-    return HeldOutResult(
-        overall=scores.result(group, probe, sorted(i for operator in tested for i in indices[operator]), seed, ()),
-        by_operator={o: scores.result(o, probe, indices[o], seed, weights[o].top()) for o in tested},
-        too_few=tuple(sorted(indices.keys() - set(tested))),
-    )
+        for index, score in zip(test, features.score(train, test, weights), strict=True):
+            scores.setdefault(int(index), []).append(score)
+    values = [_mean(scores[index]) for index in range(len(pairs))]
+    interval = clustered_mean_ci(values, features.cases, seed)
+    cases = len(set(features.cases))
+    return ProbeResult(group, probe, len(values), cases, _mean(values), interval, weights.top())
 
 
 def one_line_rules(group: str, pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
@@ -176,25 +141,6 @@ def _rule_result(
     scores = [1 - score for score in scores] if turned else scores
     interval = clustered_mean_ci(scores, cases, seed)
     return ProbeResult(group, names[turned], len(scores), len(set(cases)), _mean(scores), interval, ())
-
-
-class _PairScores:
-    """The scores of each pair over the repeats of the cross-validation."""
-
-    def __init__(self, features: PairFeatures) -> None:
-        self._cases = features.cases
-        self._scores: dict[int, list[float]] = {}
-
-    def add(self, indices: Sequence[int], scores: Sequence[float]) -> None:
-        for index, score in zip(indices, scores, strict=True):
-            self._scores.setdefault(int(index), []).append(score)
-
-    def result(
-        self, group: str, probe: Probe, indices: Sequence[int], seed: int, top_features: tuple[str, ...]
-    ) -> ProbeResult:
-        values, cases = [_mean(self._scores[i]) for i in indices], [self._cases[i] for i in indices]
-        interval = clustered_mean_ci(values, cases, seed)
-        return ProbeResult(group, probe, len(values), len(set(cases)), _mean(values), interval, top_features)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -9,19 +9,15 @@ from data_builders.audit.shortcut_probe import ProbeResult
 from data_builders.audit.shortcuts import Finding, ShortcutAudit
 from judge_r1.evaluation.report.tables import few_clusters_note
 
-ALL_OPERATORS = "all of them"
-
 
 def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
-    """Print the strongest reader of each group, all readers, held-out operators, top features, and flagged groups."""
+    """Print the strongest reader of each group, all readers, top features, and flagged groups."""
     names = dict.fromkeys(finding.result.group for finding in audit.findings)
     groups = {name: [f for f in audit.findings if f.result.group == name] for name in names}
     console.print(_strongest_table(audit))
     if note := few_clusters_note({"cases": finding.result.cases} for finding in audit.strongest()):
         console.print(f"95 % intervals: bootstrap over cases.{note}", markup=False, highlight=False)
     console.print(_reader_table(groups))
-    if any(finding.held_out for finding in audit.findings):
-        console.print(_operator_table(groups))
     console.print(_feature_table(groups))
     for name, reason in audit.not_probed.items():
         console.print(f"{name} was not probed: {reason}", markup=False)
@@ -79,22 +75,6 @@ def _reader_table(groups: dict[str, list[Finding]]) -> Table:
             rows.setdefault(finding.result.probe, {})[name] = _short(finding.result.accuracy)
     for reader, cells in rows.items():
         table.add_row(reader, *(cells.get(name, "") for name in columns))
-    return table
-
-
-def _operator_table(groups: dict[str, list[Finding]]) -> Table:
-    table = _table("Accuracy on operators that the probe was not trained on", "", "operator", "pairs", *PROBES)
-    for name, findings in groups.items():
-        held_out = [finding.held_out for finding in findings if finding.held_out]
-        if not held_out:
-            continue
-        first = held_out[0]
-        table.add_row(name, ALL_OPERATORS, str(first.overall.pairs), *(_interval(h.overall) for h in held_out))
-        for operator, result in first.by_operator.items():
-            accuracies = (_short(h.by_operator[operator].accuracy) for h in held_out)
-            table.add_row("", operator, str(result.pairs), *accuracies)
-        for operator in first.too_few:
-            table.add_row("", operator, "", "too few cases")
     return table
 
 

@@ -13,12 +13,10 @@ from typing import Any, Literal
 from data_builders.audit.features import PROBES, Differences
 from data_builders.audit.shortcut_probe import (
     MIN_CASES,
-    HeldOutResult,
     ProbeResult,
     case_count,
     cross_validate,
     groups_of,
-    held_out_operators,
     one_line_rules,
     too_few_cases,
     zero_shot_likelihood,
@@ -42,12 +40,10 @@ Verdict = Literal["pass", "FLAGGED", "reported"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One reader on one group. `bound` is None where the accuracy is only reported. `held_out` is set for the trained
-    readers on the principles of `TEXT_VISIBLE`."""
+    """One reader on one group. `bound` is None where the accuracy is only reported."""
 
     result: ProbeResult
     bound: float | None
-    held_out: HeldOutResult | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -165,8 +161,7 @@ def _findings(name: str, group: list[ReasoningPair], differences: Differences, s
     for result in one_line_rules(name, group, seed=seed):
         yield Finding(result, _bound(name, result.probe))
     for probe in PROBES:
-        held_out = held_out_operators(name, group, probe, seed=seed) if name in TEXT_VISIBLE else None
-        yield Finding(cross_validate(name, group, probe, seed=seed), _bound(name, probe), held_out)
+        yield Finding(cross_validate(name, group, probe, seed=seed), _bound(name, probe))
     read = [pair for pair in group if pair.pair_id in differences]
     if case_count(read) >= MIN_CASES:
         for result in zero_shot_likelihood(name, read, differences, seed=seed):
@@ -202,18 +197,10 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
 
 def _finding_entry(finding: Finding) -> dict[str, Any]:
     result = finding.result
-    entry = {"group": result.group, "verdict": finding.verdict, "why": finding.reason, **_result_entry(result)}
-    if (held_out := finding.held_out) is not None:
-        entry["held_out"] = {
-            **_result_entry(held_out.overall),
-            "by_operator": {name: _result_entry(result) for name, result in held_out.by_operator.items()},
-            "too_few": list(held_out.too_few),
-        }
-    return entry
-
-
-def _result_entry(result: ProbeResult) -> dict[str, Any]:
     return {
+        "group": result.group,
+        "verdict": finding.verdict,
+        "why": finding.reason,
         "reader": result.probe,
         "pairs": result.pairs,
         "cases": result.cases,

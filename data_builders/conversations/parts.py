@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from data_builders.generators import BUILD_FILE, read_report
+from data_builders.dataset_type import BUILD_FILE, read_report
 from data_builders.splits.policy import held_out
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.conversations import (

@@ -15,13 +15,11 @@ generator in OUT/build.json.
 from pathlib import Path
 from typing import Any, TypeVar
 
-from data_builders.dataset_type import DatasetType
+from data_builders.dataset_type import BUILD_FILE, DatasetType, read_report
 from data_builders.generators.base import Generator
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import Registry, UnknownName, suggest
-from judge_r1.core.strict_json import read_json
 
-BUILD_FILE = "build.json"
 PAIRS, PAIRS_BY_TEACHER = "pairs", "pairs-by-teacher"
 
 GENERATORS: Registry[type[Generator[Any]]] = Registry("generator", __name__)
@@ -64,9 +62,3 @@ def dataset_of(folder: Path) -> DatasetType[Any]:
         if path.is_file():
             return GENERATORS.get(read_report(path).get("generator", PAIRS)).dataset
     return GENERATORS.get(PAIRS).dataset
-
-
-def read_report(path: Path) -> dict[str, Any]:
-    """The JSON object of a build or split report; empty for any other JSON value."""
-    report = read_json(path)
-    return report if isinstance(report, dict) else {}

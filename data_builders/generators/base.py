@@ -16,8 +16,9 @@ from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
-RULES_VERSION = 2
-"""Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references."""
+RULES_VERSION = 3
+"""Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references.
+Version 2 split sentences in another way."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from data_builders.progress import TIMING_FILE, run_timing
 from data_builders.prompt_lengths import LengthAudit
-from data_builders.record_writer import TIMING_FILE, run_timing
 from data_builders.splits.index import SETS, PairIndex, Part, read_index, write_parts
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError

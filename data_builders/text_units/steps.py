@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from data_builders.text_units.edits import Edit, Interval
 from judge_r1.core.records import Span
+from retrieval import passages
 
 MIN_STEPS = 10
 """Steps a reference should have, so that five variants of one principle find five different steps."""
@@ -26,12 +27,7 @@ _FOLLOWING = 120
 """Characters of the text behind a step that the step keeps."""
 _LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"\S+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’»)\]*]*[ \t\n]+(?=[\"'“‘«(\[*]*[A-ZÀ-ÞĀ-Ž0-9])")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:v|vs|cf|no|nos|para|paras|p|pp|art|arts|seq|al|fig|figs|eq|ref|refs|dr|mr|mrs|ms|prof|st|approx|ca|dec|"
-    r"op|cit|vol|ed|eds|e\.g|i\.e|etc|resp|inc|ltd|jr|sr|sp|spp|\w)|\d)\.$",
-    re.IGNORECASE,
-)
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
@@ -76,25 +72,9 @@ def blocks(text: str) -> Iterator[Interval]:
 
 
 def sentences(text: str) -> list[Interval]:
-    """Return the sentences of a text. Numbering belongs to its sentence; abbreviations and initials do not end one."""
-    marker = MARKER.match(text)
-    first = marker.end() if marker else 0
-    cuts = [0]
-    for end in _SENTENCE_END.finditer(text, first):
-        before = text[cuts[-1] : end.start()]
-        if end.start() > first and not (before.endswith(".") and _is_abbreviation(before, text[end.end()])):
-            cuts.append(end.end())
-    intervals = (_strip(text, start, end) for start, end in pairwise([*cuts, len(text)]))
-    return [(start, end) for start, end in intervals if start < end]
-
-
-def _is_abbreviation(before: str, following: str) -> bool:
-    match = _ABBREVIATION.search(before[-12:])
-    if match is None:
-        return False
-    if match[0][:-1].isdigit():  # "in 2001. The" ends a sentence, "no. 4. 5" does not
-        return following.isdigit()
-    return match[0].lower() != "etc." or not following.isupper()
+    """Return the sentences of a text, as passages are made of them, but a line break does not end a sentence. Numbering
+    belongs to its sentence."""
+    return passages.sentences(_SPACE.sub(" ", text))
 
 
 def _strip(text: str, start: int, end: int) -> Interval:

@@ -10,6 +10,9 @@ from data_builders.text_units.steps import sentences
 from judge_r1.core.records import Span
 
 WORD = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+")
+_BEFORE, _BEHIND = r"(?<![\w.,·])(?<!\d[-–])", r"(?![\w]|[.,·]\d)"
+"""What must not stand around a phrase: a letter, a digit, or the rest of a number or range."""
+_NUMBER = re.compile(rf"{_BEFORE}\d+(?:[.,·]\d+)*{_BEHIND}")
 _FUNCTION_WORDS = load_lexicon("function_words", frozenset[str])
 
 
@@ -76,12 +79,18 @@ def sentences_with(text: str, wanted: Iterable[str]) -> list[Sentence]:
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
     """Return a pattern for the phrase as whole words; runs of white space and hyphens match each other."""
     parts = [re.escape(part) for part in re.split(r"[\s-]+", phrase.strip()) if part]
-    return re.compile(r"(?<![\w.,·])(?<!\d[-–])" + r"[\s-]+".join(parts) + r"(?![\w]|[.,·]\d)", re.IGNORECASE)
+    return re.compile(_BEFORE + r"[\s-]+".join(parts) + _BEHIND, re.IGNORECASE)
 
 
 def occurrences(text: str, phrase: str) -> list[Span]:
     """Return every occurrence of a phrase in a text."""
     return [Span(start=m.start(), end=m.end()) for m in phrase_pattern(phrase).finditer(text)]
+
+
+@lru_cache(maxsize=64)
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers that a text contains, as `contains` finds them."""
+    return frozenset(_NUMBER.findall(text))
 
 
 def contains(text: str, phrase: str) -> bool:

@@ -14,7 +14,7 @@ from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
-    from data_builders.audit.annotation.local_site import LocalSite
+    from data_builders.audit.annotation.form import Task
     from judge_r1.core.records import ReasoningPair
 
 LANGUAGE_MODEL, READ_PAIRS = "bundled:smollm2-135m", 100
@@ -77,7 +77,6 @@ def shortcuts(
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
-    from data_builders.audit.likelihood import LikelihoodReader, pair_likelihoods
     from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
     from data_builders.audit.shortcuts import (
@@ -87,6 +86,7 @@ def shortcuts(
         check_case_count,
         likelihood_sample,
     )
+    from data_builders.text_units.likelihood import LikelihoodReader, pair_likelihoods
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.progress import show_progress
@@ -219,34 +219,37 @@ def serve(
 
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
-    from data_builders.audit.annotation.server import AuditServer, open_audit
-    from data_builders.audit.conversation_labels.pages import open_labels
+    from data_builders.audit.annotation.choices import ChoiceTask
+    from data_builders.audit.annotation.server import AuditServer
+    from data_builders.audit.annotation.site import open_site
+    from data_builders.audit.conversation_labels.task import LabelTask
     from data_builders.audit.reading.blind import BLIND_FILE
-    from data_builders.audit.reading.pages import open_reading
     from data_builders.audit.reading.sheet import SHEET_FILE
+    from data_builders.audit.reading.task import ReadingTask
+    from judge_r1.core.conversations import read_conversations
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.transcripts import is_conversations
 
     if (folder / BLIND_FILE).exists():
         raise JudgeError(f"{folder} is a blind sheet, and a page would show the case: give readers {BLIND_FILE} alone")
     path = answers or folder / "answers.jsonl"
-    site: LocalSite
+    task: Task[Any]
     if is_conversations(folder):
-        site = labels = open_labels(folder, path)
-        count = len(labels.pairs)
+        task = LabelTask(*read_conversations(folder))
+    elif (folder / SHEET_FILE).exists():
+        task = ReadingTask(load_pairs(folder))
     else:
-        data = load_pairs(folder)
-        site = open_reading(data, path) if (folder / SHEET_FILE).exists() else open_audit(data, path)
-        count = len(data.pairs)
+        task = ChoiceTask(load_pairs(folder))
+    site = open_site(task, path)
     with AuditServer(site, port) as server:
-        if server.site.log.dropped:
+        if site.log.dropped:
             print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
-        print(f"{count} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
+        print(f"{len(task.pair_ids)} pairs, {len(site.log.answers)} answers in {path}; Ctrl-C stops")
         print(server.url, flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print(f"\n{len(server.site.log.answers)} answers in {path}")
+            print(f"\n{len(site.log.answers)} answers in {path}")
 
 
 @group.command()
@@ -318,11 +321,11 @@ def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
 
 
 def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
-    from data_builders.audit.reading.answers import load_choices
+    from data_builders.audit.reading.answers import load_blind
     from data_builders.audit.reading.blind_results import BLIND_RESULTS_FILE, blind_json, blind_rows, print_blind
     from judge_r1.core.jsonl import write_json
 
-    data, choices = load_choices(folder, files)
+    data, choices = load_blind(folder, files)
     rows = list(blind_rows(data, choices))
     write_json(out / BLIND_RESULTS_FILE, blind_json(data, choices, rows))
     print_blind(data, rows, Console())
@@ -331,10 +334,10 @@ def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
 
 def _report_annotations(folder: Path, answers: Path) -> None:
     from data_builders.audit.annotation.agreement import agreement
-    from data_builders.audit.annotation.assignment import load_audit
+    from data_builders.audit.annotation.choices import load_choices
     from judge_r1.evaluation.report.tables import few_clusters_note
 
-    lines = agreement(*load_audit(folder, answers))
+    lines = agreement(*load_choices(folder, answers))
     table = Table("annotator", "domain", "pairs", "first round [95 %]", "κ", "second round [95 %]", "κ")
     last = ""
     for line in lines:
@@ -352,9 +355,9 @@ def _report_annotations(folder: Path, answers: Path) -> None:
 def _cells(agreement: "Agreement | None") -> tuple[str, str]:
     if agreement is None:
         return "not complete", ""
-    low, high = agreement.ci95
-    kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
-    return f"{100 * agreement.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]", kappa
+    from data_builders.audit.annotation.shares import kappa_cell
+
+    return str(agreement), kappa_cell(agreement.kappa)
 
 
 @group.command()

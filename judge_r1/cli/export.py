@@ -27,8 +27,8 @@ def export(
 
     Example: `judge-r1 export runs/medical --format sft --out runs/medical-sft`
     """
+    from data_builders.export import export as export_dataset
     from data_builders.exports import Options
-    from data_builders.exports.export import export as export_dataset
     from data_builders.generators import dataset_of
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe

@@ -49,8 +49,8 @@ def rationales(
 def rationales_writer(recipe: Path, count: int) -> "Callable[[Path, str, Path, SessionOptions, Spending], None]":
     """Checks a recipe and its tokenizer. The function that it returns writes rationales of the pairs in a folder, by a
     teacher, to another folder."""
-    from data_builders.rationales.run import TRACES_FILE, RationaleOptions, write_rationales
     from data_builders.teacher_session import run_session
+    from data_builders.write_rationales import TRACES_FILE, RationaleOptions, write_rationales
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer

@@ -9,7 +9,7 @@ import pytest
 
 from data_builders.build import build
 from data_builders.build_options import OtherBuild, refuse_other_build
-from data_builders.generators.base import BuildPlan
+from data_builders.generators.base import RULES_VERSION, BuildPlan
 
 TEACHER = "chat:http://127.0.0.1:1/v1#toy"
 MINI = BuildPlan("mini", variants=2, limit=3)
@@ -25,7 +25,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report_of(out: Path, **changes: Any) -> None:
     """A build report as the build of a corpus by rules writes it."""
     settings = {"source": "custom", "path": "a.yaml", "limit": None, "seed": 0, "variants": 5, "kinds": ["single"]}
-    report = settings | {"reader": None, "rules": 2, "cases": 3, "pairs": 9} | changes
+    report = settings | {"reader": None, "rules": RULES_VERSION, "cases": 3, "pairs": 9} | changes
     (out / "build.json").write_text(json.dumps({key: value for key, value in report.items() if value != "missing"}))
 
 
@@ -68,7 +68,7 @@ def test_the_option_that_differs_is_named(plan: BuildPlan, teacher: str, message
         ({"max_steps": 4}, "with --max-steps 4, and this one has no --max-steps"),
         ({"cases_per_domain": 9}, "with --cases-per-domain 9, and this one has no --cases-per-domain"),
         ({"candidates": 16}, "with --candidates 16, and this one has --candidates 120"),
-        ({"rules": "missing", "citations": 6}, "with version 1 of the rules, and this one has version 2 of the rules"),
+        ({"rules": "missing", "citations": 6}, "with version 1 of the rules, and this one has version 3 of the rules"),
         ({"teacher": {"name": "chat:toy"}}, "with --teacher chat:toy, and this one has --teacher rules"),
         ({"source": "missing", "generator": "cloze"}, "with the source cloze, and this one has the source custom"),
     ],

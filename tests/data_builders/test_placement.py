@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from test_build import RuleTeacher, by_teacher, hashes
 
 from data_builders.build import build
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from data_builders.placement import BalancedPlacement, Stratum, stratum
 from data_builders.second_opinion import Opinion
 from judge_r1.core.jsonl import read_jsonl

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.build import build
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from data_builders.reference_outline import Outline
 from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES

@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from retrieval.errors import InvalidSize
-from retrieval.passages import OTHER_SCRIPTS, SPLITTER, sentences, split_passages, splitter_version
+from retrieval.passages import OTHER_SCRIPTS, SPLITTER, UNITS, sentences, split_passages, splitter_version
 from retrieval.words import count_words
 
 NASTY = (
@@ -109,9 +109,18 @@ def test_a_long_sentence_without_spaces_is_cut_at_spaces_and_commas_and_then_bet
     assert all(passage.text.endswith("สูง") for passage in thai)
 
 
-def test_the_version_of_the_rules_names_the_texts_that_other_scripts_concern() -> None:
+def test_the_version_of_the_rules_names_the_texts_that_they_concern() -> None:
     assert {splitter_version(text) for text in ("", "He left. é ½ µ", "да. ναι;", "환자는")} == {SPLITTER}
     assert {splitter_version(text) for text in ("人", "ไข้", "आया।", "نعم؟", "Ａ．", "བོད")} == {OTHER_SCRIPTS}
+    assert {splitter_version(text) for text in ("It is 5 mm. CT shows it.", "(2 kg.) «Éva» left.")} == {UNITS}
+    assert {splitter_version(text) for text in ("5 mm. 3 of them", "5 mm. of it", "Comm. Court")} == {SPLITTER}
+
+
+def test_a_unit_ends_a_sentence_before_a_capital() -> None:
+    assert parts("It was 132 mmHg. CT showed 5 mg. of it, 6 mm. 3 more.") == [
+        "It was 132 mmHg.",
+        "CT showed 5 mg. of it, 6 mm. 3 more.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from factories import make_case, make_pair
 
-from data_builders.audit.annotation.annotations import Answer, Round
-from data_builders.audit.annotation.assignment import first_side
+from data_builders.audit.annotation.choices import Choice, first_side
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 
@@ -28,10 +27,10 @@ def sample_pairs(cases: int = 6) -> PairSet:
     return PairSet.of(made_cases, pairs)
 
 
-def choose(pair: ReasoningPair, agrees: bool, annotator: str = "Ana", round_: Round = 1) -> Answer:
+def choose(pair: ReasoningPair, agrees: bool, annotator: str = "Ana", round_: int = 1) -> Choice:
     """An answer that agrees with the label, or differs from it."""
     other = "B" if pair.preferred == "A" else "A"
-    return Answer.model_validate(
+    return Choice.model_validate(
         {
             "schema": 1,
             "annotator": annotator,

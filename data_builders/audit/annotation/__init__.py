@@ -1,5 +1,5 @@
-"""Blind annotation: people choose the better reasoning of each pair without seeing its label.
+"""A local site on which people answer questions about pairs.
 
-There are two rounds (LRBench, section 2.3). In the second round, an annotator sees again the pairs in which their
-choice differed from the label.
+In blind annotation they choose the better reasoning in two rounds (LRBench, section 2.3). In the second round, an
+annotator sees again the pairs in which their choice differed from the label.
 """

@@ -1,32 +1,19 @@
 """Measures agreement of annotators with labels: alignment and Cohen's kappa by domain and round (LRBench, Table 2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from data_builders.audit.annotation.annotations import Answer
-from data_builders.audit.annotation.assignment import annotators, first_round, second_round
+from data_builders.audit.annotation.choices import Choice, annotators, first_round, second_round
+from data_builders.audit.annotation.shares import EVERYONE, OVERALL, Share, share_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
-from judge_r1.core.verdicts import Preference
 from judge_r1.statistics.agreement import cohens_kappa
-from judge_r1.statistics.intervals import clustered_mean_ci
-
-EVERYONE = "everyone"
-Pairs = Mapping[str, ReasoningPair]
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Agreement of `n` choices about pairs of `cases` cases with the labels: the share, its 95 % interval over cases,
-    and kappa.
+class Agreement(Share):
+    """The share of choices that agree with the labels. `kappa` is None if choices and labels are all the same side."""
 
-    `kappa` is None if choices and labels are all the same side.
-    """
-
-    n: int
-    cases: int
-    share: float
-    ci95: tuple[float, float]
     kappa: float | None
 
 
@@ -45,76 +32,61 @@ class AgreementRow:
     second: Agreement | None
 
 
-@dataclass(frozen=True)
-class _Choice:
-    domain: str
-    group: str
-    label: Preference
-    choice: Preference
+Labelled = list[tuple[ReasoningPair, Choice]]
 
 
-def agreement(data: PairSet, answers: Sequence[Answer]) -> list[AgreementRow]:
+def agreement(data: PairSet, answers: Sequence[Choice]) -> list[AgreementRow]:
     """Return a row per annotator and domain and an overall row; with several annotators, also rows for `EVERYONE`.
 
     In the rows of `EVERYONE`, each choice of each annotator counts once, and `pairs` counts each pair once per
     annotator.
     """
     names = annotators(answers)
-    pairs = data.by_id()
-    first = {name: _first_choices(data, pairs, answers, name) for name in names}
-    second = {name: _second_choices(data, pairs, answers, name) for name in names}
+    first = {name: _first(data, answers, name) for name in names}
+    second = {name: _second(data, answers, name) for name in names}
     rows = [row for name in names for row in _rows(name, data, first[name], second[name])]
     if len(names) > 1:
-        seconds = [second[name] for name in names]
-        combined = None if None in seconds else [choice for choices in seconds if choices for choice in choices]
-        everyone = _rows(EVERYONE, data, [choice for name in names for choice in first[name]], combined)
+        complete = [found for found in second.values() if found is not None]
+        combined = sum(complete, Labelled()) if len(complete) == len(names) else None
+        everyone = _rows(EVERYONE, data, sum(first.values(), Labelled()), combined)
         rows += [replace(row, pairs=row.pairs * len(names)) for row in everyone]
     return rows
 
 
-def _first_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice]:
-    first = first_round(data, answers, annotator)
-    return [_choice(data, pairs, answer) for pair_id in first.order if (answer := first.answers.get(pair_id))]
+def _first(data: PairSet, answers: Sequence[Choice], annotator: str) -> Labelled:
+    found = first_round(data, answers, annotator).answers
+    return [(pair, found[pair.pair_id]) for pair in data.pairs if pair.pair_id in found]
 
 
-def _second_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice] | None:
+def _second(data: PairSet, answers: Sequence[Choice], annotator: str) -> Labelled | None:
+    """All pairs, with second choices in place of the first; None until the second round is complete."""
     second = second_round(data, answers, annotator)
     if second is None or not second.complete:
         return None
-    first = first_round(data, answers, annotator)
-    repeated = set(second.order)
-    return [
-        _choice(data, pairs, (second if pair_id in repeated else first).answers[pair_id]) for pair_id in first.order
-    ]
+    again = {pair_id: second.answers[pair_id] for pair_id in second.order}
+    return [(pair, again.get(pair.pair_id, choice)) for pair, choice in _first(data, answers, annotator)]
 
 
-def _choice(data: PairSet, pairs: Pairs, answer: Answer) -> _Choice:
-    pair = pairs[answer.pair_id]
-    return _Choice(pair.domain, data.case_of(pair).group, pair.preferred, answer.choice)
-
-
-def _rows(name: str, data: PairSet, first: list[_Choice], second: list[_Choice] | None) -> list[AgreementRow]:
+def _rows(name: str, data: PairSet, first: Labelled, second: Labelled | None) -> list[AgreementRow]:
     domains = sorted({pair.domain for pair in data.pairs})
+    groups = {**{domain: {domain} for domain in domains}, **({OVERALL: {*domains}} if len(domains) > 1 else {})}
     return [
         AgreementRow(
             name,
-            domain or "overall",
-            sum(domain in (None, pair.domain) for pair in data.pairs),
-            _agreement([c for c in first if domain in (None, c.domain)]),
-            _agreement([c for c in second if domain in (None, c.domain)]) if second is not None else None,
+            group,
+            sum(pair.domain in members for pair in data.pairs),
+            _agreement(data, [found for found in first if found[0].domain in members]),
+            None if second is None else _agreement(data, [found for found in second if found[0].domain in members]),
         )
-        for domain in (*domains, *([None] if len(domains) > 1 else []))
+        for group, members in groups.items()
     ]
 
 
-def _agreement(choices: list[_Choice]) -> Agreement | None:
-    if not choices:
+def _agreement(data: PairSet, found: Labelled) -> Agreement | None:
+    if not found:
         return None
-    agrees = [float(c.choice == c.label) for c in choices]
-    return Agreement(
-        n=len(agrees),
-        cases=len({c.group for c in choices}),
-        share=sum(agrees) / len(agrees),
-        ci95=clustered_mean_ci(agrees, [c.group for c in choices]),
-        kappa=cohens_kappa([c.label for c in choices], [c.choice for c in choices]),
+    agrees = share_of(
+        [choice.choice == pair.preferred for pair, choice in found], [data.case_of(pair).group for pair, _ in found]
     )
+    kappa = cohens_kappa([pair.preferred for pair, _ in found], [choice.choice for _, choice in found])
+    return Agreement(**vars(agrees), kappa=kappa)

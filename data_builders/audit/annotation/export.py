@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.audit.annotation.annotations import Answer
-from data_builders.audit.annotation.assignment import load_audit
+from data_builders.audit.annotation.choices import Choice, load_choices
 from data_builders.audit.annotation.record_log import AnswerFileError
 from judge_r1.core.jsonl import write_atomic, write_jsonl
 from judge_r1.core.pair_set import PairSet
@@ -24,10 +23,10 @@ def export_answers(folder: Path, answers: Path, out: Path) -> int:
     """Write the answers about the pairs of a folder to `out`; return their number."""
     if out.resolve() == answers.resolve():
         raise AnswerFileError(f"{out} is the file of answers: pass another output file")
-    return export(*load_audit(folder, answers), out)
+    return export(*load_choices(folder, answers), out)
 
 
-def export(data: PairSet, answers: Sequence[Answer], path: Path) -> int:
+def export(data: PairSet, answers: Sequence[Choice], path: Path) -> int:
     """Write all answers to a .csv or .jsonl file; return their number. `counts` is false for replaced answers."""
     rows = list(_rows(data, answers))
     if path.suffix == ".jsonl":
@@ -42,7 +41,7 @@ def export(data: PairSet, answers: Sequence[Answer], path: Path) -> int:
     return len(rows)
 
 
-def _rows(data: PairSet, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
+def _rows(data: PairSet, answers: Sequence[Choice]) -> Iterator[dict[str, Any]]:
     pairs = data.by_id()
     last = {(a.annotator, a.round, a.pair_id): number for number, a in enumerate(answers)}
     for number, answer in enumerate(answers):

@@ -15,11 +15,10 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from data_builders.audit.annotation.annotations import MAX_NAME_LENGTH
-from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog
+from data_builders.audit.annotation.form import Fields
+from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH, AnswerFileError, RecordLog
 from judge_r1.core.errors import JudgeError
 
-Fields = Mapping[str, list[str]]
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'"
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
@@ -97,16 +96,6 @@ class LocalSite(ABC):
     def redirect(self, page: str, **query: object) -> Response:
         """A response that opens a page of this site."""
         return Response(303, headers={"Location": f"/{quote(self.token)}/{page}?{urlencode(query)}"})
-
-
-def requested_index(fields: Fields, count: int, default: int | None) -> int | None:
-    """Return the index for the field `at`, which counts from 1 to `count`; `default` without the field."""
-    at = one_field(fields, "at", "")
-    if not at:
-        return default
-    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= count:
-        raise RequestError(404, f"There are pairs 1 to {count}.")
-    return int(at) - 1
 
 
 def _fields(data: bytes) -> Fields:

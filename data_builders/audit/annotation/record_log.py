@@ -7,19 +7,30 @@ kill or a full disk, was never acknowledged; it is removed when the file is open
 import fcntl
 import os
 import threading
-from collections.abc import Collection, Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import dump_line
+from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.core.strict_json import BadJson, is_torn, parse_model
 
 R = TypeVar("R", bound=BaseModel)
+MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
+
+
+def _check_name(name: str) -> str:
+    if name != unicodedata.normalize("NFC", name).strip() or not name.isprintable():
+        raise ValueError("must be plain text without spaces around it")
+    return name
+
+
+AnnotatorName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH), AfterValidator(_check_name)]
+Note = Annotated[str, Field(max_length=MAX_NOTE_LENGTH)]
 
 
 class AnswerFileError(JudgeError):
@@ -65,6 +76,55 @@ def _parse(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
                 raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
         end += len(line)
     return answers, end
+
+
+Answers = Mapping[str, Mapping[str, R]]
+"""The last answer of each reader to each pair: reader → pair id → answer."""
+ANSWERS_FILE = "answers.jsonl"
+"""The file in a folder of pairs that its page writes."""
+
+
+def answers_of_readers(
+    folder: Path,
+    files: Sequence[Path],
+    model: type[R],
+    pair_ids: Mapping[str, str],
+    advice: str,
+    *,
+    id_field: str = "pair_id",
+    by_hand: bool = True,
+) -> Answers[R]:
+    """The answers in `files` about the pairs of `folder`. Without `annotator`, the name of the file names the reader.
+
+    `pair_ids` maps the ids that answers give in `id_field` to pairs. `advice` says how to answer. An answer whose
+    `answered` is false does not count. `by_hand` says that people may write other files than that of the page
+    themselves.
+
+    Raises:
+        AnswerFileError: there are no answers, an answer belongs to another set, or two files have answers of one
+            reader.
+    """
+    found = dict[str, dict[str, R]]()
+    for path in files:
+        # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
+        from_page = path == folder / ANSWERS_FILE or not by_hand
+        answers = read_log(path, model) if from_page else list(read_jsonl(path, model))
+        ids = [str(getattr(answer, id_field)) for answer in answers]
+        check_known(ids, pair_ids, path)
+        in_file = dict[str, dict[str, R]]()
+        for answer, about in zip(answers, ids, strict=True):
+            if getattr(answer, "answered", True):
+                reader = getattr(answer, "annotator", None) or path.stem
+                in_file.setdefault(reader, {})[pair_ids[about]] = answer
+        if twice := sorted(found.keys() & in_file.keys()):
+            raise AnswerFileError(
+                f"{path} has answers of {twice[0]}, and so does another file: name each reader differently, with the "
+                "file's name or a field annotator"
+            )
+        found.update(in_file)
+    if not found:
+        raise AnswerFileError(f"{', '.join(map(str, files))}: no answers yet. {advice}")
+    return found
 
 
 class RecordLog(Generic[R]):
@@ -125,9 +185,7 @@ class RecordLog(Generic[R]):
     def __enter__(self) -> "RecordLog[R]":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
 

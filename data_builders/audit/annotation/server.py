@@ -1,16 +1,10 @@
 """HTTP server of the annotation pages, on 127.0.0.1 only."""
 
-import secrets
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-from data_builders.audit.annotation.annotations import AnswerLog
 from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
-from data_builders.audit.annotation.pages import Site
-from data_builders.audit.annotation.record_log import check_known
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 64 * 1024
@@ -50,7 +44,7 @@ class AuditServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Passes requests to `Site.respond` and sends the responses."""
+    """Passes requests to `LocalSite.respond` and sends the responses."""
 
     server: AuditServer
     server_version, sys_version = "judge-r1", ""
@@ -82,15 +76,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing, because request lines contain the token."""
-
-
-def open_audit(data: PairSet, answers: Path) -> Site:
-    """Open the answer file for writing and return a site with a new token.
-
-    Raises:
-        AnswerFileError: The file cannot be opened, is invalid, is in use by another process, or has answers to other
-            pairs.
-    """
-    log = AnswerLog(answers)
-    check_known((answer.pair_id for answer in log.answers), data.by_id(), answers)
-    return Site(data, log, secrets.token_urlsafe(16))

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data_builders.audit.annotation.shares import kappa_cell
 from data_builders.audit.conversation_labels.labels import LABELS
 from judge_r1.evaluation.report.tables import few_clusters_note
 
@@ -22,10 +23,8 @@ def print_labels(report: Mapping[str, Any], console: Console) -> None:
     note = few_clusters_note({"cases": row["documents"]} for row in report["rows"])
     console.print(f"95 % intervals over documents.{note}", markup=False, highlight=False)
     if agreed := report["agreement"]:
-        kappa = "undefined" if agreed["kappa"] is None else f"{agreed['kappa']:.3f}"
-        console.print(
-            f"{agreed['n']} answers compared: {100 * agreed['share']:.1f} % equal, κ {kappa}", highlight=False
-        )
+        equal = f"{100 * agreed['share']:.1f} % equal, κ {kappa_cell(agreed['kappa'])}"
+        console.print(f"{agreed['n']} answers compared: {equal}", highlight=False)
     if steps := report.get("by_elo"):
         found = Table("pairs up to Elo", "answers", *LABELS, title="Labels by difficulty")
         for number in sorted({round(share * (len(steps) - 1)) for share in (0, 0.25, 0.5, 0.75, 1)}):

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data_builders.audit.reading.answers import Answers, BlindChoice
-from data_builders.audit.reading.report import share_cell
-from data_builders.audit.reading.results import EVERYONE, OVERALL, Share, answer_share, code_of
+from data_builders.audit.annotation.record_log import Answers
+from data_builders.audit.annotation.shares import OVERALL, Share, people, share_of
+from data_builders.audit.reading.answers import BlindChoice
+from data_builders.audit.reading.results import code_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.report.tables import few_clusters_note
@@ -35,8 +36,7 @@ class BlindRow:
 
 def blind_rows(data: PairSet, choices: Answers[BlindChoice]) -> Iterator[BlindRow]:
     """Yield a row of each reader and group, and of all readers together if there are several."""
-    readers = sorted(choices)
-    for name, who in [*((name, [name]) for name in readers), *([(EVERYONE, readers)] if len(readers) > 1 else [])]:
+    for name, who in people(sorted(choices)):
         for group, pairs in _groups(data).items():
             found = [(pair, choices[r][pair.pair_id]) for pair in pairs for r in who if pair.pair_id in choices[r]]
             if right := _right(data, found):
@@ -60,7 +60,7 @@ def _right(data: PairSet, found: Sequence[tuple[ReasoningPair, BlindChoice]]) ->
     if not found:
         return None
     clusters = [data.case_of(pair).group for pair, _ in found]
-    return answer_share([choice.worse != pair.preferred for pair, choice in found], clusters)
+    return share_of([choice.worse != pair.preferred for pair, choice in found], clusters)
 
 
 def blind_json(data: PairSet, choices: Answers[BlindChoice], rows: Sequence[BlindRow]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def print_blind(data: PairSet, rows: Sequence[BlindRow], console: Console) -> No
         last = row.reader
         parts = [_count(share) if share else "" for share in (row.reasoned, row.guessed)]
         read = f"{row.pairs} of {sizes[row.group]}"
-        table.add_row(Text(row.reader), Text(row.group), read, share_cell(row.right), *parts)
+        table.add_row(Text(row.reader), Text(row.group), read, str(row.right), *parts)
     console.print(table)
     if note := few_clusters_note({"cases": row.right.cases} for row in rows if " " not in row.group):
         console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)

@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from data_builders.audit.reading.results import EVERYONE, DoubtedPair, ReadingResults, Share
+from data_builders.audit.annotation.shares import EVERYONE, Share, kappa_cell
+from data_builders.audit.reading.results import DoubtedPair, ReadingResults
 from judge_r1.evaluation.report.tables import few_clusters_note
 
 
@@ -19,15 +20,15 @@ def print_reading(results: ReadingResults, console: Console) -> None:
         if last and row.reader != last:
             table.add_section()
         last = row.reader
-        table.add_row(Text(row.reader), row.principle, str(row.pairs), share_cell(row.real), share_cell(row.natural))
+        table.add_row(Text(row.reader), row.principle, str(row.pairs), str(row.real), str(row.natural))
     console.print(table)
     if note := few_clusters_note({"cases": row.real.cases} for row in results.rows):
         console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
     if results.agreement:
         agreement = Table("principle", "question", "compared", "equal answers", "κ", title="Agreement of the readers")
         for line in results.agreement:
-            kappa = "undefined" if line.kappa is None else f"{line.kappa:.3f}"
-            agreement.add_row(line.principle, line.question, str(line.n), f"{100 * line.share:.1f} %", kappa)
+            equal = f"{100 * line.share:.1f} %"
+            agreement.add_row(line.principle, line.question, str(line.n), equal, kappa_cell(line.kappa))
         console.print(agreement)
     if results.doubted:
         pair_id = Column("pair", min_width=16)  # whole, so that it can be searched
@@ -35,12 +36,6 @@ def print_reading(results: ReadingResults, console: Console) -> None:
         for pair in results.doubted:
             doubted.add_row(pair.pair_id, pair.principle, pair.domain, Text(pair.operator), Text(_answers(pair)))
         console.print(doubted)
-
-
-def share_cell(share: Share) -> str:
-    """A share in percent with its interval."""
-    low, high = share.ci95
-    return f"{100 * share.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _answers(pair: DoubtedPair) -> str:
@@ -74,4 +69,4 @@ def card_lines(reading: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _card_cell(share: Mapping[str, Any]) -> str:
-    return share_cell(Share(share["n"], share["cases"], share["share"], (share["ci95"][0], share["ci95"][1])))
+    return str(Share(share["n"], share["cases"], share["share"], (share["ci95"][0], share["ci95"][1])))

@@ -2,30 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import Any, Literal
 
+from data_builders.audit.annotation.shares import OVERALL, Share, compare, people, share_of
 from data_builders.audit.reading.answers import Reading, Readings
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair
-from judge_r1.statistics.agreement import cohens_kappa
-from judge_r1.statistics.intervals import clustered_mean_ci
 
 READING_FILE = "reading.json"
-EVERYONE, OVERALL = "everyone", "overall"
 Question = Literal["real", "natural"]
 QUESTIONS: tuple[Question, ...] = ("real", "natural")
-
-
-@dataclass(frozen=True)
-class Share:
-    """The share of `n` answers about pairs of `cases` cases that are yes, with its 95 % interval over cases."""
-
-    n: int
-    cases: int
-    share: float
-    ci95: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -84,8 +71,9 @@ def reading_results(data: PairSet, readings: Readings) -> ReadingResults:
     readers = tuple(sorted(readings))
     codes = sorted({code_of(pair) for pair in data.pairs})
     groups = {code: [pair for pair in data.pairs if code_of(pair) == code] for code in codes} | {OVERALL: data.pairs}
-    names = [(name, (name,)) for name in readers] + ([(EVERYONE, readers)] if len(readers) > 1 else [])
-    rows = [_row(data, name, code, pairs, who, readings) for name, who in names for code, pairs in groups.items()]
+    rows = [
+        _row(data, name, code, pairs, who, readings) for name, who in people(readers) for code, pairs in groups.items()
+    ]
     agreement = [
         _agreement(code, question, pairs, readings) for code, pairs in groups.items() for question in QUESTIONS
     ]
@@ -110,29 +98,19 @@ def _row(
     if not found:
         return None
     clusters = [data.case_of(pair).group for pair, _ in found]
-    real, natural = (answer_share([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
+    real, natural = (share_of([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
     return ReadingRow(name, code, len({pair.pair_id for pair, _ in found}), real, natural)
-
-
-def answer_share(answers: Sequence[bool], clusters: Sequence[str]) -> Share:
-    """The share of true answers; `clusters` names the case of each."""
-    values = [float(answer) for answer in answers]
-    return Share(len(values), len(set(clusters)), sum(values) / len(values), clustered_mean_ci(values, clusters))
 
 
 def _agreement(
     code: str, question: Question, pairs: Iterable[ReasoningPair], readings: Readings
 ) -> ReaderAgreement | None:
-    compared = [
-        (getattr(one[pair.pair_id], question), getattr(other[pair.pair_id], question))
-        for pair in pairs
-        for one, other in combinations((readings[name] for name in sorted(readings)), 2)
-        if pair.pair_id in one and pair.pair_id in other
-    ]
-    if not compared:
-        return None
-    kappa = cohens_kappa([a for a, _ in compared], [b for _, b in compared])
-    return ReaderAgreement(code, question, len(compared), sum(a == b for a, b in compared) / len(compared), kappa)
+    answers = {
+        name: {pair_id: getattr(reading, question) for pair_id, reading in own.items()}
+        for name, own in readings.items()
+    }
+    found = compare(answers, [pair.pair_id for pair in pairs])
+    return ReaderAgreement(code, question, **vars(found)) if found else None
 
 
 def _doubted(pair: ReasoningPair, readings: Readings) -> DoubtedPair | None:

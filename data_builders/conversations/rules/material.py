@@ -47,8 +47,6 @@ _CLAUSE = re.compile(
 )
 """Words inside a phrase that show that it holds a verb ("the court held that the measure"), or two phrases ("the
 following day the dispute")."""
-_TWO_SENTENCES = re.compile(r"[^\W\d_]\. [A-Z]\w")
-"""Inside a fact, after a unit: the splitter takes its full stop for that of an abbreviation."""
 _LIST_END = re.compile(r"(?!and |or )[^,]+ (?:and|or) ")
 """What follows the last comma of a list. Other phrases with a comma are no subject, or hold a remark."""
 _FACTORS, _SHIFTS = (0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.4, 1.6, 1.9), (-4, -3, -2, 2, 3, 4)
@@ -81,7 +79,7 @@ class Topic:
 @lru_cache(maxsize=64)
 def topics(context: str) -> Sequence[Topic]:
     """The topics of a document, in order."""
-    standing = {fact.start: fact for fact in facts(context) if is_plain(fact) and not _TWO_SENTENCES.search(fact.text)}
+    standing = {fact.start: fact for fact in facts(context) if is_plain(fact)}
     found: dict[frozenset[str], Topic] = {}
     for fact in standing.values():
         words = frozenset(content_words(name := subject(fact, context)))

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from data_builders.audit.likelihood import TAIL, LikelihoodReader, likelihood_features
 from data_builders.teachers import TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry
+from data_builders.text_units.likelihood import TAIL, LikelihoodReader, likelihood_features
 from judge_r1.core.record_base import content_hash
 
 DECIMALS = 3

@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import lru_cache
 
-from data_builders.audit.text_counts import text_counts
+from data_builders.text_units.text_counts import text_counts
 from data_builders.text_units.text_match import WORD, changed, content_words
 
 

@@ -11,7 +11,7 @@ from data_builders.perturb.rules.sites import sentence_around, supporting_span
 from data_builders.perturb.rules.values import COUNTS, DATE, MONTHS, NUMBER
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
-from data_builders.text_units.text_match import contains, occurrences
+from data_builders.text_units.text_match import contains, numbers, occurrences
 from judge_r1.core.records import Case
 
 OPEN = re.compile(
@@ -88,11 +88,15 @@ def _other_value(case: Case, value: str, unit: str, others: list[re.Match[str]],
             and abs(candidate - number) >= max(1, CLOSE * number if unit[:1] != "°" else 1)
             and not (unit in ("%", "percent") and size > 100)
             and all((size > other) == (_size(value) > other) and size != other for other in compared)
-            and not contains(case.context, new if len(new) > 1 else f"{new} {unit}")
-            and not contains(case.reference, new if len(new) > 1 else f"{new} {unit}")
+            and not any(_has(text, new, unit) for text in (case.context, case.reference))
         ):
             found.append(new)
     return rng.choice(found) if found else None
+
+
+def _has(text: str, value: str, unit: str) -> bool:
+    """Whether a text has the number: of one digit with this unit, else with any."""
+    return value in numbers(text) if len(value) > 1 else contains(text, f"{value} {unit}")
 
 
 def _size(value: str) -> float:

@@ -11,7 +11,8 @@ from audit_server import served
 from browser import CONTRAST, chromium
 
 from data_builders.audit.annotation.agreement import agreement
-from data_builders.audit.annotation.annotations import read_answers
+from data_builders.audit.annotation.choices import Choice
+from data_builders.audit.annotation.record_log import read_log
 from data_builders.build import write_pairs
 from judge_r1.core.pair_set import PairSet
 
@@ -73,7 +74,7 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
         process.wait(timeout=20)
         page.close()
     assert not errors
-    first = read_answers(tmp_path / "answers.jsonl")
+    first = read_log(tmp_path / "answers.jsonl", Choice)
     assert next((a.principles, a.note) for a in first) == ((2,), "a note with keys: a b d 1 2")
     with served(tmp_path) as (url, _):
         page, errors = open_page(browser, url)
@@ -93,7 +94,7 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
         assert "You have finished" in page.inner_text("main")
         assert not errors
         page.close()
-    overall = agreement(data, read_answers(tmp_path / "answers.jsonl"))[-1]
+    overall = agreement(data, read_log(tmp_path / "answers.jsonl", Choice))[-1]
     assert overall.first is not None
     assert overall.second is not None
     assert (overall.first.share, overall.second.share) == (pytest.approx(4 / 6), 1.0)
@@ -132,13 +133,12 @@ def test_mouse_navigation_works_without_script(browser: Any, data: PairSet, tmp_
             page.get_by_role("button", name="Save and continue").click()
         assert page.title() == "Pair 2 of 6, round 1"
         page.close()
-    one, two = read_answers(tmp_path / "answers.jsonl")
+    one, two = read_log(tmp_path / "answers.jsonl", Choice)
     assert one.pair_id == two.pair_id
     assert one.choice != two.choice
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(360, 700), (800, 600), (1280, 800)])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(360, 700, "dark"), (800, 600, "light"), (1280, 800, "dark")])
 def test_the_page_fits_the_screen_with_enough_contrast(
     browser: Any, data: PairSet, tmp_path: Path, width: int, height: int, scheme: str
 ) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.annotations import AnswerLog
+from data_builders.audit.annotation.choices import Choice
 from data_builders.audit.annotation.export import COLUMNS, export, export_answers
-from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog
 from data_builders.build import write_pairs
 
 DATA = sample_pairs(3)
@@ -54,7 +54,7 @@ def test_another_suffix_is_an_error(tmp_path: Path) -> None:
 def test_the_answers_are_not_overwritten(tmp_path: Path) -> None:
     write_pairs(DATA, tmp_path)
     path = tmp_path / "answers.jsonl"
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         log.append(ANSWERS[0])
     before = path.read_bytes()
     with pytest.raises(AnswerFileError, match="pass another output file"):

@@ -12,10 +12,10 @@ from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.audit.annotation.annotations import AnswerLog
-from data_builders.audit.annotation.assignment import first_round
-from data_builders.audit.annotation.local_site import HEADERS, Request, Response
-from data_builders.audit.annotation.pages import Site
+from data_builders.audit.annotation.choices import Choice, ChoiceTask, first_round
+from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
+from data_builders.audit.annotation.record_log import RecordLog
+from data_builders.audit.annotation.site import AnnotationSite
 from judge_r1.core.pair_set import PairSet
 
 DATA = sample_pairs()
@@ -60,26 +60,27 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with AnswerLog(tmp_path / "answers.jsonl") as log:
-        yield Site(DATA, log, "token")
+def site(tmp_path: Path) -> Iterator[LocalSite]:
+    with RecordLog(tmp_path / "answers.jsonl", Choice) as log:
+        yield AnnotationSite(ChoiceTask(DATA), log, "token")
 
 
-def get(site: Site, page: str, host: str = HOST) -> Response:
+def get(site: LocalSite, page: str, host: str = HOST) -> Response:
     return site.respond(Request("GET", f"/token/{page}", host))
 
 
-def post(site: Site, origin: str | None = f"http://{HOST}", host: str = HOST, **fields: object) -> Response:
+def post(site: LocalSite, origin: str | None = f"http://{HOST}", host: str = HOST, **fields: object) -> Response:
     body = urlencode(fields, doseq=True).encode()
     return site.respond(Request("POST", "/token/answer", host, origin, body))
 
 
-def answer(site: Site, choice: str, name: str = "Ana", round_: int = 1, **more: object) -> Response:
-    page = Page(get(site, f"pair?annotator={name}&round={round_}"))
-    return post(site, annotator=name, round=round_, key=page.value("key"), choice=choice, **more)
+def answer(site: LocalSite, name: str = "Ana", round_: int = 1, at: int | None = None, **fields: object) -> Response:
+    """Answers the page of a pair; without `at`, the next one."""
+    page = Page(get(site, f"pair?annotator={name}&round={round_}" + (f"&at={at}" if at else "")))
+    return post(site, **{"annotator": name, "round": round_, "key": page.value("key"), **fields})
 
 
-def test_a_page_shows_case_and_reasonings_but_no_label(site: Site) -> None:
+def test_a_page_shows_case_and_reasonings_but_no_label(site: LocalSite) -> None:
     response = get(site, "pair?annotator=Ana")
     page = Page(response)
     pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
@@ -91,7 +92,7 @@ def test_a_page_shows_case_and_reasonings_but_no_label(site: Site) -> None:
         assert secret not in html
 
 
-def test_the_better_reasoning_appears_on_both_sides(site: Site) -> None:
+def test_the_better_reasoning_appears_on_both_sides(site: LocalSite) -> None:
     order = first_round(DATA, [], "Ana").order
     sides = []
     for at, pair_id in enumerate(order, 1):
@@ -100,33 +101,31 @@ def test_the_better_reasoning_appears_on_both_sides(site: Site) -> None:
     assert 0 < sum(sides) < len(sides)
 
 
-def test_a_choice_is_saved_for_the_side_that_was_shown(site: Site) -> None:
-    pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
-    page = Page(get(site, "pair?annotator=Ana"))
-    better = "A" if pair.reference in page.ids["reasoning-A"] else "B"
-    response = answer(site, better, principle=[2, 4], note="line\r\ntwo")
-    assert response.status == 303
-    assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
-    (saved,) = site.log.answers
-    assert saved.pair_id == pair.pair_id
-    assert saved.choice == pair.preferred
-    assert saved.principles == (2, 4)
-    assert saved.note == "line\ntwo"
-    assert (saved.shown_first == pair.preferred) == (better == "A")
-    again = Page(get(site, "pair?annotator=Ana&at=1"))
-    checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
-    assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
-    assert "Pair 2 of 12" in Page(get(site, "pair?annotator=Ana")).text
+def test_a_choice_is_saved_for_the_side_that_was_shown(site: LocalSite) -> None:
+    for at, pair_id in enumerate(first_round(DATA, [], "Ana").order, 1):
+        pair = DATA.by_id()[pair_id]
+        better = "A" if pair.reference in Page(get(site, f"pair?annotator=Ana&at={at}")).ids["reasoning-A"] else "B"
+        response = answer(site, choice=better, principle=[2, 4], note="line\r\ntwo")
+        assert response.status == 303
+        assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
+        saved = site.log.answers[-1]
+        assert (saved.pair_id, saved.choice, saved.principles) == (pair_id, pair.preferred, (2, 4))
+        assert saved.note == "line\ntwo"
+        assert (saved.shown_first == pair.preferred) == (better == "A")
+        again = Page(get(site, f"pair?annotator=Ana&at={at}"))
+        checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
+        assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
+        assert at == 12 or f"Pair {at + 1} of 12" in Page(get(site, "pair?annotator=Ana")).text
 
 
-def test_two_rounds_to_the_end(site: Site) -> None:
+def test_two_rounds_to_the_end(site: LocalSite) -> None:
     for n, pair in enumerate(DATA.pairs):
         site.log.append(choose(pair, n > 2))
     done = Page(get(site, "pair?annotator=Ana"))
     assert "In round 2 you see 3 pairs again" in done.text
     assert "pair?annotator=Ana&round=2" in done.links
     for _ in range(3):
-        assert answer(site, "A", round_=2).status == 303
+        assert answer(site, choice="A", round_=2).status == 303
     assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
     assert {a.pair_id for a in site.log.answers if a.round == 2} == {p.pair_id for p in DATA.pairs[:3]}
     rejected = post(site, annotator="Ana", round=1, key="x", choice="A")
@@ -136,13 +135,13 @@ def test_two_rounds_to_the_end(site: Site) -> None:
     assert "12 of 12, second round 3 of 3" in start.text
 
 
-def test_a_first_round_without_differences_is_the_last(site: Site) -> None:
+def test_a_first_round_without_differences_is_the_last(site: LocalSite) -> None:
     for pair in DATA.pairs:
         site.log.append(choose(pair, True))
     assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
 
 
-def test_the_second_round_requires_a_complete_first(site: Site) -> None:
+def test_the_second_round_requires_a_complete_first(site: LocalSite) -> None:
     assert "round 1" in Page(get(site, "pair?annotator=Ana&round=2")).text
     assert post(site, annotator="Ana", round=2, key="x", choice="A").status == 409
 
@@ -162,10 +161,9 @@ def test_the_second_round_requires_a_complete_first(site: Site) -> None:
     ],
 )
 def test_invalid_answers_are_rejected_with_a_message(
-    site: Site, fields: dict[str, object], status: int, sentence: str
+    site: LocalSite, fields: dict[str, object], status: int, sentence: str
 ) -> None:
-    key = Page(get(site, "pair?annotator=Ana")).value("key")
-    response = post(site, **{"annotator": "Ana", "round": 1, "key": key, "choice": "A", **fields})
+    response = answer(site, **{"choice": "A", **fields})
     assert response.status == status
     assert sentence in Page(response).text
     assert not site.log.answers
@@ -195,7 +193,7 @@ def test_invalid_answers_are_rejected_with_a_message(
         (Request("POST", "/token/answer", HOST, f"http://{HOST}", b"\xff\xfe"), 400),
     ],
 )
-def test_only_existing_local_pages_are_served(site: Site, request_: Request, status: int) -> None:
+def test_only_existing_local_pages_are_served(site: LocalSite, request_: Request, status: int) -> None:
     assert site.respond(request_).status == status
 
 
@@ -204,8 +202,8 @@ def test_untrusted_text_is_escaped(tmp_path_factory: pytest.TempPathFactory, tex
     evil = f"{text}</div></section><script>alert(1)</script>&amp;<img src=x onerror=alert(1)>"
     case = make_case(evil, decision=evil, reference=f"1. {evil}")
     data = PairSet.of([case], [make_pair(case, f"2. {evil}")])
-    with AnswerLog(tmp_path_factory.mktemp("evil") / "answers.jsonl") as log:
-        site = Site(data, log, "token")
+    with RecordLog(tmp_path_factory.mktemp("evil") / "answers.jsonl", Choice) as log:
+        site = AnnotationSite(ChoiceTask(data), log, "token")
         page = Page(get(site, f"pair?{urlencode({'annotator': name})}"))
         if " ".join(name.split()).isprintable() and name.split():
             assert page.tags.count("script") == 1  # audit.js
@@ -217,7 +215,7 @@ def test_untrusted_text_is_escaped(tmp_path_factory: pytest.TempPathFactory, tex
             assert "A name must have" in page.text
 
 
-def test_the_policy_allows_only_the_own_style_and_script(site: Site) -> None:
+def test_the_policy_allows_only_the_own_style_and_script(site: LocalSite) -> None:
     policy = dict(part.strip().split(" ", 1) for part in HEADERS["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["form-action"] == "'self'"
@@ -229,7 +227,7 @@ def test_the_policy_allows_only_the_own_style_and_script(site: Site) -> None:
     assert inline == [""]
 
 
-def test_every_field_and_pane_has_a_label(site: Site) -> None:
+def test_every_field_and_pane_has_a_label(site: LocalSite) -> None:
     html = get(site, "pair?annotator=Ana").body.decode()
     for field in Page(get(site, "pair?annotator=Ana")).fields:
         if field.get("type") in ("radio", "checkbox"):

@@ -14,10 +14,11 @@ from audit_server import served
 from test_annotation_pages import Page
 
 from data_builders.audit.annotation import server
-from data_builders.audit.annotation.annotations import read_answers
+from data_builders.audit.annotation.choices import Choice, ChoiceTask
 from data_builders.audit.annotation.local_site import HEADERS, Response
-from data_builders.audit.annotation.record_log import AnswerFileError
-from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer, open_audit
+from data_builders.audit.annotation.record_log import AnswerFileError, read_log
+from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer
+from data_builders.audit.annotation.site import open_site
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError
 
@@ -54,7 +55,7 @@ def test_a_killed_audit_resumes(folder: Path) -> None:
         assert again != url
         assert "Pair 4 of 12" in Page(fetch(f"{again}pair?annotator=Ana")).text
         choose_next(again, "Ana")
-    assert len(read_answers(folder / "answers.jsonl")) == 4
+    assert len(read_log(folder / "answers.jsonl", Choice)) == 4
 
 
 def test_interrupting_reports_the_number_of_answers(folder: Path) -> None:
@@ -68,7 +69,7 @@ def test_interrupting_reports_the_number_of_answers(folder: Path) -> None:
 
 @pytest.fixture
 def audit(folder: Path) -> AuditServer:
-    with AuditServer(open_audit(sample_pairs(), folder / "answers.jsonl"), 0) as running:
+    with AuditServer(open_site(ChoiceTask(sample_pairs()), folder / "answers.jsonl"), 0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
@@ -108,12 +109,12 @@ def test_concurrent_annotators_lose_no_answers(audit: AuditServer) -> None:
         thread.start()
     for thread in threads:
         thread.join(timeout=60)
-    answers = read_answers(audit.site.log.path)
+    answers = read_log(audit.site.log.path, Choice)
     assert len({(a.annotator, a.pair_id) for a in answers}) == len(answers) == 20
 
 
 def test_a_file_and_a_port_can_be_used_once(audit: AuditServer, tmp_path: Path) -> None:
     with pytest.raises(AnswerFileError, match="another audit"):
-        open_audit(sample_pairs(), audit.site.log.path)
+        open_site(ChoiceTask(sample_pairs()), audit.site.log.path)
     with pytest.raises(JudgeError, match="choose another with --port"):
-        AuditServer(open_audit(sample_pairs(), tmp_path / "other.jsonl"), audit.server_address[1])
+        AuditServer(open_site(ChoiceTask(sample_pairs()), tmp_path / "other.jsonl"), audit.server_address[1])

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data_builders.audit.annotation.annotations import Answer, AnswerLog, read_answers
-from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.annotation.choices import Choice
+from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog, read_log
 from judge_r1.core.jsonl import dump_line
 
 PAIRS = sample_pairs().pairs
@@ -24,19 +24,19 @@ PAIRS = sample_pairs().pairs
 def test_answers_are_read_in_the_order_of_writing(tmp_path: Path) -> None:
     path = tmp_path / "new" / "answers.jsonl"
     answers = [choose(pair, n % 2 == 0) for n, pair in enumerate(PAIRS)]
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         for answer in answers[:5]:
             log.append(answer)
-        assert list(log.answers) == answers[:5] == read_answers(path)
-    with AnswerLog(path) as log:
+        assert list(log.answers) == answers[:5] == read_log(path, Choice)
+    with RecordLog(path, Choice) as log:
         assert log.dropped == 0
         for answer in answers[5:]:
             log.append(answer)
-    assert read_answers(path) == answers
+    assert read_log(path, Choice) == answers
 
 
 def test_a_missing_file_has_no_answers(tmp_path: Path) -> None:
-    assert read_answers(tmp_path / "none.jsonl") == []
+    assert read_log(tmp_path / "none.jsonl", Choice) == []
 
 
 @given(cut=st.integers(min_value=1, max_value=10_000))
@@ -49,11 +49,11 @@ def test_a_truncation_at_any_byte_loses_only_the_incomplete_line(
     whole = b"".join(lines)
     path.write_bytes(whole[: cut % (len(whole) + 1)])
     complete = [a for n, a in enumerate(answers) if len(b"".join(lines[: n + 1])) - 1 <= cut % (len(whole) + 1)]
-    assert read_answers(path) == complete
-    with AnswerLog(path) as log:
+    assert read_log(path, Choice) == complete
+    with RecordLog(path, Choice) as log:
         assert list(log.answers) == complete
         log.append(answers[0])
-    assert read_answers(path) == [*complete, answers[0]]
+    assert read_log(path, Choice) == [*complete, answers[0]]
     assert path.read_bytes().endswith(b"\n")
 
 
@@ -61,9 +61,9 @@ def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text(dump_line(choose(PAIRS[0], True)) + '{"round": 3}\n' + dump_line(choose(PAIRS[1], True)))
     with pytest.raises(AnswerFileError, match=r"answers.jsonl, line 2: field annotator: Field required"):
-        read_answers(path)
+        read_log(path, Choice)
     with pytest.raises(AnswerFileError, match="line 2"):
-        AnswerLog(path)
+        RecordLog(path, Choice)
 
 
 @pytest.mark.parametrize(
@@ -73,23 +73,23 @@ def test_a_file_of_another_kind_is_not_overwritten(content: bytes, tmp_path: Pat
     """Only the beginning of an answer is a line that a kill has cut."""
     path = tmp_path / "answers.jsonl"
     path.write_bytes(content)
-    for read in (read_answers, AnswerLog):
+    for read in (read_log, RecordLog):
         with pytest.raises(AnswerFileError, match="line 1"):
-            read(path)
+            read(path, Choice)
     assert path.read_bytes() == content
 
 
 def test_two_audits_cannot_write_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    with AnswerLog(path), pytest.raises(AnswerFileError, match="in use by another audit"):
-        AnswerLog(path)
-    with AnswerLog(path):
+    with RecordLog(path, Choice), pytest.raises(AnswerFileError, match="in use by another audit"):
+        RecordLog(path, Choice)
+    with RecordLog(path, Choice):
         pass
 
 
 def test_threads_lose_no_answers(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         threads = [
             threading.Thread(target=lambda name=f"p{n}": [log.append(choose(pair, True, name)) for pair in PAIRS])
             for n in range(8)
@@ -98,14 +98,14 @@ def test_threads_lose_no_answers(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join(timeout=60)
-    assert len(read_answers(path)) == 8 * len(PAIRS)
+    assert len(read_log(path, Choice)) == 8 * len(PAIRS)
 
 
 def test_a_full_disk_keeps_earlier_answers(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         log.append(choose(PAIRS[0], True))
         before = path.read_bytes()
         try:
@@ -117,15 +117,16 @@ def test_a_full_disk_keeps_earlier_answers(tmp_path: Path) -> None:
             signal.signal(signal.SIGXFSZ, ignored)
         assert path.read_bytes() == before
         log.append(choose(PAIRS[2], True))
-    assert [a.pair_id for a in read_answers(path)] == [PAIRS[0].pair_id, PAIRS[2].pair_id]
+    assert [a.pair_id for a in read_log(path, Choice)] == [PAIRS[0].pair_id, PAIRS[2].pair_id]
 
 
 def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     code = (
         "import sys, itertools; from pathlib import Path; from audit_factories import choose, sample_pairs\n"
-        "from data_builders.audit.annotation.annotations import AnswerLog\n"
-        "with AnswerLog(Path(sys.argv[1])) as log:\n"
+        "from data_builders.audit.annotation.choices import Choice\n"
+        "from data_builders.audit.annotation.record_log import RecordLog\n"
+        "with RecordLog(Path(sys.argv[1]), Choice) as log:\n"
         "    for n, pair in enumerate(itertools.cycle(sample_pairs().pairs)):\n"
         "        log.append(choose(pair, True, f'p{n}'))\n"
         "        print(n, flush=True)\n"
@@ -142,10 +143,10 @@ def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
         process.kill()
         acknowledged += process.stdout.readlines()
     done = [int(line) for line in acknowledged if line.endswith("\n")]
-    names = [answer.annotator for answer in read_answers(path)]
+    names = [answer.annotator for answer in read_log(path, Choice)]
     assert names[: len(done)] == [f"p{n}" for n in done]
     assert len(names) <= len(done) + 1
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         assert len(log.answers) == len(names)
 
 
@@ -153,4 +154,4 @@ def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
 def test_ambiguous_names_are_rejected(name: str) -> None:
     good = choose(PAIRS[0], True).model_dump(by_alias=True)
     with pytest.raises(ValidationError):
-        Answer.model_validate({**good, "annotator": name})
+        Choice.model_validate({**good, "annotator": name})

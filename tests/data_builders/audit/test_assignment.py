@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.assignment import (
+from data_builders.audit.annotation.choices import (
     annotators,
     first_round,
     first_side,
-    load_audit,
-    page_key,
+    load_choices,
     second_round,
 )
+from data_builders.audit.annotation.form import Round
 from data_builders.audit.annotation.record_log import AnswerFileError, check_known
+from data_builders.audit.annotation.site import page_key
 from data_builders.build import write_pairs
 
 DATA = sample_pairs(30)
@@ -58,14 +59,14 @@ def test_the_second_round_has_the_differing_pairs_and_needs_a_complete_first_rou
 
 def test_sides_are_balanced_and_differ_by_annotator_and_round() -> None:
     pairs = sample_pairs(300).pairs
-    sides = {(a, r): [first_side(p, a, r) for p in pairs] for a in ("Ana", "Ben") for r in (1, 2)}  # type: ignore[arg-type]
+    sides = {(a, r): [first_side(p, a, r) for p in pairs] for a in ("Ana", "Ben") for r in (1, 2)}
     for drawn in sides.values():
         assert 0.42 < drawn.count("A") / len(drawn) < 0.58
     assert len({tuple(drawn) for drawn in sides.values()}) == 4
 
 
 def test_page_keys_are_unique_and_differ_from_pair_ids() -> None:
-    keys = {page_key(pair.pair_id, "Ana", r) for pair in DATA.pairs for r in (1, 2)}  # type: ignore[arg-type]
+    keys = {page_key(pair.pair_id, Round("Ana", r, [], {})) for pair in DATA.pairs for r in (1, 2)}
     assert len(keys) == 2 * len(DATA.pairs)
     assert not keys & {pair.pair_id for pair in DATA.pairs}
 
@@ -76,4 +77,4 @@ def test_answers_to_other_pairs_are_rejected(tmp_path: Path) -> None:
         check_known([foreign.pair_id], DATA.by_id(), tmp_path / "answers.jsonl")
     write_pairs(DATA, tmp_path)
     with pytest.raises(AnswerFileError, match="has no answers yet"):
-        load_audit(tmp_path, tmp_path / "answers.jsonl")
+        load_choices(tmp_path, tmp_path / "answers.jsonl")

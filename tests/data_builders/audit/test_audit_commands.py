@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from command_server import TRAINING, run
 
-from data_builders.audit.annotation.annotations import Answer, AnswerLog
-from data_builders.audit.annotation.assignment import first_side
+from data_builders.audit.annotation.choices import Choice, first_side
+from data_builders.audit.annotation.record_log import RecordLog
 from judge_r1.core.pair_set import load_pairs
 
 
@@ -69,11 +69,11 @@ def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
         empty = run("audit", *command, built, "--answers", path)
         assert empty.returncode == 2
         assert "has no answers yet" in empty.stderr
-    with AnswerLog(path) as log:
+    with RecordLog(path, Choice) as log:
         for pair in load_pairs(built).pairs:
             side = first_side(pair, "Ana", 1)
             answer = {"annotator": "Ana", "round": 1, "pair_id": pair.pair_id, "choice": pair.preferred}
-            log.append(Answer.model_validate({**answer, "shown_first": side, "at": "2026-01-01T00:00:00+00:00"}))
+            log.append(Choice.model_validate({**answer, "shown_first": side, "at": "2026-01-01T00:00:00+00:00"}))
     shown = run("audit", "report", built, "--answers", path)
     assert shown.returncode == 0, shown.stderr
     assert "100.0 %" in shown.stdout

@@ -12,10 +12,10 @@ from factories import make_case, make_pair, mini_pairs
 from rich.console import Console
 
 from data_builders.audit.annotation.record_log import AnswerFileError
-from data_builders.audit.reading.answers import load_choices
+from data_builders.audit.annotation.shares import EVERYONE, OVERALL
+from data_builders.audit.reading.answers import load_blind
 from data_builders.audit.reading.blind import BlindItem, blind_item, draw_one_per_group, item_id_of, write_blind_sheet
 from data_builders.audit.reading.blind_results import BlindRow, blind_rows, print_blind
-from data_builders.audit.reading.results import EVERYONE, OVERALL
 from data_builders.audit.reading.sample import candidates
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError
@@ -48,7 +48,7 @@ def answer(sheet: Path, path: Path, right: int, reasons: int) -> Path:
 
 
 def rows(sheet: Path, *files: Path) -> dict[tuple[str, str], BlindRow]:
-    return {(row.reader, row.group): row for row in blind_rows(*load_choices(sheet, files))}
+    return {(row.reader, row.group): row for row in blind_rows(*load_blind(sheet, files))}
 
 
 def test_a_case_has_one_pair_and_the_principles_take_turns() -> None:
@@ -153,12 +153,12 @@ def test_unread_pairs_do_not_count_and_wrong_answers_are_errors(sheet: Path, tmp
     ):
         path.write_text(json.dumps(line))
         with pytest.raises(JudgeError, match=sentence):
-            load_choices(sheet, [path])
+            load_blind(sheet, [path])
     path.write_text(json.dumps({"item_id": item_id, "worse": "A"}))
     assert rows(sheet, path)["ana", OVERALL].pairs == 1
     (tmp_path / "b").mkdir()
     with pytest.raises(AnswerFileError, match="answers of ana, and so does another file"):
-        load_choices(sheet, [path, answer(sheet, tmp_path / "b" / "ana.jsonl", 1, 0)])
+        load_blind(sheet, [path, answer(sheet, tmp_path / "b" / "ana.jsonl", 1, 0)])
 
 
 def test_commands_draw_and_report_and_no_page_shows_the_case(pairs: Path, tmp_path: Path) -> None:

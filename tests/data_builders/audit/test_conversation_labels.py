@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_annotation_pages import HOST, Page, get, post
+from test_annotation_pages import Page, answer, get
 from typer.testing import CliRunner
 
-from data_builders.audit.annotation.local_site import Request
 from data_builders.audit.annotation.record_log import AnswerFileError
-from data_builders.audit.conversation_labels.labels import write_sample
-from data_builders.audit.conversation_labels.pages import LabelSite, open_labels
+from data_builders.audit.annotation.site import AnnotationSite, open_site
+from data_builders.audit.conversation_labels.labels import PairLabel, write_sample
 from data_builders.audit.conversation_labels.summary import report_labels
+from data_builders.audit.conversation_labels.task import LabelTask
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import failure_type
@@ -35,8 +35,8 @@ def sample(folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def site(sample: Path) -> Iterator[LabelSite]:
-    site = open_labels(sample, sample / "answers.jsonl")
+def site(sample: Path) -> Iterator[AnnotationSite[PairLabel]]:
+    site = open_site(LabelTask(*read_conversations(sample)), sample / "answers.jsonl")
     site.token = "token"
     with site.log:
         yield site
@@ -53,29 +53,28 @@ def test_a_sample_depends_on_the_seed_alone(folder: Path, sample: Path, tmp_path
         write_sample(folder, sample, 6, seed=0)
 
 
-def test_a_page_shows_the_labels_and_marks_the_flawed_turn(site: LabelSite) -> None:
-    for at, pair in enumerate(site.pairs, 1):
+def test_a_page_shows_the_labels_and_marks_the_flawed_turn(site: AnnotationSite[PairLabel]) -> None:
+    for at, pair in enumerate(site.task.pairs.values(), 1):
         response = get(site, f"pair?annotator=Ana&at={at}")
         page, html = Page(response), response.body.decode()
         failure = failure_type(pair.failure)
         assert failure is not None
         assert f"Round {pair.flawed_round}, {failure.letter} {failure.key}" in page.text
-        assert site.documents[pair.document_id].context in page.ids["context"]
+        assert site.task.documents[pair.document_id].context in page.ids["context"]
         assert html.count("<mark>") == 1
         assert f"<mark>{pair.worse[2 * pair.flawed_round - 1].content}</mark>" in html
         assert all(message.content in page.ids["reference"] for message in pair.better)
 
 
-def test_answers_are_saved_reported_and_refused(site: LabelSite, sample: Path, tmp_path: Path) -> None:
-    first, second, third = (pair.pair_id for pair in site.pairs[:3])
-    saved = post(site, annotator="Ana", pair=first, label="noise", note="two\r\nflaws")
-    assert (saved.status, saved.headers["Location"]) == (303, "/token/pair?annotator=Ana")
+def test_answers_are_saved_reported_and_refused(site: AnnotationSite[PairLabel], sample: Path, tmp_path: Path) -> None:
+    first, _, third = site.task.pair_ids[:3]
+    saved = answer(site, label="noise", note="two\r\nflaws")
+    assert (saved.status, saved.headers["Location"]) == (303, "/token/pair?annotator=Ana&round=1")
     assert "Pair 2 of 6" in Page(get(site, "pair?annotator=Ana")).text
-    for annotator, pair, label in (
-        ("Ana", second, "clean"), ("Ben", second, "clean"), ("Ana", third, "noise"), ("Ana", third, "clean"),
-        ("Ben", third, "ambiguous"),
+    for name, at, label in (
+        ("Ana", 2, "clean"), ("Ben", 2, "clean"), ("Ana", 3, "noise"), ("Ana", 3, "clean"), ("Ben", 3, "ambiguous")
     ):  # fmt: skip
-        post(site, annotator=annotator, pair=pair, label=label)
+        answer(site, name, at=at, label=label)
     report = report_labels(sample, [sample / "answers.jsonl"], tmp_path)
     rows = {row["group"]: row for row in report["rows"]}
     assert [rows["all"][key] for key in ("answers", "clean", "ambiguous", "noise")] == [5, 3, 1, 1]
@@ -90,30 +89,12 @@ def test_answers_are_saved_reported_and_refused(site: LabelSite, sample: Path, t
         report_labels(sample, [sample / "answers.jsonl", copy], tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "sentence"),
-    [
-        ({"label": "maybe"}, 400, "Choose one of the three labels first."),
-        ({"label": []}, 400, "Choose one of the three labels first."),
-        ({"pair": "other"}, 409, "not in the set"),
-        ({"annotator": " "}, 400, "A name must have 1 to 40 characters"),
-        ({"note": "x" * 2001}, 400, "The answer was not saved: field note"),
-    ],
-)
-def test_invalid_answers_are_rejected(site: LabelSite, fields: dict[str, object], status: int, sentence: str) -> None:
-    pair_id = site.pairs[0].pair_id
-    response = post(site, **{"annotator": "Ana", "pair": pair_id, "label": "clean", **fields})
-    assert response.status == status
-    assert sentence in Page(response).text
+@pytest.mark.parametrize("label", ["maybe", []])
+def test_a_label_must_be_chosen(site: AnnotationSite[PairLabel], label: object) -> None:
+    response = answer(site, label=label)
+    assert response.status == 400
+    assert "Choose one of the three labels first." in Page(response).text
     assert not site.log.answers
-    assert site.respond(Request("GET", "/token/pair?annotator=Ana&at=7", HOST)).status == 404
-
-
-def test_answers_about_other_pairs_are_refused(sample: Path) -> None:
-    line = {"schema": 1, "annotator": "Ana", "pair_id": "other", "label": "clean", "at": "now"}
-    (sample / "answers.jsonl").write_text(json.dumps(line) + "\n")
-    with pytest.raises(AnswerFileError, match="pair other, which is not in the set"):
-        open_labels(sample, sample / "answers.jsonl")
 
 
 def test_labels_by_difficulty(sample: Path, tmp_path: Path) -> None:
@@ -156,7 +137,7 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     assert "3 pairs" in run("audit", "sample", folder, "--pairs", 3, "--out", out)
     assert "from one folder, not from 2" in run("audit", "sample", folder, folder, "--out", tmp_path / "two")
     assert "--per-principle is for pairs" in run("audit", "sample", folder, "--per-principle", 3, "--out", out)
-    assert "no answer yet" in run("audit", "report", out)
+    assert "no answers yet" in run("audit", "report", out)
     assert "read answers.jsonl" in run("audit", "export", out, "--out", tmp_path / "a.csv")
     pairs = [pair.pair_id for pair in read_conversations(out)[0]]
     labels = ("clean", "noise", "clean")

@@ -3,9 +3,9 @@
 import pytest
 from planted_pairs import pairs_of
 
-from data_builders.audit.likelihood import LikelihoodReader, TokenScores, likelihood_features, pair_likelihoods
 from data_builders.audit.shortcut_probe import zero_shot_likelihood
 from data_builders.audit.shortcuts import audit_shortcuts, likelihood_sample
+from data_builders.text_units.likelihood import LikelihoodReader, TokenScores, likelihood_features, pair_likelihoods
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,14 @@ from command_server import run
 from factories import make_case, make_pair, mini_pairs
 
 from data_builders.audit.annotation.record_log import AnswerFileError
+from data_builders.audit.annotation.shares import EVERYONE, OVERALL
 from data_builders.audit.reading.answers import load_readings
-from data_builders.audit.reading.results import EVERYONE, OVERALL, ReadingResults, reading_results
+from data_builders.audit.reading.results import ReadingResults, reading_results
 from data_builders.audit.reading.sample import candidates, draw
 from data_builders.audit.reading.sheet import SheetItem, marked_passage, sheet_item, write_sheet
 from data_builders.build import write_pairs
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs

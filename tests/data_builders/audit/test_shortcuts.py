@@ -8,10 +8,10 @@ from planted_pairs import pairs_of
 from rich.console import Console
 
 from data_builders.audit.features import PROBES
-from data_builders.audit.shortcut_probe import ProbeError, cross_validate, held_out_operators
+from data_builders.audit.shortcut_probe import ProbeError, cross_validate
 from data_builders.audit.shortcut_report import print_shortcuts
 from data_builders.audit.shortcuts import as_json, audit_shortcuts
-from data_builders.audit.text_counts import RULES
+from data_builders.text_units.text_counts import RULES
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 
@@ -75,35 +75,6 @@ def test_distinct_words_are_a_length_feature() -> None:
     assert "-different words" in result.top_features
 
 
-def test_only_a_shortcut_that_operators_share_transfers() -> None:
-    shared = held_out_operators("P1", pairs_of(90, {("legal", 1): "leak"}, principles=(1,)), "words")
-    assert shared is not None
-    assert shared.overall.accuracy > 0.95
-    assert set(shared.by_operator) == {"o0", "o1", "o2"}
-    own = []
-    for n in range(3):  # each operator has a different word
-        own += [
-            p
-            for p in pairs_of(90, {("legal", 1): f"leak{n}"}, principles=(1,))
-            if p.origin.flaws[0].operator == f"o{n}"
-        ]
-    assert cross_validate("P1", own, "words").accuracy > 0.95
-    unseen = held_out_operators("P1", own, "words")
-    assert unseen is not None
-    assert unseen.overall.accuracy < 0.7
-
-
-def test_held_out_operators_need_two_operators_with_enough_cases() -> None:
-    pairs = [p for p in pairs_of(90, {}, principles=(1,)) if p.origin.flaws[0].operator == "o1"]
-    assert held_out_operators("P1", pairs, "words") is None
-    few = [p for p in pairs_of(90, {}, principles=(1,)) if p.origin.flaws[0].operator != "o1"]
-    few += [p for p in pairs_of(90, {}, principles=(1,)) if p.origin.flaws[0].operator == "o1"][:9]
-    found = held_out_operators("P1", few, "words")
-    assert found is not None
-    assert found.too_few == ("o1",)
-    assert found.overall.pairs == 60
-
-
 def test_a_case_is_never_in_training_and_test() -> None:
     """The three pairs of a case differ in a word that only this case has: training on one would reveal the others."""
     pairs = []
@@ -144,7 +115,6 @@ def test_the_tables_show_flagged_groups_and_fit_a_terminal() -> None:
     assert "leaks" in flag
     assert "words" in flag
     assert "-leak" in text
-    assert "all of them" in text
     assert "P4 was not probed" in text
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 80

@@ -11,8 +11,8 @@ import yaml
 from factories import mini_pairs
 from split_factories import folder, long_case, mini_folder, pairs_of
 
+from data_builders.export import export, splits_of
 from data_builders.exports import FORMATS, Options
-from data_builders.exports.export import export, splits_of
 from data_builders.generators import dataset_of
 from data_builders.splits.policy import by_share
 from data_builders.splits.split import split as split_pairs

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.episode.prompts import judge_prompt, reasoning_prompt, violations_prompt
 

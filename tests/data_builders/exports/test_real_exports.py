@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from data_builders.build import build
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from data_builders.splits.policy import by_sizes
 from data_builders.splits.split import split
 from judge_r1.core.pair_set import load_pairs

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.models.hub import load_tokenizer
 

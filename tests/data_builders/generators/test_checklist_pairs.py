@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from data_builders.build import build
 from data_builders.checklist_pairs import ChecklistPairDataset
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from data_builders.generators.checklist_pairs import OTHER, TEST, TRAIN, part_of
 from data_builders.validate import validate
 from judge_r1.benchmarks.hellobench.files import read_instructions

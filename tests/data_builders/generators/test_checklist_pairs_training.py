@@ -13,8 +13,8 @@ from command_server import run
 from hellobench_factories import BEST_AND_MID, make_judged_checkout
 
 from data_builders.build import build
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from judge_r1.episode.checklist_reward import checklist_reward
 from judge_r1.models.hub import load_model, resolve
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.build import build_by_rules
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.manipulations import MANIPULATIONS

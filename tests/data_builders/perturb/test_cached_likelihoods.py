@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.audit.likelihood import TAIL, LikelihoodReader, likelihood_features
 from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
+from data_builders.text_units.likelihood import TAIL, LikelihoodReader, likelihood_features
 
 REFERENCE = "1. Ana paid 34 euros in May. 2. So Ben owes her nothing."
 FLAWED = ["1. Ana paid 35 euros in May. 2. So Ben owes her nothing.", "1. Ana paid 34 euros in May. 2. So Ben left."]

@@ -102,9 +102,12 @@ def test_abbreviations_do_not_end_a_sentence(sentence: str) -> None:
     assert [text[a:b] for a, b in sentences(text)] == [sentence, "It was late in 2001.", "The end."]
 
 
-def test_numbering_belongs_to_its_sentence() -> None:
-    text = "2. He left. She stayed."
-    assert [text[a:b] for a, b in sentences(text)] == ["2. He left.", "She stayed."]
+@pytest.mark.parametrize(
+    "found", [("2. He left.", "She stayed."), ("He left\nat noon.", "She stayed."), ("It was 9 mmHg.", "CT was done.")]
+)
+def test_numbering_wrapped_lines_and_units(found: tuple[str, str]) -> None:
+    text = " ".join(found)
+    assert [text[a:b] for a, b in sentences(text)] == list(found)
 
 
 @pytest.mark.parametrize(

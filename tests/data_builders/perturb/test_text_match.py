@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from data_builders.text_units.text_match import (
     contains,
     content_words,
+    numbers,
     occurrences,
     sentence_index,
     sentences_with,
@@ -24,6 +25,11 @@ def test_contains(phrase: str) -> None:
 @pytest.mark.parametrize("phrase", ["4 year", "5", "2", "34-year-o", "eft kidney", "kidney left"])
 def test_only_whole_words_and_numbers_count(phrase: str) -> None:
     assert not contains(TEXT, phrase)
+
+
+@given(st.text(alphabet="a 12.,·-–", max_size=20), st.from_regex(r"[12]{1,2}(?:[.,·][12])?", fullmatch=True))
+def test_the_numbers_of_a_text_are_those_that_it_contains(text: str, number: str) -> None:
+    assert (number in numbers(text)) == contains(text, number)
 
 
 @given(st.text(alphabet="ab 12.-", max_size=30), st.text(alphabet="ab12", min_size=1, max_size=4))

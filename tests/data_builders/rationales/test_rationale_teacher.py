@@ -14,10 +14,10 @@ from factories import make_case, mini_pairs
 from test_rationales import PROSE, PROSE_CONFIG, PROSE_PAIRS
 
 from data_builders.build import build, generate
-from data_builders.rationales.run import RationaleGenerator, RationaleOptions, write_rationales
 from data_builders.rationales.store import StoredTrace, stored_traces
 from data_builders.rationales.teacher import RationaleStats
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.write_rationales import RationaleGenerator, RationaleOptions, write_rationales
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs

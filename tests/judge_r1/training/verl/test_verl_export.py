@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from verl_factories import compose, keys_of
 
+from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.exports.export import export
 from judge_r1.core.pair_set import PairSet
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe

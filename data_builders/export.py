@@ -10,10 +10,10 @@ from typing import Any
 
 from data_builders.audit.reading.report import card_lines
 from data_builders.audit.reading.results import READING_FILE
-from data_builders.dataset_type import DatasetType, ExampleStats
+from data_builders.dataset_card import dataset_card
+from data_builders.dataset_type import DatasetType, ExampleStats, read_report
 from data_builders.exports import Options
-from data_builders.exports.dataset_card import dataset_card
-from data_builders.generators import dataset_of, read_report
+from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder

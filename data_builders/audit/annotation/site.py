@@ -1,0 +1,121 @@
+"""The pages of an annotation site: the start page, one page for each pair of a round, and its end."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any, Generic
+
+from pydantic import ValidationError
+
+from data_builders.audit.annotation.form import A, Fields, Round, Task
+from data_builders.audit.annotation.local_site import (
+    LocalSite,
+    RequestError,
+    Response,
+    annotator_name,
+    one_field,
+    render,
+)
+from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, RecordLog, check_known
+from judge_r1.core.errors import explain
+from judge_r1.core.record_base import content_hash
+
+
+class AnnotationSite(LocalSite, Generic[A]):
+    """Pages on which people answer the questions of a task about each of its pairs."""
+
+    def __init__(self, task: Task[A], log: RecordLog[A], token: str) -> None:
+        super().__init__(log, token)
+        self.task = task
+
+    def routes(self) -> Mapping[tuple[str, str], Callable[[Fields], Response]]:
+        return {("GET", ""): self._start, ("GET", "pair"): self._show, ("POST", "answer"): self._answer}
+
+    def _start(self, _: Fields) -> Response:
+        names = sorted({answer.annotator for answer in self.log.answers if answer.annotator})
+        known = [self._rounds(name) for name in names]
+        return render(
+            "start.html", form=self.task.form, pairs=len(self.task.pair_ids), known=known, longest=MAX_NAME_LENGTH
+        )
+
+    def _show(self, fields: Fields) -> Response:
+        rounds = self._rounds(annotator_name(fields))
+        wanted = one_field(fields, "round", "2" if _second_begun(rounds) else "1")
+        current = rounds[-1] if wanted == "2" else rounds[0]
+        index = _requested_index(fields, current)
+        if index is None:
+            repeated = len(rounds[1].order) if current.number == 1 and len(rounds) > 1 else 0
+            begun = _second_begun(rounds)
+            return render("done.html", form=self.task.form, round=current, repeated=repeated, started=begun)
+        pair_id = current.order[index]
+        answer = current.answers.get(pair_id)
+        shown: dict[str, Any] = {
+            "round": current, "index": index, "key": page_key(pair_id, current), "form": self.task.form,
+            "page": self.task.page(current, pair_id), "longest": MAX_NOTE_LENGTH,
+            "answered": answer is not None, "note": getattr(answer, "note", ""),
+            "checked": set(self.task.values(answer)) if answer else (),
+        }  # fmt: skip
+        return render("pair.html", **shown)
+
+    def _answer(self, fields: Fields) -> Response:
+        name, number, key = annotator_name(fields), one_field(fields, "round"), one_field(fields, "key")
+        rounds = {str(found.number): found for found in self._rounds(name)}
+        if number not in ("1", "2"):
+            raise RequestError(400, "The round must be 1 or 2.")
+        if number not in rounds:
+            raise RequestError(409, "Complete the first round before the second.")
+        if number == "1" and _second_begun([*rounds.values()]):
+            raise RequestError(409, "The second round has begun: choices of the first round can no longer change.")
+        current = rounds[number]
+        pair_id = next((pair_id for pair_id in current.order if page_key(pair_id, current) == key), None)
+        if pair_id is None:
+            raise RequestError(409, "This pair is no longer in this round: continue from the start page.")
+        for question in self.task.form.questions:
+            if one_field(fields, question.name, "") not in [option.value for option in question.options]:
+                raise RequestError(400, self.task.form.missing)
+        common = {
+            "annotator": name,
+            "pair_id": pair_id,
+            "note": one_field(fields, "note", "").replace("\r\n", "\n"),
+            "at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        }
+        try:
+            self.log.append(self.task.answer(current, pair_id, fields, common))
+        except ValidationError as error:
+            raise RequestError(400, f"The answer was not saved: {explain(error)}.") from None
+        return self.redirect("pair", annotator=name, round=number)
+
+    def _rounds(self, name: str) -> list[Round[A]]:
+        return self.task.rounds(self.log.answers, name)
+
+
+def page_key(pair_id: str, current: Round[Any]) -> str:
+    """The name of a pair on its page. The pair id is no option, because it is a hash of the label too."""
+    return content_hash("page", pair_id, current.annotator, current.number)
+
+
+def open_site(task: Task[Any], answers: Path) -> AnnotationSite[Any]:
+    """Open the answer file of a task for writing and return a site with a new token.
+
+    Raises:
+        AnswerFileError: The file cannot be opened, is invalid, is in use by another process, or has answers to other
+            pairs.
+    """
+    log = RecordLog(answers, task.record)
+    check_known((answer.pair_id for answer in log.answers), set(task.pair_ids), answers)
+    return AnnotationSite(task, log, token_urlsafe(16))
+
+
+def _second_begun(rounds: list[Round[A]]) -> bool:
+    return any(found.answered for found in rounds[1:])
+
+
+def _requested_index(fields: Fields, current: Round[A]) -> int | None:
+    """The index for the field `at`, which counts from 1; without it, that of the first pair without an answer."""
+    at, count = one_field(fields, "at", ""), len(current.order)
+    if not at:
+        return current.next_index()
+    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= count:
+        raise RequestError(404, f"There are pairs 1 to {count}.")
+    return int(at) - 1

@@ -11,24 +11,15 @@ from pathlib import Path
 import pytest
 from command_server import TRAINING, Command
 from command_server import start as start_command
-from factories import mini_pairs
 from paths import RECIPES
 from turn_recipes import timeless, turn_recipe, weights
 
-from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.preemption import StopRequest, grace_seconds, save_on_sigterm
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("preemption") / "data"
-    write_pairs(mini_pairs(24), folder)
-    return folder
 
 
 def start(recipe: Recipe, run: Path, *options: str, **environment: str) -> Command:

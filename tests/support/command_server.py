@@ -184,6 +184,7 @@ if __name__ == "__main__":
     for module in sys.argv[2:]:
         importlib.import_module(module)
     gc.freeze()  # forks share the memory of what was imported
+    gc.set_threshold(20_000, 10, 10)
     if program := _serve(socket.socket(fileno=int(sys.argv[1]))):
         exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
     else:

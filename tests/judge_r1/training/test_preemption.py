@@ -1,9 +1,6 @@
 """SIGTERM saves a checkpoint: the run ends with status 75 and resumes as if it had not been interrupted."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -118,10 +115,12 @@ def test_a_second_signal_or_the_end_of_the_grace_period_ends_at_once(
         "except KeyboardInterrupt:\n"
         "    raise SystemExit(130)"
     )
-    environment = os.environ | {"JUDGE_R1_GRACE_SECONDS": grace}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
+    log = tmp_path / "log"
+    process = start_command(log=log, code=code, env={"JUDGE_R1_GRACE_SECONDS": grace}, modules=TRAINING)
+    deadline = time.monotonic() + 400
+    while not log.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     for number in signals:
         process.send_signal(number)
         time.sleep(0.3)

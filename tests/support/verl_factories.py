@@ -1,5 +1,7 @@
 """Composes verl's configuration for tests."""
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,11 @@ from judge_r1.training.verl.config import overrides
 
 def compose(keys: list[str]) -> Any:
     """The configuration as verl's trainer sees it, with verl's own checks."""
+    return deepcopy(_compose(tuple(keys)))
+
+
+@cache
+def _compose(keys: tuple[str, ...]) -> Any:
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 

@@ -18,7 +18,6 @@ from judge_r1.judges.panel import make_panel
 from judge_r1.models.hub import resolve
 from judge_r1.training.network import free_port
 from judge_r1.training.verl.runner import VLLM_CPU_DEFAULTS
-from scripts.bench.serve import free_port
 
 pytestmark = [
     pytest.mark.slow,

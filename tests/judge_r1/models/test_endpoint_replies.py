@@ -16,7 +16,7 @@ from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
 from judge_r1.models.openai_chat import ChatModel
-from scripts.bench.serve import free_port
+from judge_r1.training.network import free_port
 
 PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)
 FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=8, backoff_s=0.01)

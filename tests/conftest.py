@@ -1,5 +1,6 @@
 """Fixtures for all tests, and the table of attacks at the end of a run."""
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -10,12 +11,19 @@ from hypothesis import settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would ours
 
+gc.set_threshold(20_000, 10, 10)  # by default, a fourth of the time of tests that make many records goes to collections
+
 # a busy machine is no failure; `make test-all` has the profile deep
 settings.register_profile("ci", deadline=None, max_examples=40)
 settings.register_profile("deep", deadline=None, max_examples=400)
 settings.load_profile("ci")
 
 REPO = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_finish() -> None:
+    """No later collection visits what the imports have made, and forks share its memory."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Diverged(JudgeError):
         )
 
 
+@cache  # reading the metadata of a package takes milliseconds
 def versions() -> dict[str, str | None]:
     """The versions of `PACKAGES`; None if not installed."""
     return {"python": platform.python_version(), **{package: installed(package) for package in PACKAGES}}

@@ -45,7 +45,6 @@ def case_numbers(hits: Sequence[Hit]) -> set[int]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=50)
 @given(ids=IDS, max_cases=st.integers(1, 4), k=st.integers(1, 9), data=st.data())
 def test_hits_belong_to_the_requested_case(
     method: Callable[[], str | Embedder], ids: list[str], max_cases: int, k: int, data: st.DataObject
@@ -67,7 +66,6 @@ def test_hits_belong_to_the_requested_case(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=50)
 @given(ids=IDS, unknown=st.sampled_from(SIMILAR) | st.text(max_size=4))
 def test_an_unknown_id_is_an_error_and_changes_nothing(
     method: Callable[[], str | Embedder], ids: list[str], unknown: str

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_server import start
 from factories import mini_pairs
 from fake_judge import searching
 from fake_judge_endpoint import JudgeServer
@@ -28,13 +29,18 @@ def command(server: JudgeServer, home: Path, out: Path) -> list[str]:
         "--judge", f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer",
     ]  # fmt: skip
     return [
-        *(sys.executable, "-m", "judge_r1.cli", "eval", *judges, "--path", str(home), "--out", str(out)),
+        *("eval", *judges, "--path", str(home), "--out", str(out)),
         *("--batch-size", str(CONCURRENCY), "--resume"),
     ]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPO)}
+def finish(arguments: list[str]) -> None:
+    """Runs the command to its end in a fresh process, with a hash seed of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "judge_r1.cli", *arguments],
+        capture_output=True, text=True, timeout=400, env=os.environ | {"PYTHONPATH": str(REPO)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def results(out: Path) -> tuple[dict[str, Any], list[str]]:
@@ -47,17 +53,13 @@ def results(out: Path) -> tuple[dict[str, Any], list[str]]:
     return summary, sorted(json.dumps(trace | {"usage": None}) for trace in traces)
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1500)
 def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     data = mini_pairs(40)
     write_jsonl(tmp_path / "data" / "cases.jsonl", data.cases.values())
     write_jsonl(tmp_path / "data" / "pairs.jsonl", data.pairs)
     with JudgeServer(searching) as server:
-        run = subprocess.run(
-            command(server, tmp_path / "data", tmp_path / "uninterrupted"),
-            capture_output=True, text=True, timeout=120, env=environment(),
-        )  # fmt: skip
-        assert run.returncode == 0, run.stderr
+        finish(command(server, tmp_path / "data", tmp_path / "uninterrupted"))
         first_url = server.url
         calls = server.completed.total()
         assert max(server.completed.values()) == 1, "no request is repeated without a fault"
@@ -65,16 +67,14 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
     with JudgeServer(searching, faults=0.3, wait=lambda: time.sleep(0.02)) as server:
         arguments = command(server, tmp_path / "data", out)
         for _ in range(KILLS):
-            before, deadline = _lines(traces), time.monotonic() + 100
-            quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-            process = subprocess.Popen(arguments, env=environment(), **quiet)
+            before, deadline = _lines(traces), time.monotonic() + 300
+            process = start(*arguments, log=tmp_path / "log")
             while process.poll() is None and _lines(traces) < before + 20:
                 assert time.monotonic() < deadline
                 time.sleep(0.005)
             process.send_signal(signal.SIGKILL)
-            kills += process.wait() == -signal.SIGKILL
-        last = subprocess.run(arguments, capture_output=True, text=True, timeout=200, env=environment())
-        assert last.returncode == 0, last.stderr
+            kills += process.wait(60) == -signal.SIGKILL
+        finish(arguments)
         assert server.received.total() - server.completed.total() > 0.1 * server.received.total(), "faults occurred"
         repeated = server.completed.total() - calls
         url = server.url

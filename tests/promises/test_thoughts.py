@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from factories import ByteTokenizer, make_case, make_pair
 from hidden_drafts import UNDECIDED, Hidden, replies
-from hypothesis import given, settings
+from hypothesis import given
 
 from data_builders.perturb.teacher.answer_parser import parse_answer
 from data_builders.second_opinion import read_opinion
@@ -38,7 +38,6 @@ JSON = '{"comparison": "A<B", "violated_principles": [2]}'
 TABLE6 = "A<B\nviolated_principles: [2]"
 BARE = {"json": (parse_tolerant, JSON), "table6": (parse_table6, TABLE6)}
 GOLD = Judgment.pairwise("A<B", [2])
-FEWER = settings(max_examples=40)
 
 
 def sampled(reply: Hidden, kind: type[Episode] = Episode, **options: Any) -> Trajectory:
@@ -61,7 +60,6 @@ def over_chat(generation: Generation, *, bare: Callable[[str], Judgment | Reject
 def test_bare_answers_of_local_models(style: str) -> None:
     parse, answer = BARE[style]
 
-    @FEWER
     @given(replies(), replies(answer))
     def check(undecided: Hidden, decided: Hidden) -> None:
         assert sampled(undecided, parse_bare=parse).judgment is None
@@ -74,7 +72,6 @@ def test_bare_answers_of_local_models(style: str) -> None:
 def test_bare_answers_over_chat(style: str) -> None:
     parse, answer = BARE[style]
 
-    @FEWER
     @given(replies(), replies(answer))
     def check(undecided: Hidden, decided: Hidden) -> None:
         assert over_chat(Generation(undecided.text), bare=parse).judgment is None
@@ -89,7 +86,6 @@ def test_tagged_answers() -> None:
     """A token model stops at the first action outside a thought, so nested thoughts end at the first closing tag."""
     tagged = f"<answer>{JSON}</answer>"
 
-    @FEWER
     @given(replies(), replies(tagged), replies(forms=("inline", "opened")), replies(tagged, ("inline", "opened")))
     def check(undecided: Hidden, decided: Hidden, plain: Hidden, plain_decided: Hidden) -> None:
         assert sampled(plain).judgment is None
@@ -138,7 +134,6 @@ def test_prompts_of_benchmarks(name: str) -> None:
         driver = ChatDriver(Reply(generation))
         return request.read(asyncio.run(driver.answer([], max_tokens=9, seed=0, usage=Usage())))
 
-    @FEWER
     @given(replies(), replies(answer))
     def check(undecided: Hidden, decided: Hidden) -> None:
         for verdict in (
@@ -180,7 +175,6 @@ class _Fixed:
         return [Generation(self.text) for _ in requests]
 
 
-@FEWER
 @given(replies(), replies(JSON), replies(TABLE6), replies(f"<answer>{JSON}</answer>"))
 def test_stored_traces_scored_again(undecided: Hidden, bare: Hidden, two_lines: Hidden, tagged: Hidden) -> None:
     """`replay` and the valid rates of a summary, also for traces of an old release whose drafts counted."""
@@ -199,7 +193,6 @@ def test_stored_traces_scored_again(undecided: Hidden, bare: Hidden, two_lines: 
         assert trajectory_labels("judge", pair, stored(reply.text)).valid_strict
 
 
-@FEWER
 @given(replies(JSON))
 def test_the_confidence_is_that_of_the_answer(reply: Hidden) -> None:
     head, _, tail = reply.text.rpartition("<")
@@ -209,7 +202,6 @@ def test_the_confidence_is_that_of_the_answer(reply: Hidden) -> None:
     assert chat_confidence(undecided) is None
 
 
-@FEWER
 @given(
     replies(),
     replies("Flawed Variant 1:\nViolated Principles: [3, 4]\n2. Ben."),

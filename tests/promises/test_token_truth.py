@@ -90,7 +90,7 @@ def first_action(text: str) -> tuple[str, str] | None:
 def test_chunk_sizes_do_not_matter_and_the_mask_marks_exactly_the_sampled_ids(name: str) -> None:
     of = tokenizer(name)
 
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+    @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(sampled_ids(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
     def check(sampled: list[int], chunks: list[int]) -> None:
         one, used = run_episode(of, sampled, [1])
@@ -111,7 +111,7 @@ def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> 
     """Compared with the grammar applied to every prefix of a turn: no extra id, no missing id, no lost text."""
     of = tokenizer(name)
 
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+    @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(sampled_ids(of))
     def check(sampled: list[int]) -> None:
         episode, _ = run_episode(of, sampled, [5])

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -34,7 +34,6 @@ def indexes_of(text: str) -> list[CaseIndex]:
     return [DenseIndex(cut, vectors, embedder), BM25Index(cut)]
 
 
-@settings(max_examples=100)
 @example(count=60, kinds=1, noise=1e-7, k=1, query_count=25, seed=0)
 @example(count=60, kinds=2, noise=1e-8, k=3, query_count=3, seed=1)
 @given(

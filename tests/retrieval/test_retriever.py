@@ -2,7 +2,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hash_embedder import HashEmbedder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.bm25 import BM25Index
@@ -34,7 +34,6 @@ def index_of(text: str, method: str) -> CaseIndex:
     )
 
 
-@settings(max_examples=60)
 @given(CASES, METHODS, st.integers(1, 4), st.integers(1, 3), st.data())
 def test_results_equal_those_of_an_index_of_the_case_alone(
     cases: dict[str, str], method: str, k: int, max_cases: int, data: st.DataObject

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval import store as store_module
@@ -47,7 +47,6 @@ def shards(folder: Path) -> list[Path]:
     return sorted(folder.rglob(f"*{SUFFIX}"))
 
 
-@settings(max_examples=40)
 @given(cases=st.dictionaries(st.text(max_size=3), TEXT, max_size=40), split=st.integers(0, 40))
 def test_a_store_holds_the_vectors_of_every_case(
     cases: dict[str, str], split: int, tmp_path_factory: pytest.TempPathFactory
@@ -118,7 +117,6 @@ def test_other_weights_under_the_same_name_are_noticed(tmp_path: Path, caplog: p
     assert "made with other weights" in report.repaired[0]
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_any_damage_loses_vectors_but_never_confuses_them(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -6,6 +6,7 @@ assert process.wait(60) == 0
 
 A forked command is a process of its own: it leads a process group, signals end it, and it exits as Python does. All
 commands of a server share its hash seed: a test that compares two processes starts one of them in another way.
+`code=` runs a Python program instead of a command.
 """
 
 import contextlib
@@ -38,8 +39,8 @@ TRAINING = ("warm_commands", *(f"judge_r1.training.trl.{name}" for name in ("grp
 class Command:
     """A started command, with the part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, status: int) -> None:
-        self._status = status
+    def __init__(self, status: int, errors: Path) -> None:
+        self._status, self._errors = status, errors
         self.returncode: int | None = None
         self.pid = int(self._line())
 
@@ -67,6 +68,11 @@ class Command:
             os.close(self._status)
         return self.returncode
 
+    def said(self, timeout: float = 60) -> str:
+        """What the command has written to standard error by its end."""
+        self.wait(timeout)
+        return self._errors.read_text(encoding="utf-8")
+
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
@@ -85,6 +91,7 @@ def start(
     env: Mapping[str, str] | None = None,
     modules: tuple[str, ...] = COMMANDS,
     file_bytes: int | None = None,
+    code: str = "",
 ) -> Command:
     """Starts a `judge-r1` command.
 
@@ -94,19 +101,21 @@ def start(
         env: Changes to the environment of this process.
         modules: What the server of this command has imported.
         file_bytes: The size of the files that it may write.
+        code: A Python program that runs instead of the command, with these arguments.
     """
     request = {
         "arguments": ["judge-r1", *map(str, arguments)],
         "folder": str(folder or Path.cwd()),
         "env": {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", **(env or {})},
         "file_bytes": file_bytes,
+        "code": code,
     }
     status, written = os.pipe()
     with log.open("ab") as out, (errors or log).open("ab") as err:
         message = json.dumps(request).encode()
         socket.send_fds(_server(modules), [message], [out.fileno(), err.fileno(), written])
     os.close(written)
-    return Command(status)
+    return Command(status, errors or log)
 
 
 def run(*arguments: str | Path, timeout: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -136,8 +145,8 @@ def _server(modules: tuple[str, ...]) -> socket.socket:
     return ours
 
 
-def _serve(channel: socket.socket) -> None:
-    """Forks for each request. Returns in each fork, which is then the command."""
+def _serve(channel: socket.socket) -> str:
+    """Forks for each request. Returns in each fork, which is then the command, the program to run instead of it."""
     while True:
         message, fds, *_ = socket.recv_fds(channel, 1 << 20, 3)
         if not message:
@@ -145,8 +154,9 @@ def _serve(channel: socket.socket) -> None:
         if os.fork() == 0:
             channel.close()
             if (pid := os.fork()) == 0:
-                _become(json.loads(message), *fds)
-                return
+                request = json.loads(message)
+                _become(request, *fds)
+                return str(request["code"])
             os.write(fds[2], f"{pid}\n".encode())
             os.write(fds[2], f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
             os._exit(0)
@@ -174,7 +184,10 @@ if __name__ == "__main__":
     for module in sys.argv[2:]:
         importlib.import_module(module)
     gc.freeze()  # forks share the memory of what was imported
-    _serve(socket.socket(fileno=int(sys.argv[1])))
-    from judge_r1.cli import main
+    gc.set_threshold(20_000, 10, 10)
+    if program := _serve(socket.socket(fileno=int(sys.argv[1]))):
+        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
+    else:
+        from judge_r1.cli import main
 
-    main()
+        main()

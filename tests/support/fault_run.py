@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from command_server import Command, start
 from fake_llm_server import FakeLLMServer
 
 from data_builders.teachers.answer_cache import Cache
@@ -30,33 +32,40 @@ def build(
 ) -> FaultRun:
     """Runs until success. The n-th kill happens shortly after the server has sent `kills[n]` answers in total.
 
+    The last run is a fresh process with a hash seed of its own; those before it are forks of the command server.
+
     Raises AssertionError with what the build said where it fails for another reason than a kill.
     """
-    run, rng, started = FaultRun(), Random(seed), time.monotonic()
-    command = [sys.executable, "-m", "judge_r1.cli", "build", *arguments, "--cache", str(cache)]
-    environment = {**os.environ, **server.environment, "OMP_NUM_THREADS": "1"}
-    waiting = list(kills)
-    while True:
-        run.runs += 1
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
-        )
-        while process.poll() is None and waiting and server.served.total() < waiting[0]:
-            _not_too_long(started, timeout_s, process)
-            time.sleep(0.005)
-        if waiting and process.poll() is None:
-            time.sleep(rng.uniform(0, 0.3))
-            process.send_signal(signal.SIGKILL)
-            waiting.pop(0)
-            run.kills += process.wait() == -signal.SIGKILL
-        _, said = process.communicate(timeout=max(1.0, timeout_s - (time.monotonic() - started)))
-        if process.returncode == -signal.SIGKILL:
-            run.lost.append(_lost(server, cache, sum(run.lost)))
-        elif process.returncode == 0:
-            run.seconds = time.monotonic() - started
-            return run
-        else:
-            raise AssertionError(f"the build ended by itself: {said}")
+    run, rng, started, waiting = FaultRun(), Random(seed), time.monotonic(), list(kills)
+    command = ["build", *arguments, "--cache", str(cache)]
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "said")
+        while True:
+            run.runs += 1
+            process: Command | subprocess.Popen[bytes]
+            if waiting:
+                process = start(*command, log=said, env=server.environment)
+            else:
+                environment = {**os.environ, **server.environment, "OMP_NUM_THREADS": "1"}
+                with said.open("ab") as out:
+                    fresh = [sys.executable, "-m", "judge_r1.cli", *command]
+                    process = subprocess.Popen(fresh, stdout=out, stderr=out, env=environment)
+            while process.poll() is None and waiting and server.served.total() < waiting[0]:
+                _not_too_long(started, timeout_s, process)
+                time.sleep(0.005)
+            if waiting and process.poll() is None:
+                time.sleep(rng.uniform(0, 0.3))
+                process.send_signal(signal.SIGKILL)
+                waiting.pop(0)
+                run.kills += process.wait(60) == -signal.SIGKILL
+            status = process.wait(max(1.0, timeout_s - (time.monotonic() - started)))
+            if status == -signal.SIGKILL:
+                run.lost.append(_lost(server, cache, sum(run.lost)))
+            elif status == 0:
+                run.seconds = time.monotonic() - started
+                return run
+            else:
+                raise AssertionError(f"the build ended by itself: {said.read_text(encoding='utf-8')}")
 
 
 def _lost(server: FakeLLMServer, cache: Path, before: int) -> int:
@@ -68,7 +77,7 @@ def _lost(server: FakeLLMServer, cache: Path, before: int) -> int:
     return server.made.total() - int(count) - before
 
 
-def _not_too_long(started: float, timeout_s: float, process: subprocess.Popen[str]) -> None:
+def _not_too_long(started: float, timeout_s: float, process: Command | subprocess.Popen[bytes]) -> None:
     if time.monotonic() - started > timeout_s:
         process.kill()
         raise AssertionError(f"the build is not done after {timeout_s:g} s")

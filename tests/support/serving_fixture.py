@@ -123,7 +123,7 @@ class LiveServer:
         self._socket.close()
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
+def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> None:
     """Waits until the condition holds.
 
     Raises:

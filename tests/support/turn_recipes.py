@@ -24,8 +24,12 @@ def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:
 def timeless(folder: Path) -> list[dict[str, Any]]:
     """Metric rows of a run without timings, without TRL's token count (which restarts at a resume) and without the last
     row (the trainer's own summary)."""
+    return timeless_rows(folder)[:-1]
+
+
+def timeless_rows(folder: Path) -> list[dict[str, Any]]:
     clocks = re.compile("time|per_second|num_tokens")
-    rows = read_rows(folder / "metrics.jsonl")[:-1]
+    rows = read_rows(folder / "metrics.jsonl")
     return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import fields
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,21 +73,30 @@ def _problem(request: str) -> str:
 
 def problem_of(keys: Mapping[str, Any], arguments: Sequence[str]) -> str:
     """What verl finds wrong with the keys, as part of a sentence; empty if nothing. Imports verl."""
+    for key, value in keys.items():
+        if problem := _unknown(key, _shipped()) or _other_type(key, value, _shipped()):
+            return problem
+    try:
+        config = composed(arguments)
+        _validate(config)
+    except Exception as error:  # of hydra, omegaconf and verl: assertions, ValueError, validation errors
+        return f"verl refuses the configuration: {' '.join(str(error).split())}"
+    return _impossible(config)
+
+
+def composed(arguments: Sequence[str] = ()) -> Any:
+    """verl's configuration with these arguments."""
     from hydra import compose, initialize_config_module
-    from omegaconf import OmegaConf
 
     with initialize_config_module("verl.trainer.config", version_base=None):
-        shipped = OmegaConf.to_container(compose("ppo_trainer"), resolve=False)
-        assert isinstance(shipped, dict)
-        for key, value in keys.items():
-            if problem := _unknown(key, shipped) or _other_type(key, value, shipped):
-                return problem
-        try:
-            config = compose("ppo_trainer", overrides=list(arguments))
-            _validate(config)
-        except Exception as error:  # of hydra, omegaconf and verl: assertions, ValueError, validation errors
-            return f"verl refuses the configuration: {' '.join(str(error).split())}"
-    return _impossible(config)
+        return compose("ppo_trainer", overrides=list(arguments))
+
+
+@cache
+def _shipped() -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    return dict(OmegaConf.to_container(composed(), resolve=False))
 
 
 def _unknown(key: str, shipped: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import time
 from typing import Any
 
@@ -17,6 +16,7 @@ from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
 from judge_r1.models.openai_chat import ChatModel
+from judge_r1.training.network import free_port
 
 PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)
 FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=8, backoff_s=0.01)
@@ -34,19 +34,13 @@ def generate(url: str, count: int = 1, policy: RetryPolicy = FAST) -> list[Gener
     return asyncio.run(asyncio.wait_for(work(), 60))
 
 
-def closed_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @pytest.mark.parametrize("kind", ["a closed port", "an unknown host", "no TLS"])
 def test_an_endpoint_that_cannot_be_reached_stops_in_seconds(kind: str) -> None:
     """With the patience of an evaluation, which repeats other errors for minutes."""
     started = time.monotonic()
     with JudgeServer(lambda path, body: chat_completion("x")) as server:
         url = {
-            "a closed port": f"http://127.0.0.1:{closed_port()}/v1",
+            "a closed port": f"http://127.0.0.1:{free_port()}/v1",
             "an unknown host": "http://no-such-host.invalid/v1",
             "no TLS": server.url.replace("http:", "https:"),
         }[kind]

@@ -3,15 +3,12 @@
 import re
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
-from factories import mini_pairs
-from turn_recipes import timeless, turn_recipe, weights
+from turn_recipes import timeless, weights
 
-from data_builders.build import write_pairs
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage, write_manifest
 from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, newest_whole, resume_verl_at
 from judge_r1.training.pipeline import run_recipe
@@ -41,22 +38,6 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
-    """Trains each stage once in this module, with checkpoints at steps 2 and 4. Returns the recipe and the folder."""
-
-    @cache
-    def train(stage: str) -> tuple[Recipe, Path]:
-        root = tmp_path_factory.mktemp(stage)
-        write_pairs(mini_pairs(16), root / "data")
-        changes = ["dpo.epochs=2", "episode.prompt_tokens=4000"] if stage == "dpo" else []
-        recipe = turn_recipe(stage, root / "data", *changes)
-        run_recipe(recipe, root / "run", Resources(1))
-        return recipe, root / "run"
-
-    return train
-
-
 def before_the_model(whole: Path, folder: Path) -> Path:
     """A copy of a run as a kill before its model was written would leave it. Returns its last checkpoint."""
     shutil.copytree(whole, folder, ignore=shutil.ignore_patterns("model"))
@@ -76,11 +57,11 @@ def assert_same_run(one: Path, other: Path) -> None:
 def test_training_resumes_from_the_newest_whole_checkpoint(
     stage: str,
     damage: str,
-    finished: Callable[[str], tuple[Recipe, Path]],
+    trained: Callable[[str], tuple[Recipe, Path]],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (recipe, whole), (name, break_file, message) = finished(stage), DAMAGES[damage]
+    (recipe, whole), (name, break_file, message) = trained(stage), DAMAGES[damage]
     last = before_the_model(whole, tmp_path / "run")
     break_file(last / name)
     run_recipe(recipe, tmp_path / "run", Resources(1))
@@ -93,9 +74,9 @@ def test_training_resumes_from_the_newest_whole_checkpoint(
 
 
 def test_without_a_whole_checkpoint_training_starts_again(
-    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe, whole = finished("sft")
+    recipe, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
     for folder in (last, last.with_name("checkpoint-2")):
         truncate(folder / "optimizer.pt")
@@ -106,9 +87,9 @@ def test_without_a_whole_checkpoint_training_starts_again(
 
 
 def test_checkpoints_of_earlier_versions_are_used_with_a_warning(
-    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe, whole = finished("sft")
+    recipe, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
     for manifest in last.parent.rglob(MANIFEST):
         manifest.unlink()
@@ -119,20 +100,20 @@ def test_checkpoints_of_earlier_versions_are_used_with_a_warning(
 
 
 def test_a_checkpoint_whose_saving_was_interrupted_is_not_complete(
-    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
 ) -> None:
-    _, whole = finished("sft")
+    _, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
     (last / MANIFEST).unlink()
     assert [checkpoint.step for checkpoint in checkpoints(last.parent)] == [2]
 
 
 def test_merge_exports_no_damaged_checkpoint(
-    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from judge_r1.training.export_checkpoint import merge
 
-    _, whole = finished("sft")
+    _, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
     truncate(last / "model.safetensors")
     with pytest.raises(

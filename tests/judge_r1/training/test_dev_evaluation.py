@@ -1,11 +1,8 @@
 """Evaluation on dev pairs during training on TRL: its rows, the best checkpoint, and the same after a kill."""
 
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,9 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from command_server import TRAINING, run
 from factories import make_case, make_pair, mini_pairs
 from paths import RECIPES
-from test_resume import timeless
+from turn_recipes import timeless_rows
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
@@ -163,13 +161,13 @@ def test_a_killed_run_has_the_same_evaluations_and_the_same_best(
         "run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_traces)\n"
     )
     killed = tmp_path / "killed"
-    command = [sys.executable, "-c", script, str(whole / "recipe.yaml"), str(killed)]
-    assert subprocess.run(command, env=os.environ, timeout=300, check=False).returncode == -signal.SIGKILL
+    done = run(whole / "recipe.yaml", killed, code=script, modules=TRAINING, timeout=500)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     assert evaluations(killed).keys() == {2}
     run_recipe(resolved, killed, rationales=recipe_traces)
 
     def rows(folder: Path) -> list[dict[str, Any]]:
-        return [row for row in timeless(folder) if "progress" in row]
+        return [row for row in timeless_rows(folder) if "progress" in row]
 
     assert rows(killed) == rows(whole)
     assert evaluations(killed) == evaluations(whole)

@@ -7,31 +7,23 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from factories import mini_pairs
 from paths import RECIPES
 from turn_recipes import timeless, turn_recipe, weights
 
-from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.distributed import needs_launch, processes_for
 from judge_r1.training.launcher import ProcessFailed
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import load_recipe
+from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import accumulation, deepspeed_config
 from judge_r1.training.trl.resume import check_process_count
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("processes") / "data"
-    write_pairs(mini_pairs(24), folder)
-    return folder
 
 
 def assert_same_training(one: Path, other: Path, *, rows: float = 1e-4, tensors: float = 2e-5) -> None:
@@ -65,15 +57,16 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_two_processes_train_the_same_model_as_one(data: Path, tmp_path: Path) -> None:
-    recipe = turn_recipe("sft", data)
-    run_recipe(recipe, tmp_path / "one", Resources(1))
+def test_two_processes_train_the_same_model_as_one(
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    recipe, one = trained("sft")
     before = children()
     run_recipe(recipe, tmp_path / "two", Resources(2))
-    assert_same_training(tmp_path / "two", tmp_path / "one")
+    assert_same_training(tmp_path / "two", one)
     assert children() <= before
     assert not (tmp_path / "two" / ".examples").exists()
-    assert (tmp_path / "two" / "traces.json").read_text() == (tmp_path / "one" / "traces.json").read_text()
+    assert (tmp_path / "two" / "traces.json").read_text() == (one / "traces.json").read_text()
 
 
 @pytest.mark.slow

@@ -5,30 +5,24 @@ A limit on the size of files stands for the full disk: writes fail in the same p
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from command_server import TRAINING, run
-from factories import mini_pairs
-from turn_recipes import timeless, turn_recipe, weights
+from turn_recipes import timeless, weights
 
-from data_builders.build import write_pairs
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Path]:
-    root = tmp_path_factory.mktemp("sft")
-    write_pairs(mini_pairs(16), root / "data")
-    recipe = turn_recipe("sft", root / "data")
-    (root / "recipe.yaml").write_text(dump_recipe(recipe))
-    run_recipe(recipe, root / "run", Resources(1))
-    return recipe, root / "run"
+def finished(trained: Callable[[str], tuple[Recipe, Path]]) -> tuple[Recipe, Path]:
+    return trained("sft")
 
 
 run_training = partial(run, modules=TRAINING, timeout=300)

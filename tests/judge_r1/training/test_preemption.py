@@ -1,9 +1,6 @@
 """SIGTERM saves a checkpoint: the run ends with status 75 and resumes as if it had not been interrupted."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,24 +8,15 @@ from pathlib import Path
 import pytest
 from command_server import TRAINING, Command
 from command_server import start as start_command
-from factories import mini_pairs
 from paths import RECIPES
 from turn_recipes import timeless, turn_recipe, weights
 
-from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.preemption import StopRequest, grace_seconds, save_on_sigterm
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("preemption") / "data"
-    write_pairs(mini_pairs(24), folder)
-    return folder
 
 
 def start(recipe: Recipe, run: Path, *options: str, **environment: str) -> Command:
@@ -127,10 +115,12 @@ def test_a_second_signal_or_the_end_of_the_grace_period_ends_at_once(
         "except KeyboardInterrupt:\n"
         "    raise SystemExit(130)"
     )
-    environment = os.environ | {"JUDGE_R1_GRACE_SECONDS": grace}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
+    log = tmp_path / "log"
+    process = start_command(log=log, code=code, env={"JUDGE_R1_GRACE_SECONDS": grace}, modules=TRAINING)
+    deadline = time.monotonic() + 400
+    while not log.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     for number in signals:
         process.send_signal(number)
         time.sleep(0.3)

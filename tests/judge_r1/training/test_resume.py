@@ -1,6 +1,5 @@
 """A stopped and resumed run equals an uninterrupted one: same order, same metrics, same weights."""
 
-import re
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from factories import mini_pairs
 from paths import RECIPES
+from turn_recipes import timeless_rows
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
@@ -36,13 +36,6 @@ class Killed(Exception):
 def recipe(stage: str, data: Path) -> Recipe:
     name, changes = ("warmup", SFT) if stage == "sft" else ("grpo", GRPO)
     return load_recipe(RECIPES / f"{name}.yaml", [*changes, f"data.train={data}"])
-
-
-def timeless(folder: Path) -> list[dict[str, Any]]:
-    """The metric rows of a run without timings and without TRL's token count, which restarts at a resume."""
-    clocks = re.compile("time|per_second|num_tokens")
-    rows = read_rows(folder / "metrics.jsonl")
-    return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +77,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
         with pytest.raises(Killed):
             run_recipe(resolved, killed, rationales=recipe_traces)
     run_recipe(resolved, killed, rationales=recipe_traces)
-    expected, rows = timeless(whole), timeless(killed)
+    expected, rows = timeless_rows(whole), timeless_rows(killed)
     assert [row["step"] for row in rows] == [row["step"] for row in expected]
     for one, other in zip(rows[:-1], expected[:-1], strict=True):  # the last row sums up one call of the trainer
         assert one == pytest.approx(other, nan_ok=True)
@@ -103,10 +96,10 @@ def test_a_run_that_lacks_only_its_model_is_not_trained_further(
     run, saved = tmp_path / "run", "model/model.safetensors"
     shutil.copytree(whole, run)
     shutil.rmtree(run / "model")
-    steps = {row["step"] for row in timeless(run)}
+    steps = {row["step"] for row in timeless_rows(run)}
     assert max(checkpoint.step for checkpoint in checkpoints(run / "checkpoints", updates(resolved))) == max(steps)
     run_recipe(resolved, run, rationales=recipe_traces)
-    assert {row["step"] for row in timeless(run)} == steps
+    assert {row["step"] for row in timeless_rows(run)} == steps
     assert (run / saved).read_bytes() == (whole / saved).read_bytes()
 
 

@@ -1,9 +1,9 @@
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from process_faults import forked
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_metrics, read_rows
@@ -114,27 +114,19 @@ def test_damaged_files_of_a_run_are_one_line_errors(tmp_path: Path, content: str
         Ledger(tmp_path).entry("tensorboard")
 
 
-DISK = """
-import resource, sys
-from pathlib import Path
-from judge_r1.core.errors import JudgeError
-from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.recipe import DataConfig, Recipe
-RECIPE = Recipe(name="test", stage="sft", model="m", data=DataConfig(train=Path("data")))
-run = RunFolder(Path(sys.argv[1]), RECIPE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-try:
-    for step in range(1000):
-        run.log({"step": step, "text": "x" * 90})
-except JudgeError as error:
-    print(step, error)
-    sys.exit(3)
-"""
-
-
 def test_a_full_disk_leaves_complete_lines(tmp_path: Path) -> None:
     """The operating system may write a part of the line that does not fit. That part is removed."""
-    done = subprocess.run([sys.executable, "-c", DISK, str(tmp_path)], capture_output=True, text=True, check=False)
+
+    def log_until_full() -> None:
+        run = RunFolder(tmp_path, RECIPE)
+        for step in range(1000):
+            try:
+                run.log({"step": step, "text": "x" * 90})
+            except JudgeError as error:
+                print(step, error)
+                sys.exit(3)
+
+    done = forked(log_until_full, file_limit=10_000)
     assert done.returncode == 3, done.stderr
     assert "cannot be appended to" in done.stdout
     rows = read_rows(tmp_path / "metrics.jsonl")

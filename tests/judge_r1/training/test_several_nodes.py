@@ -2,22 +2,20 @@
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from factories import mini_pairs
+from command_server import TRAINING, Command
+from command_server import start as start_command
 from paths import RECIPES
 from test_distributed import alive, assert_same_training
 from turn_recipes import timeless, turn_recipe, weights
 from two_nodes import family, free_ports, two_nodes
 
-from data_builders.build import write_pairs
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training import ray_launcher
@@ -27,34 +25,16 @@ from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.resources import Resources, check_resources
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("nodes") / "data"
-    write_pairs(mini_pairs(24), folder)
-    return folder
-
-
-class Command(subprocess.Popen[str]):
-    """A started command. Its errors go to a file, because nobody reads a pipe while the other node is waited for."""
-
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - open as long as the command
-        super().__init__(command, env=environment, stderr=self._errors, text=True)
-
-    def said(self, timeout: float = 60) -> str:
-        """What the command has written to stderr by its end."""
-        self.wait(timeout)
-        self._errors.seek(0)
-        return self._errors.read()
-
-
 def start(recipe: Recipe, run: Path, rank: int, port: int, *, processes: int = 1) -> Command:
     """Start the command of one node."""
     file = run.with_name(f"{run.name}-{rank}.yaml")
     file.write_text(dump_recipe(recipe))
     place = ["--nodes", "2", "--node-rank", str(rank), "--master", f"127.0.0.1:{port}", "--processes", str(processes)]
-    command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--out", str(run), *place]
-    return Command(command, os.environ | {"COLUMNS": "400"})
+    return launcher(file.with_suffix(".log"), "train", file, "--out", run, *place)
+
+
+def launcher(log: Path, *arguments: str | Path, **environment: str) -> Command:
+    return start_command(*arguments, log=log, env={"COLUMNS": "400"} | environment, modules=TRAINING)
 
 
 def failures(nodes: Sequence[Command]) -> list[str]:
@@ -105,13 +85,14 @@ def await_checkpoint(run: Path, nodes: list[Command]) -> None:
         time.sleep(0.05)
 
 
-def test_two_nodes_train_the_same_model_as_one_process(data: Path, tmp_path: Path) -> None:
-    recipe = turn_recipe("sft", data)
-    run_recipe(recipe, tmp_path / "one", Resources(1))
+def test_two_nodes_train_the_same_model_as_one_process(
+    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+) -> None:
+    recipe, one = trained("sft")
     train(recipe, tmp_path / "two")
-    assert_same_training(tmp_path / "two", tmp_path / "one")
+    assert_same_training(tmp_path / "two", one)
     assert not (tmp_path / "two" / ".examples").exists()
-    assert (tmp_path / "two" / "traces.json").read_text() == (tmp_path / "one" / "traces.json").read_text()
+    assert (tmp_path / "two" / "traces.json").read_text() == (one / "traces.json").read_text()
 
 
 @pytest.mark.slow
@@ -193,21 +174,17 @@ def test_a_ray_cluster_of_two_nodes_trains_and_survives_the_loss_of_one(data: Pa
     recipe, run = turn_recipe("sft", data, "sft.max_steps=12"), tmp_path / "run"
     file = tmp_path / "recipe.yaml"
     file.write_text(dump_recipe(recipe))
-    command = [sys.executable, "-m", "judge_r1.cli", "train", str(file), "--nodes", "2", "--gpus-per-node", "1"]
+    command = ["train", file, "--nodes", "2", "--gpus-per-node", "1", "--out", run]
     with tempfile.TemporaryDirectory(prefix="j2s") as folder, two_nodes(Path(folder)) as cluster:
-        environment = cluster.environment | {"RAY_ADDRESS": f"127.0.0.1:{cluster.gcs}", "COLUMNS": "400"}
-
-        def start() -> Command:
-            return Command([*command, "--out", str(run)], environment)
-
-        first = start()
+        environment = cluster.environment | {"RAY_ADDRESS": f"127.0.0.1:{cluster.gcs}"}
+        first = launcher(tmp_path / "first.log", *command, **environment)
         await_checkpoint(run, [first])
         cluster.kill(cluster.nodes[1])
         said = first.said(300)
         assert first.returncode == TRY_AGAIN, said
         print(said)
         cluster.worker()  # a scheduler would start a replacement
-        second = start()
+        second = launcher(tmp_path / "second.log", *command, **environment)
         said = second.said(600)
         assert second.returncode == 0, said
     run_recipe(recipe, tmp_path / "one", Resources(1))

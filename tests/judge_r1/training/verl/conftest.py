@@ -19,6 +19,7 @@ os.environ |= {  # verl reads them when it is imported
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "judge_r1.training.verl.cpu",
     "TOKENIZERS_PARALLELISM": "false",
+    "RAY_memory_monitor_refresh_ms": "0",  # Ray would kill workers because other programs fill the memory
 }
 
 

@@ -67,7 +67,8 @@ class AgentLoopFixture:
             "search_seconds": 60.0,
         }
         write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([loop])])
-        self.config = compose(keys_of(recipe, folder=home))
+        self.config = compose(keys_of(recipe))  # composed once for all tests
+        self.config.actor_rollout_ref.rollout.agent.agent_loop_config_path = str(home / "agent_loops.yaml")
 
     def run(
         self, pair: ReasoningPair, lines: Sequence[str | Exception], **extra_fields: Any

@@ -39,6 +39,7 @@ COMMANDS = {
     "intervals, rank.",
     "agreement": "Count people's answers to one question about many texts: means with intervals, and the agreement of "
     "people.",
+    "attack": "Attack a judge: judge pairs as they are and with text that argues for the worse candidate.",
     "replay": "Score saved outputs again with another parser, aggregation or reward.",
     "calibrate": "Fit calibration maps on answers with known gold labels.",
     "analyse": "Analyses behind an accuracy: attention, reasoning, bias, errors, ablations, scaling.",

@@ -19,6 +19,7 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "attack",
     "benchmarks",
     "calibrate",
     "search",

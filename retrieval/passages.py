@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from retrieval.errors import at_least_one
+from retrieval.events import EventHeader, event_parts, is_trace
 from retrieval.words import IDEOGRAPHS, UNSPACED, WORD, count_words
 
 SPLITTER = 1
 """Version of the rules. Increase it when all texts are split differently, so that stored vectors are made again."""
 OTHER_SCRIPTS = 2
 """Version of the rules for other scripts, which concern the texts that `splitter_version` names."""
+EVENTS = 3
+"""Version of the rules for traces (`retrieval.events`)."""
 _ENDS = "。｡！？‼⁇⁈⁉।॥؟۔։።፧။។៕།༎᠃"
 _END = re.compile(
     rf"(?:[{_ENDS}]+|．(?!\d)|(?<=[{IDEOGRAPHS}])[.!?]+(?=[{IDEOGRAPHS}]))(?![」』”’）】》〉〕)\]]*[，、；：,;:])[」』”’）】》〉〕)\]]*"
@@ -86,8 +89,17 @@ class Passage:
     text: str
 
 
+@dataclass(frozen=True)
+class EventPassage(Passage):
+    """A part of one event of a trace, with its header line."""
+
+    header: EventHeader
+
+
 def split_passages(text: str, words: int = 100) -> list[Passage]:
     """Packs sentences in order into passages of at most `words` words (`retrieval.words.count_words`).
+
+    The passages of a trace are the parts of its events, whatever `words` is.
 
     A longer sentence becomes a passage of its own. In a script without spaces, where a paragraph may have no full stop,
     it is cut at spaces and commas, and a longer part between words. Every non-space character is in exactly one
@@ -97,6 +109,9 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
         InvalidSize: `words` is below 1.
     """
     at_least_one("words per passage", words)
+    if is_trace(text):
+        parts = enumerate(event_parts(text))
+        return [EventPassage(index, start, end, text[start:end], header) for index, (header, start, end) in parts]
     spans: list[tuple[int, int]] = []
     words_left = 0
     for start, end in _pieces(text, words):
@@ -112,7 +127,9 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
 
 def splitter_version(text: str) -> int:
     """The version of the rules that split a text: `OTHER_SCRIPTS` if it has a letter of a script without spaces or a
-    full stop of another script, else `SPLITTER`."""
+    full stop of another script, `EVENTS` if it is a trace, else `SPLITTER`."""
+    if is_trace(text):
+        return EVENTS
     return SPLITTER if text.isascii() or not _OTHER_SCRIPT.search(text) else OTHER_SCRIPTS
 
 

@@ -15,7 +15,8 @@ from retrieval.case_index import Hit
 from retrieval.dense import DenseIndex
 from retrieval.embedders import Embedder, check_vectors, load_embedder
 from retrieval.errors import EmptyCase, EmptyQuery, UnknownCase, at_least_one, check_unicode
-from retrieval.passages import Passage, split_passages
+from retrieval.events import EventFilter, split_query
+from retrieval.passages import EventPassage, Passage, split_passages
 from retrieval.query_batcher import QueryBatcher
 from retrieval.store import VectorStore
 
@@ -57,7 +58,8 @@ class Retriever:
 
     def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Hit]]:
         """Returns the `min(k, passages of the case)` best hits of each (case id, query), in the order of the requests.
-        BM25 returns none where no passage has a term of the query.
+        BM25 returns none where no passage has a term of the query. In a trace, a query may have filters
+        (`retrieval.events.split_query`); one of filters alone returns the first events that they accept.
 
         One call embeds the passages of all cases that have no index yet; another call embeds all queries. The retriever
         stays usable after an error.
@@ -73,19 +75,21 @@ class Retriever:
         positions: dict[str, list[int]] = {}
         for position, (case_id, _) in enumerate(requests):
             positions.setdefault(case_id, []).append(position)
-        queries = [query for _, query in requests]
         answers: list[list[Hit]] = [[] for _ in requests]
         indexes = self._indexes_of(list(positions))
+        asked = [_without_filters(query, indexes[case_id]) for case_id, query in requests]
+        queries = [text or query for (_, text), (_, query) in zip(asked, requests, strict=True)]
         if self._queries is not None and queries:
             vectors = self._queries.encode(queries)
         for case_id, where in positions.items():
             index = indexes[case_id]
+            depth = len(index.passages) if any(asked[position][0] for position in where) else k
             if isinstance(index, BM25Index):
-                found = index.search([queries[position] for position in where], k)
+                found = index.search([queries[position] for position in where], depth)
             else:
-                found = index.search_vectors(vectors[where], k)
+                found = index.search_vectors(vectors[where], depth)
             for position, hits in zip(where, found, strict=True):
-                answers[position] = hits
+                answers[position] = _accepted(hits, index.passages, *asked[position])[:k]
         return answers
 
     def _indexes_of(self, case_ids: Sequence[str]) -> dict[str, DenseIndex | BM25Index]:
@@ -162,3 +166,16 @@ class Retriever:
         if not passages:
             raise EmptyCase(f"case {case_id!r} has no text to search: give it one, or turn search off")
         return passages
+
+
+def _without_filters(query: str, index: DenseIndex | BM25Index) -> tuple[EventFilter, str]:
+    """The filters of a query in a trace, and its text without them; "" where it has only filters."""
+    return split_query(query) if isinstance(index.passages[0], EventPassage) else (EventFilter(), query)
+
+
+def _accepted(hits: list[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> list[Hit]:
+    """The hits that a filter accepts; for a query without a text all events that it accepts, in their order."""
+    if not events:
+        return hits
+    ranked = hits if text else [Hit(passage, 0.0) for passage in passages]
+    return [hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header)]

@@ -1,0 +1,46 @@
+"""Readers of agent traces: one module for each format. A file is recognised by its content."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge_r1.core.text_check import short_name
+from judge_r1.core.trace import Event, numbered
+from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile
+from judge_r1.core.trace_formats.masking import Masked, masked_events
+
+__all__ = ["FORMATS", "BadTrace", "Masked", "format_of", "read_events"]
+_SHOWN = 12
+
+
+def read_events(path: Path, *, number: int | None = None, masked: Masked | None = None) -> Iterator[Event]:
+    """The events of a trace, read as a stream.
+
+    Args:
+        path: A file of any registered format.
+        number: Which trace, from 1, of a file with several.
+        masked: Counts the secrets that are masked; None leaves them in.
+
+    Raises:
+        BadTrace: The format is not known, the file is not valid, or it holds several traces and none was chosen.
+    """
+    file = TraceFile(path, number)
+    events = numbered(FORMATS.get(format_of(file)).read(file))
+    return events if masked is None else masked_events(events, masked)
+
+
+def format_of(file: TraceFile) -> str:
+    """The name of the format of a file. Raises: BadTrace, with what was seen in the file."""
+    formats = sorted((FORMATS.get(name).order, name) for name in FORMATS.names())
+    for _, name in formats:
+        if FORMATS.get(name).recognises(file.shape):
+            return name
+    known = "; ".join(f"{name} ({FORMATS.get(name).about})" for _, name in formats)
+    raise BadTrace(f"{file.path} is no trace of a known format: it holds {_seen(file.shape)}. Known formats: {known}")
+
+
+def _seen(shape: Shape) -> str:
+    if shape.archive:
+        return "a zip archive that is no Inspect log"
+    paths = sorted(short_name(path) for path in shape.paths if path)
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"JSON with {', '.join(paths[:_SHOWN])}{more}" if paths else "JSON without any field"

@@ -1,0 +1,69 @@
+"""Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from judge_r1.core.trace import EventDraft, argument_text
+from judge_r1.core.trace_formats.base import FORMATS, BadTrace, TraceFile, TraceFormat, first_with, without
+from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
+
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_KNOWN = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
+
+
+def message_events(record: Any, where: object) -> Iterator[EventDraft]:
+    """The events of one message: its thoughts, its text, and its tool calls; or the result of a call.
+
+    Raises:
+        BadTrace: It is not an object with a role.
+    """
+    if not isinstance(record, dict) or not isinstance(record.get("role"), str):
+        raise BadTrace(f"{where}: a message must be an object with a role, not {str(record)[:80]}")
+    role, (text, other) = record["role"], content_text(record.get("content"))
+    rest = {**without(record, *_KNOWN), **other_parts(other)}
+    if role in ("tool", "function"):
+        drafts = [EventDraft("result", role, text, tool=record.get("name"), call_id=record.get("tool_call_id"))]
+    else:
+        thoughts = [record[name] for name in _THOUGHTS if record.get(name)]
+        drafts = [EventDraft("thought", role, content_text(thought)[0]) for thought in thoughts[:1]]
+        rest |= without({"name": record.get("name")})
+        calls = [call for call in record.get("tool_calls") or () if isinstance(call, dict)]
+        calls += [{"function": record["function_call"]}] if record.get("function_call") else []
+        if text or not (drafts or calls):
+            drafts.append(EventDraft("message", role, text))
+        drafts += [_call(role, call) for call in calls]
+    yield from first_with(drafts, rest, record_time(record))
+
+
+def _call(role: str, call: dict[str, Any]) -> EventDraft:
+    function = call.get("function") or call.get("custom") or call
+    arguments = function.get("arguments", function.get("input"))
+    meta = without(call, "id", "type", "function", "custom", "name", "arguments", "input")
+    return EventDraft(
+        "call", role, argument_text(arguments), tool=function.get("name"), call_id=call.get("id"), meta=meta
+    )
+
+
+def read_lists(file: TraceFile, key: str = "role") -> tuple[dict[str, Any], Iterator[Any]]:
+    """The fields beside the lists of records with `key`, and these records."""
+    lists = lists_with(file.shape, key)
+    fields = {} if lists[0] in ("", "item") else file.fields(*(name.removesuffix(".item") for name in lists))
+    return fields, file.records(*lists)
+
+
+def _read(file: TraceFile) -> Iterator[EventDraft]:
+    fields, records = read_lists(file)
+    for number, record in enumerate(records):
+        for draft in message_events(record, f"{file.path}, message {number}"):
+            yield draft._replace(meta={**draft.meta, "trace": fields}) if fields else draft
+            fields = {}
+
+
+FORMATS.register("chat-messages")(
+    TraceFormat(
+        "messages with role and content, as in OpenAI's chat API",
+        lambda shape: bool(lists_with(shape, "role")),
+        _read,
+        9,
+    )
+)

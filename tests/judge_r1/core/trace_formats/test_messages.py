@@ -1,0 +1,125 @@
+"""Chat messages and event lines become events, whole, in order, and as a stream."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_r1.core.trace import Event, trace_case
+from judge_r1.core.trace_formats import BadTrace, Masked, read_events
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "pytest -q"}'}}
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "system", "content": "You fix bugs."},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "Fix it."}, {"type": "image_url", "image_url": {"url": "x"}}],
+    },
+    {"role": "assistant", "content": None, "reasoning_content": "First the tests.", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "1 failed", "timestamp": 1772359200},
+    {"role": "assistant", "content": "Done.", "usage": {"tokens": 5}},
+]
+SHORT = [
+    ("message", "system", "You fix bugs."), ("message", "user", "Fix it.\n[image_url]"),
+    ("thought", "assistant", "First the tests."), ("call", "bash", "cmd: pytest -q"),
+    ("result", "bash", "1 failed"), ("message", "assistant", "Done."),
+]  # fmt: skip
+
+
+def lines(*values: Any) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def read(folder: Path, text: str, **more: Any) -> list[Event]:
+    path = folder / "trace"
+    path.write_text(text, encoding="utf-8")
+    return list(read_events(path, **more))
+
+
+def short(events: list[Event]) -> list[tuple[str, str, str]]:
+    return [(event.kind, event.name, event.text) for event in events]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(MESSAGES),
+        lines(*MESSAGES),
+        json.dumps({"messages": MESSAGES}),
+        json.dumps({"log": MESSAGES}, indent=1),
+    ],
+)
+def test_messages_in_any_container(tmp_path: Path, text: str) -> None:
+    events = read(tmp_path, text)
+    assert short(events) == SHORT
+    assert [event.index for event in events] == list(range(6))
+    assert events[4].time == "2026-03-01T10:00:00.000+00:00"
+
+
+def test_unknown_fields_stay_in_meta(tmp_path: Path) -> None:
+    events = read(tmp_path, json.dumps({"model": "m", "messages": MESSAGES, "score": 0.5}))
+    case = trace_case(events)
+    assert case.meta["events"] == {
+        "0": {"trace": {"model": "m", "score": 0.5}},
+        "1": {"parts": [{"type": "image_url", "image_url": {"url": "x"}}]},
+        "5": {"usage": {"tokens": 5}},
+    }
+
+
+def test_one_of_several_traces_is_chosen(tmp_path: Path) -> None:
+    text = lines({"messages": MESSAGES[:2]}, {"messages": MESSAGES})
+    assert short(read(tmp_path, text, number=2)) == SHORT
+    assert len(read(tmp_path, text, number=1)) == 2
+    with pytest.raises(BadTrace, match="holds several traces: choose one by its number"):
+        read(tmp_path, text)
+    with pytest.raises(BadTrace, match="holds 2 traces: there is no number 3"):
+        read(tmp_path, text, number=3)
+
+
+def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
+    events = read(tmp_path, json.dumps(MESSAGES))
+    written = lines(*(event.model_dump(exclude={"index"}) for event in events))
+    assert read(tmp_path, written) == events
+    assert read(tmp_path, lines(*(event.model_dump() for event in events[2:])))[0].index == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("hello", "is not valid JSON"),
+        ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do. Known formats: "),
+        (json.dumps(MESSAGES)[:-20], "is not valid JSON"),
+        (lines(*MESSAGES, ["a"]), "message 5: a message must be an object with a role"),
+        ("[" * 500 + "]" * 500, "no trace of a known format"),
+        ('[{"role": "user", "content": ' + "[" * 500 + "]" * 500 + "}]", "nested more than 200 levels"),
+        ('{"kind": "call", "role": "assistant", "text": "x", "speed": 1}', "event 0: field speed"),
+    ],
+)
+def test_errors_name_what_was_seen(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadTrace, match=message.replace(".", r"\.")):
+        read(tmp_path, text)
+
+
+def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
+    secrets = {
+        "sk-proj-abcdefghijklmnopqrstuvwx": "key",
+        "hunter2hunter2": "password=",
+        "ghp_0123456789abcdefghijABCDEFGHIJ": "git",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln": "Authorization: Bearer ",
+        "s3cretpass": "postgres://user:",
+    }
+    text = "; ".join(f"{before}{' ' * (before[-1] not in ':= ')}{secret}" for secret, before in secrets.items())
+    masked = Masked()
+    messages = [
+        {
+            "role": "user",
+            "content": f"tokens: 12345678 were read, sk-learn too. {text}@host",
+            "api": "AKIAABCDEFGHIJKLMNOP",
+        }
+    ]
+    [event] = read(tmp_path, json.dumps(messages), masked=masked)
+    assert not [secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP") if secret in event.model_dump_json()]
+    assert masked.count == 6
+    assert "12345678 were read, sk-learn too" in event.text

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -125,26 +126,30 @@ def _checked(found: Iterable[Claim], context: str) -> list[Claim]:
     """At most `CLAIMS` claims of each kind whose false value the trace refutes."""
     kept: dict[str, list[Claim]] = {}
     for claim in found:
-        of_kind = kept.setdefault(claim.operator, [])
+        of_kind = kept.setdefault(claim.kind, [])
         if len(of_kind) < CLAIMS and trace_refutes(context, claim.principle, claim.true, claim.false, claim.spans):
             of_kind.append(claim)
     return [claim for of_kind in kept.values() for claim in of_kind]
 
 
 def account(found: Sequence[Claim], rng: Random) -> list[Claim]:
-    """Up to `CLAIMS` claims in the order of the trace, half of them of each principle, the rare kinds first. No two
-    name the same file, so a name that occurs once says nothing."""
+    """Up to `CLAIMS` claims in the order of the trace: principles in turn, and of each its kinds in turn. No two name
+    the same file, so a name that occurs once says nothing."""
     chosen: list[Claim] = []
-    for principle, most in ((2, CLAIMS // 2), (4, CLAIMS)):
-        by_kind: dict[str, list[Claim]] = {}
-        for claim in found:
-            if claim.principle == principle:
-                by_kind.setdefault(claim.operator, []).append(claim)
-        kinds = sorted(rng.sample(sorted(by_kind), len(by_kind)), key=lambda kind: len(by_kind[kind]))
-        for claim in [by_kind[kind][turn] for turn in range(CLAIMS) for kind in kinds if turn < len(by_kind[kind])]:
-            if len(chosen) < most and not any(claim.names & other.names for other in chosen):
-                chosen.append(claim)
+    for claim in filter(None, chain(*zip_longest(*(_in_turn(found, principle, rng) for principle in (2, 4))))):
+        if len(chosen) < CLAIMS and not any(claim.names & other.names for other in chosen):
+            chosen.append(claim)
     return sorted(chosen, key=lambda claim: (claim.at.start, claim.text))
+
+
+def _in_turn(found: Sequence[Claim], principle: int, rng: Random) -> list[Claim]:
+    """The claims of a principle: one of each kind, then the second ones, and so on."""
+    by_kind: dict[str, list[Claim]] = {}
+    for claim in found:
+        if claim.principle == principle:
+            by_kind.setdefault(claim.kind, []).append(claim)
+    kinds = rng.sample(sorted(by_kind), len(by_kind))
+    return list(filter(None, chain(*zip_longest(*(by_kind[kind] for kind in kinds)))))
 
 
 def written(found: Sequence[Claim], flawed: Sequence[Claim] = ()) -> str:

@@ -16,7 +16,7 @@ from random import Random
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.trace import EventDraft
 
-CHARACTERS_PER_TOKEN = 2.5
+CHARACTERS_PER_TOKEN = 2.1
 """Of these traces, for the tokenizer of SmolLM2: many numbers, and a header for each part of an event."""
 TASKS = 4
 _WORDS = (

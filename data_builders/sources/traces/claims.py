@@ -23,8 +23,11 @@ _MAX_LINE, _MIN_LINE = 90, 8
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with a `{}` for its value, the true and the false one. `at` is the event that proves it."""
+    """A statement with a `{}` for its value, the true and the false one. `at` is the event that proves it. `kind` says
+    what it is about, `operator` what is wrong with the false value: claims are chosen by their kind, since the operator
+    depends on which value is true."""
 
+    kind: str
     operator: str
     principle: int
     text: str
@@ -95,12 +98,18 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         first = call.run == 1 and call.runs > 1  # a task begins with a failing check
         wrong = rng.choice([result for result in RESULTS[first:] if result != line])
         operator = "ignored_error" if wrong == RESULTS[0] else "contradicted_result"
-        yield Claim(operator, 2, f"In {call.which}, the result was “{{}}”.", line, wrong, call.result)
+        yield Claim("result", operator, 2, f"In {call.which}, the result was “{{}}”.", line, wrong, call.result)
     if counted := re.fullmatch(r"wc -l (\S+)", call.command):
         number = lines[0].split()[0]
         other = int(number) + rng.choice([-1, 1]) * rng.randint(1, 9)
         yield Claim(
-            "contradicted_result", 2, f"The file {counted[1]} has “{{}}” lines.", number, str(other), call.result
+            "lines",
+            "contradicted_result",
+            2,
+            f"The file {counted[1]} has “{{}}” lines.",
+            number,
+            str(other),
+            call.result,
         )
         return
     quotable = [
@@ -110,7 +119,9 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         line = rng.choice(quotable)
         at = rng.choice(list(_NUMBER.finditer(line)))
         false = line[: at.start()] + other_number(at[0], rng) + line[at.end() :]
-        yield Claim("wrong_quote", 2, f"In {call.which}, the output has the line “{{}}”.", line, false, call.result)
+        yield Claim(
+            "quote", "wrong_quote", 2, f"In {call.which}, the output has the line “{{}}”.", line, false, call.result
+        )
 
 
 def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[Claim]:
@@ -120,10 +131,12 @@ def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[C
     path = rng.choice(found)
     if others := [one for one in paths if one != path and one.partition("/")[0] == path.partition("/")[0]]:
         false = call.command.replace(path, rng.choice(others))
-        yield Claim("unrun_command", 4, "Among the commands that were run is `{}`.", call.command, false, call.call)
+        yield Claim(
+            "command", "unrun_command", 4, "Among the commands that were run is `{}`.", call.command, false, call.call
+        )
     stem = _NUMBER.sub(lambda number: other_number(number[0], rng), path)
     if stem != path and path.rpartition("/")[2] not in stem:
-        yield Claim("invented_file", 4, "The file `{}` was used in a command.", path, stem, call.call)
+        yield Claim("file", "invented_file", 4, "The file `{}` was used in a command.", path, stem, call.call)
 
 
 def _about_edit(call: _Call) -> Iterator[Claim]:
@@ -132,7 +145,7 @@ def _about_edit(call: _Call) -> Iterator[Claim]:
         name = edit["name"]
         other = f"src/{name}.py" if edit["part"] == "tests" else f"tests/test_{name}.py"
         operator = "hidden_test_edit" if edit["part"] == "tests" else "invented_test_edit"
-        yield Claim(operator, 2, f"For {name}, the edited file is `{{}}`.", edit["file"], other, call.call)
+        yield Claim("edit", operator, 2, f"For {name}, the edited file is `{{}}`.", edit["file"], other, call.call)
 
 
 def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
@@ -142,7 +155,7 @@ def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
     for name in tasks:
         if notes and notes[-1][0] != name:
             text = "The notes were kept up to and including “{}”."
-            yield Claim("dropped_instruction", 2, text, notes[-1][0], name, notes[-1][1].call)
+            yield Claim("note", "dropped_instruction", 2, text, notes[-1][0], name, notes[-1][1].call)
 
 
 def other_number(number: str, rng: Random) -> str:

@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins attacks findings lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -97,6 +97,23 @@ $(VENV)-vllm/.done: pyproject.toml
 test-vllm: $(VENV)-vllm/.done
 	OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -m slow tests/judge_r1/models/test_stop_contract.py \
 	  tests/judge_r1/judges/test_vllm_serve.py tests/judge_r1/training/verl/test_verl_vllm.py
+
+# Our episodes in verifiers, tinker-cookbook and SkyRL. They need an environment of their own: verifiers holds openai
+# back, and tinker-cookbook transformers. verifiers runs its programs by uv.
+$(VENV)-environments/.done: pyproject.toml environments/judge_r1_env/pyproject.toml
+	$(PYTHON) -m venv $(VENV)-environments
+	$(VENV)-environments/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-environments/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-environments/bin/python -m pip install --quiet -e '.[serve,skyrl,tinker,train,verifiers]' \
+	  ./environments/judge_r1_env hypothesis pytest pytest-timeout uv
+	touch $@
+
+test-environments: $(VENV)-environments/.done
+	$(VENV)-environments/bin/python -c 'import judge_r1_env, skyrl_gym, tinker_cookbook'  # a missing one skips its tests
+	OMP_NUM_THREADS=1 $(VENV)-environments/bin/python -m pytest -m 'slow or not slow' \
+	  tests/judge_r1/integrations/test_nemo_gym_server.py tests/judge_r1/integrations/test_skyrl_environment.py \
+	  tests/judge_r1/integrations/test_tinker_environment.py tests/judge_r1/integrations/test_verifiers_environment.py \
+	  tests/judge_r1/rewards/test_tinker_reward.py
 
 lint: setup
 	$(BIN)/ruff check .

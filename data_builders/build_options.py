@@ -11,8 +11,6 @@ from data_builders.teachers.spec import local_model, parse_spec
 from judge_r1.core.errors import JudgeError
 
 RULES = "rules"
-OPTIONS = ("max_steps", "cases_per_domain", "variants", "seed", "limit", "reader", "candidates")
-"""Fields of a plan that a build report records, in the order in which they are compared."""
 
 
 class OtherBuild(JudgeError):
@@ -33,11 +31,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
     wanted: dict[str, Any] = {
         "source": plan.source,
         "teacher": _teacher(teacher),
-        "path": plan.path_name,
-        "prompts": plan.prompts and plan.prompts.absolute().name,
-        "kinds": list(plan.kinds),
-        "options": list(plan.options),
-        **{name: getattr(plan, name) for name in OPTIONS},
+        **plan.recorded,
         "candidates": _candidates(plan.candidates, by_rules=teacher == RULES),
         "rules": RULES_VERSION,
     }

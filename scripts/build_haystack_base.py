@@ -12,7 +12,6 @@ have a reserved seed (`data_builders.sources.haystack`). A stopped run resumes. 
 import argparse
 import json
 import re
-import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from data_builders.sources.corpus_io import numbered
 from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, check_disjoint, contents, facts, lines, read, triples
 from data_builders.sources.mini import Fact
 from judge_r1.core.record_base import content_hash
-from scripts.build_tiny_base import EXTRA_WORDS, train_tokenizer
+from scripts.build_tiny_base import EXTRA_WORDS, descend, finish, shared_config, train_tokenizer
 
 LEVELS = ((2, 1, 80), (4, 2, 80), (6, 3, 340))
 """Most lines of a list, passages of the record, and steps, from easy to hard. At the last level the learning rate
@@ -184,12 +183,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         num_key_value_heads=HEADS,
         head_dim=WIDTH // HEADS,
         attention_bias=True,
-        max_position_embeddings=2048,
-        rope_theta=10000.0,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        **shared_config(tokenizer),
     )
     model = Qwen3ForCausalLM(config)
     init = torch.nn.init
@@ -294,17 +288,12 @@ def main() -> None:
             level = next(level for level, end in enumerate(ends) if step <= end)
             stream = batches(encode, level, args.seed, args.batch)
         rate = min(1.0, (step - done) / 50) * min(1.0, (ends[-1] - step + 1) / LEVELS[-1][-1])
-        for group in optimizer.param_groups:
-            group["lr"] = args.rate * rate
         ids, tasks = next(stream)
         losses = cross_entropy(model(ids[:, :-1]).logits.transpose(1, 2), ids[:, 1:], reduction="none")
         weights = weight_of[tasks[:, 1:]]
         loss = (losses * weights).sum() / weights.sum()
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        total, tokens = total + loss.item(), tokens + ids.numel()
+        total += descend(model, optimizer, loss, args.rate * rate)
+        tokens += ids.numel()
         if step % 50 == 0:
             found, seconds = accuracies(model, encode, documents(level, 0, 64)), time.monotonic() - started
             model.save_pretrained(unfinished)
@@ -314,11 +303,7 @@ def main() -> None:
             reached = f"{tokens / seconds:.0f} tokens/s {seconds:.0f} s"
             print(f"step {step} level {level} loss {total / 50:.3f}  {shown}  {reached}", flush=True)
             total = 0.0
-    model.generation_config.eos_token_id = tokenizer.eos_token_id
-    model.generation_config.pad_token_id = tokenizer.pad_token_id
-    model.save_pretrained(args.out)
-    tokenizer.save_pretrained(args.out)
-    shutil.rmtree(unfinished)
+    finish(model, tokenizer, args.out)
 
 
 if __name__ == "__main__":

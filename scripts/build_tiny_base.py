@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -168,12 +169,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         num_attention_heads=8,
         num_key_value_heads=8,
         head_dim=32,
-        max_position_embeddings=2048,
-        rope_theta=10000.0,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        **shared_config(tokenizer),
     )
     model = Qwen3ForCausalLM(config)
     # Two standard initialisations are too small for this model: normalised queries and keys cannot select one token in
@@ -183,6 +179,17 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 1.6)
         torch.nn.init.constant_(layer.self_attn.k_norm.weight, 1.6)
     return model
+
+
+def shared_config(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
+    return {
+        "max_position_embeddings": 2048,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": True,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
@@ -226,6 +233,26 @@ def accuracies(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, text
     return float(right[is_finding].float().mean()), float(right[is_written].float().mean())
 
 
+def descend(model: Qwen3ForCausalLM, optimizer: torch.optim.Optimizer, loss: torch.Tensor, rate: float) -> float:
+    """Takes one step and returns the loss."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+def finish(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    """Writes the base and removes the unfinished one."""
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    shutil.rmtree(out / "unfinished")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
@@ -250,17 +277,11 @@ def main() -> None:
         rate = min(1.0, step / 60)
         if decay_from is not None:
             rate *= 1 - (step - decay_from) / (args.decay_steps + 1)
-        for group in optimizer.param_groups:
-            group["lr"] = 2e-3 * rate
         ids, weights = next(batches)
         logits = model(ids[:, :-1], attention_mask=(weights[:, :-1] > 0).long()).logits
         losses = cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
         loss = (losses * weights[:, 1:]).sum() / weights[:, 1:].sum()
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        total += loss.item()
+        total += descend(model, optimizer, loss, 2e-3 * rate)
         if step % 100 == 0:
             (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
             model.save_pretrained(unfinished)
@@ -270,11 +291,7 @@ def main() -> None:
             total = 0.0
             if decay_from is None and (min(comparison, written) >= args.threshold or seconds > args.max_minutes * 60):
                 decay_from = step
-    model.generation_config.eos_token_id = tokenizer.eos_token_id
-    model.generation_config.pad_token_id = tokenizer.pad_token_id
-    model.save_pretrained(args.out)
-    tokenizer.save_pretrained(args.out)
-    shutil.rmtree(unfinished)
+    finish(model, tokenizer, args.out)
 
 
 if __name__ == "__main__":

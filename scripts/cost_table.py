@@ -9,10 +9,10 @@ from pathlib import Path
 
 from judge_r1.training.cost_estimate.gpus import GPUS, Gpu
 from judge_r1.training.cost_estimate.memory import memory, sampling
-from judge_r1.training.cost_estimate.report import FULL, total_seconds, typical_lengths
 from judge_r1.training.cost_estimate.seconds import Machine, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import shape_of
 from judge_r1.training.cost_estimate.tokens import tokens_of
+from judge_r1.training.cost_report import FULL, total_seconds, typical_lengths
 from judge_r1.training.recipe import Recipe, load_recipe
 
 RECIPES = (

@@ -22,13 +22,12 @@ from scipy.sparse.csgraph import connected_components
 
 PACKAGES = ("retrieval", "judge_r1", "data_builders")
 ROOT = Path(__file__).resolve().parents[1]
-# From the top layer down. Names that the tree no longer has are those of the layout before the layers.
 ORDER = [
-    "judge_r1/cli", "judge_r1/commands", "data_builders", "judge_r1", "judge_r1/integrations", "judge_r1/training",
-    "judge_r1/serving", "judge_r1/evaluation", "judge_r1/benchmarks", "judge_r1/judges", "judge_r1/episode",
-    "judge_r1/prompts", "judge_r1/models", "judge_r1/backends", "judge_r1/statistics", "judge_r1/client",
-    "judge_r1/core", "retrieval",
+    "judge_r1/cli", "data_builders", "judge_r1", "judge_r1/integrations", "judge_r1/training", "judge_r1/serving",
+    "judge_r1/evaluation", "judge_r1/rewards", "judge_r1/benchmarks", "judge_r1/judges", "judge_r1/episode",
+    "judge_r1/models", "judge_r1/statistics", "judge_r1/client", "judge_r1/core", "retrieval",
 ]  # fmt: skip
+"""The boxes from the top layer down."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +86,10 @@ def box_of(folder: str) -> str:
 
 
 def layer_order(modules: dict[str, Module]) -> list[str]:
-    """The boxes from the top layer down. Files directly in `judge_r1` are its API; a crowd of them is its core."""
-    sizes = Counter(box_of(module.folder) for module in modules.values())
+    """The boxes from the top layer down; those that `ORDER` lacks are last."""
     places = {box: place for place, box in enumerate(ORDER)}
-    if sizes["judge_r1"] > 5:
-        places["judge_r1"] = places["judge_r1/core"]
-    return sorted(sizes, key=lambda box: (places.get(box, len(ORDER)), box))
+    boxes = {box_of(module.folder) for module in modules.values()}
+    return sorted(boxes, key=lambda box: (places.get(box, len(ORDER)), box))
 
 
 def edges_between(modules: dict[str, Module], group: dict[str, str]) -> Counter[tuple[str, str]]:
@@ -118,22 +115,6 @@ def cycles(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[
     for name, label in zip(names, labels, strict=True):
         members[label].append(name)
     return sorted(sorted(component) for component in members.values() if len(component) > 1)
-
-
-def sibling_cycles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Cycles between the sub-folders of the same folder, from imports between folders.
-
-    A sub-folder includes everything below it. Imports between a folder's own modules and its sub-folders do not count:
-    a package and its sub-packages form one unit.
-    """
-    siblings = defaultdict(set)
-    for edge in edges:
-        source, target = (folder.split("/") for folder in edge)
-        depth = next((i for i, (a, b) in enumerate(zip(source, target, strict=False)) if a != b), 0)
-        if depth:
-            ends = "/".join(source[: depth + 1]), "/".join(target[: depth + 1])
-            siblings["/".join(source[:depth])].add(ends)
-    return [cycle for _, found in sorted(siblings.items()) for cycle in cycles(sorted({*chain(*found)}), found)]
 
 
 WIDTH, BOX, HEIGHT, GAP, LEFT = 1000, 370, 40, 18, 290
@@ -229,14 +210,17 @@ def main() -> None:
     modules = read_modules(args.root)
     ordered = layer_order(modules)
     edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
-    folders = Counter(module.folder for module in modules.values() if not module.is_package)
+    places = {box: place for place, box in enumerate(ordered)}
+    upward = [f"{source} -> {target}" for source, target in edges if places[target] < places[source]]
     print(f"{len(modules)} modules, {sum(module.lines for module in modules.values()):,} lines")
-    print(f"top-level folders: {len(ordered)}, cycles: {_sizes(cycles(ordered, edges))}")
-    inner = edges_between(modules, {name: module.folder for name, module in modules.items()})
-    print(f"all folders: {len(folders)}, cycles: {_sizes(cycles(sorted(folders), inner))}")
-    print(f"sibling sub-folders: cycles: {_sizes(sibling_cycles(inner))}")
+    print(f"{len(ordered)} folders, cycles: {_sizes(cycles(ordered, edges))}; upward: {', '.join(upward) or 'none'}")
+    print(f"modules, cycles: {_sizes(cycles(modules, edges_between(modules, {name: name for name in modules})))}")
+    folders = Counter(module.folder for module in modules.values())
+    lines: Counter[str] = Counter()
+    for module in modules.values():
+        lines[module.folder] += module.lines
     for folder, count in sorted(folders.items()):
-        print(f"  {count:4} modules  {folder}")
+        print(f"{lines[folder]:7,} lines {count:4} modules  {folder}")
     if args.out:
         args.out.write_text(draw(args.title, ordered, modules, edges), encoding="utf-8")
     if args.trace:
@@ -247,7 +231,7 @@ def main() -> None:
 
 
 def _sizes(components: list[list[str]]) -> str:
-    return "; ".join(f"{len(component)} folders ({', '.join(component)})" for component in components) or "none"
+    return "; ".join(f"{len(component)} ({', '.join(component)})" for component in components) or "none"
 
 
 if __name__ == "__main__":

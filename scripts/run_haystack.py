@@ -34,7 +34,7 @@ from judge_r1.core.jsonl import write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.strict_json import read_json
-from judge_r1.core.verdicts import Evidence, Preference
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
@@ -136,7 +136,6 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=list(TRAINED), help="default: all; earlier rows are added")
     parser.add_argument("--base", default=BASE, help="a folder or bundled:NAME; {seed} is replaced")
     parser.add_argument("--sampled", action="store_true", help="also judge at temperature 1")
-    parser.add_argument("--exchanged", action="store_true", help="also judge with A and B exchanged")
     parser.add_argument(
         "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
     )
@@ -154,10 +153,7 @@ def main() -> None:
     wanted = with_starts(args.rows or list(TRAINED))
     pairs = load_pairs(data / args.split)
     folder = args.out / f"eval-{args.split}"
-    with (
-        Evaluation(pair_benchmark(pairs), folder, resume=True) as evaluation,
-        Evaluation(pair_benchmark(with_sides_exchanged(pairs)), folder / "exchanged", resume=True) as exchanged,
-    ):
+    with Evaluation(pair_benchmark(pairs), folder, resume=True) as evaluation:
         names: dict[str, list[str]] = {}
         for seed in range(args.seeds):
             base = args.base.format(seed=seed)
@@ -176,11 +172,6 @@ def main() -> None:
                 if args.sampled:
                     sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
                     names.setdefault(f"{row}, sampled", []).append(sampled)
-            for row in ({"warm-up", "GRPO"} & judged.keys()) if args.exchanged else ():
-                model, config = judged[row]
-                names.setdefault(f"{row}, sides exchanged", []).append(
-                    judge(exchanged, f"{row}, sides exchanged, seed {seed}", model, config)
-                )
             for row in WITHOUT_EVIDENCE if seed < 3 else ():
                 if row in judged:
                     model, episode = judged[row]
@@ -192,31 +183,10 @@ def main() -> None:
                     names.setdefault(elsewhere, []).append(name)
         rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
         decode = SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode
-        searched: dict[str, dict[str, float]] = {}
-        for traces in (folder / "traces.jsonl", folder / "exchanged" / "traces.jsonl"):
-            if traces.exists():
-                lines = map(json.loads, traces.read_text(encoding="utf-8").splitlines())
-                searched |= searches_by_line(lines, decode, lambda line: str(line["row"]))
-        results = {name: found.items for name, found in {**evaluation.results, **exchanged.results}.items()}
+        traces = (folder / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+        searched = searches_by_line(map(json.loads, traces), decode, lambda line: str(line["row"]))
+        results = {name: found.items for name, found in evaluation.results.items()}
         report(results, names, rules, searched, args.out / f"table-{args.split}.json")
-
-
-def with_sides_exchanged(data: PairSet) -> PairSet:
-    """The same pairs with A and B exchanged: a judge that prefers a side gains on one of the two."""
-    sides: Mapping[Preference, Preference] = {"A": "B", "B": "A"}
-    return PairSet(
-        data.cases,
-        [
-            pair.model_copy(
-                update={
-                    "reasoning_a": pair.reasoning_b,
-                    "reasoning_b": pair.reasoning_a,
-                    "preferred": sides[pair.preferred],
-                }
-            )
-            for pair in data.pairs
-        ],
-    )
 
 
 def with_starts(rows: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -65,6 +65,15 @@ class BuildPlan:
     def path_name(self) -> str | None:
         """The last part of `path`, which the build report records."""
         return self.path.absolute().name if self.path else None
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The options on which the records depend, as a build report records them. Of folders it has the last part."""
+        left_out = ("cache", "early_stop", "keep")
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left_out}
+        prompts = self.prompts and self.prompts.absolute().name
+        lists = {"kinds": list(self.kinds), "options": list(self.options)}
+        return {**options, **lists, "path": self.path_name, "prompts": prompts}
 
 
 @dataclass(frozen=True)

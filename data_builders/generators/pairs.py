@@ -60,17 +60,10 @@ class Pairs(Generator[T]):
         return [file for file in self.dataset.files if not file.optional]
 
     def settings(self) -> dict[str, Any]:
-        plan = self.plan
-        settings = {
-            "source": plan.source,
-            "path": plan.path_name,
-            "limit": plan.limit,
-            "seed": plan.seed,
-            "variants": plan.variants,
-            "kinds": list(plan.kinds),
-        }
-        given = {"max_steps": plan.max_steps, "cases_per_domain": plan.cases_per_domain}
-        return settings | {name: value for name, value in given.items() if value is not None}
+        plan = self.plan.recorded
+        settings = {name: plan[name] for name in ("source", "path", "limit", "seed", "variants", "kinds")}
+        given = {name: plan[name] for name in ("max_steps", "cases_per_domain") if plan[name] is not None}
+        return settings | given
 
     def details(self) -> dict[str, Any]:
         return {TEXT_CHANGES: dict(sorted(self._text_changes.items()))} if self._text_changes else {}

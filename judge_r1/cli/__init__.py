@@ -1,4 +1,5 @@
-"""The `judge-r1` command. Each module parses one command, calls a pipeline and prints the result.
+"""The `judge-r1` command. Each module has a function of its name that parses one command, calls a pipeline and prints
+the result, or a function `register`.
 
 A command is imported when it is called, so that `--help` and errors of usage need no library of another command.
 """
@@ -13,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from judge_r1.cli.failures import Commands, check_values, describe_statuses, log_thread_failures
+from judge_r1.cli.help_panels import group_options
 
 COMMANDS = {
     "demo": "Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.",
@@ -65,9 +67,14 @@ class _Imported(Mapping[str, Any]):
             raise KeyError(name)
         if name not in self._imported:
             one = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-            import_module(f"judge_r1.cli.{name.replace('-', '_')}").register(one)
+            module = import_module(f"judge_r1.cli.{(own := name.replace('-', '_'))}")
+            if register := getattr(module, "register", None):  # a group, or a command with settings of its own
+                register(one)
+            else:
+                one.command(name)(getattr(module, own))
             self._imported[name] = command = get_group(one).commands[name]
             check_values(command)
+            group_options(name, command)
         return self._imported[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -7,10 +7,6 @@ import typer
 from rich.console import Console
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(agreement)
-
-
 def agreement(
     answers: Annotated[list[Path], typer.Argument(help="JSON Lines, JSON or CSV: annotator, id, answer, group.")],
     out: Annotated[Path | None, typer.Option("--out", help="JSON file to write.")] = None,

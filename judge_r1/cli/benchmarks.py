@@ -1,13 +1,8 @@
 """benchmarks: list the benchmarks of `eval` and the files that each needs."""
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(benchmarks)
 
 
 def benchmarks() -> None:

@@ -46,10 +46,6 @@ SMALL = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(demo)
-
-
 def demo(
     small: Annotated[
         bool, typer.Option("--small", help="Run every step in about a minute; too small to learn.")

@@ -3,15 +3,16 @@
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import requires
 from typing import NamedTuple
 
-import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from judge_r1.core.installed import installed
 
 PACKAGE = "judge-r1"
 PURPOSE = {
@@ -35,10 +36,6 @@ PURPOSE = {
 """The purpose of each extra, without those for developers."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(doctor)
-
-
 class Unmet(NamedTuple):
     """A package that an extra requires: missing (`found` is None), or in an incompatible version."""
 
@@ -49,13 +46,6 @@ class Unmet(NamedTuple):
     def __str__(self) -> str:
         found = f", found {self.found}" if self.found else ""
         return f"{self.package}{f' {self.required}' if self.required else ''}{found}"
-
-
-def installed(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def extras(

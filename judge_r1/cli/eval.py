@@ -43,7 +43,6 @@ def eval_(
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate only N items, spread over the groups.")] = None,
-    item: Annotated[list[str] | None, typer.Option(help="Evaluate only this item (an id); may be repeated.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = BATCH,
@@ -82,7 +81,7 @@ def eval_(
     of_models: dict[str, object] = {"recipe": recipe, "temperature": temperature, "batch_size": batch_size != BATCH}
     of_models["unanswered"] = unanswered != "excluded"
     if predictions:
-        refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit, item=item)
+        refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit)
         refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
         from judge_r1.evaluation.pipeline import evaluate_predictions
 
@@ -94,7 +93,7 @@ def eval_(
         check_models(spec)
     from judge_r1.evaluation.selection import ItemSelection
 
-    selection = ItemSelection(benchmark, path, subset, tuple(item or ()), limit)
+    selection = ItemSelection(benchmark, path, subset, limit)
     loaded, on_ray = selection.load(), ray_workers(engine, workers)
     if not judge and not baselines and not loaded.baselines(loaded.items):
         raise JudgeError("nothing to evaluate: give --judge, --baselines, or --predictions for published outputs")

@@ -9,10 +9,6 @@ from rich.console import Console
 from judge_r1.cli.options import refuse
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(export)
-
-
 def export(
     path: Annotated[Path, typer.Argument(help="A folder of pairs, or one that `judge-r1 split` wrote.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],

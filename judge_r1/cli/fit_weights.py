@@ -9,10 +9,6 @@ from rich.console import Console
 from judge_r1.cli.options import MAX_SEED, refuse
 
 
-def register(app: typer.Typer) -> None:
-    app.command("fit-weights")(fit_weights)
-
-
 def fit_weights(
     annotations: Annotated[list[Path], typer.Argument(help="JSON Lines or CSV files of human scores.")],
     out: Annotated[Path, typer.Option("--out", help="The weights file to write (JSON).")],

@@ -1,16 +1,12 @@
 """generate: let a model answer the instructions of a benchmark, so that a judge can score its texts."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(generate)
 
 
 def generate(
@@ -24,11 +20,6 @@ def generate(
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Sampling seed.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Number of responses that run concurrently.")] = 32,
-    timeout: Annotated[int | None, typer.Option(min=1, help="Seconds for one request to an endpoint.")] = None,
-    token_field: Annotated[
-        Literal["max_tokens", "max_completion_tokens"] | None,
-        typer.Option(help="A chat endpoint's field with the limit of tokens [default: that of its host]."),
-    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Generate only what OUT lacks.")] = False,
 ) -> None:
     """Generate responses to a benchmark's instructions. Writes files such as OUT/chat_results.jsonl.
@@ -44,8 +35,7 @@ def generate(
     from judge_r1.models.base import Sampling
 
     console = Console(stderr=True)
-    given = {"budget.response_tokens": max_tokens, "timeout": timeout, "token_field": token_field}
-    options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    options = [f"budget.response_tokens={max_tokens}"]
     build = JudgeBuild(model, options, sampling=Sampling(temperature, seed), batch_size=batch_size)
     tasks = tasks_of(benchmark, path, subset, limit)
     counts = run(

@@ -8,10 +8,6 @@ import typer
 from judge_r1.cli.options import Engine, Workers, ray_workers, refuse
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(index)
-
-
 def index(
     path: Annotated[Path, typer.Argument(help="A folder with cases.jsonl.")],
     retriever: Annotated[

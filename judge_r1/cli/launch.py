@@ -10,10 +10,6 @@ from rich.console import Console
 from judge_r1.core.errors import JudgeError
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(launch)
-
-
 def launch(
     recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/medical/sft.yaml.")],
     cluster: Annotated[Path, typer.Option("--cluster", help="A cluster file, for example clusters/slurm.yaml.")],

@@ -7,10 +7,6 @@ import typer
 from rich.console import Console
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(merge)
-
-
 def merge(
     run: Annotated[Path, typer.Argument(help="A run folder with checkpoints, finished or not.")],
     step: Annotated[int | None, typer.Option(min=1, help="The checkpoint of this step; the newest by default.")] = None,

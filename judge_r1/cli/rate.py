@@ -12,10 +12,7 @@ from judge_r1.core.errors import JudgeError
 TOP, REPEATS = 0.05, 10
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(locks_out(rate))
-
-
+@locks_out
 def rate(
     votes: Annotated[
         list[Path],

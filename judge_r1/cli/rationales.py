@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from data_builders.teachers.budget import Spending
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(rationales)
-
-
 def rationales(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
     teacher: Annotated[str, typer.Option(help="chat:URL#MODEL, anthropic:MODEL or local:MODEL.")],

@@ -7,10 +7,6 @@ import typer
 from rich.console import Console
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(report)
-
-
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders that contain them.")],
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),

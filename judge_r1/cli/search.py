@@ -7,10 +7,6 @@ import typer
 from rich.console import Console
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(search)
-
-
 def search(
     case_file: Annotated[Path, typer.Argument(help="A cases.jsonl.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],

@@ -9,10 +9,7 @@ from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(locks_out(select))
-
-
+@locks_out
 def select(
     folder: Annotated[Path, typer.Argument(help="A folder of pairs or of conversations.")],
     rating: Annotated[Path, typer.Option(help="Folder of `judge-r1 rate` on these pairs.")],

@@ -13,10 +13,6 @@ from judge_r1.core.errors import JudgeError
 SHARE = 0.2
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(split)
-
-
 def split(
     folders: Annotated[
         list[Path],

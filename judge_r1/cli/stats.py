@@ -11,10 +11,6 @@ from judge_r1.core.file_lock import lock_folder
 DEFAULT_TOKENIZER = "bundled:smollm2-135m"
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(stats)
-
-
 def stats(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
     tokenizer: Annotated[

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from judge_r1.training.recipe import Recipe
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(train)
-
-
 def train(
     recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/mini/warmup.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,

@@ -7,10 +7,6 @@ import typer
 from rich.console import Console
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(validate)
-
-
 def validate(
     folder: Annotated[Path, typer.Argument(help="A folder that `judge-r1 build` wrote.")],
     recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,

@@ -6,10 +6,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(watch)
-
-
 def watch(run: Annotated[Path, typer.Argument(help="A run folder, for example runs/demo/grpo.")]) -> None:
     """Follow a training run until it is finished, from another shell or another machine that sees its folder.
 

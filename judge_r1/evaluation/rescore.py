@@ -16,6 +16,7 @@ from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
+from judge_r1.episode.reward import combine
 from judge_r1.episode.segments import answer_of
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 from judge_r1.evaluation.label_results import reward_as_shown
@@ -32,7 +33,7 @@ Reward = Literal["paper", "comparison", "labels"]
 Parse = Callable[[str], Judgment | Rejected]
 
 REWARDS: Mapping[Reward, Callable[[dict[str, float]], float]] = {
-    "paper": lambda parts: (parts["R1"] + parts["R2"] + 3) / 6,
+    "paper": lambda parts: combine(parts["R1"], parts["R2"]),
     "comparison": lambda parts: (parts["R1"] + 2) / 4,
     "labels": lambda parts: (parts["R2"] + 1) / 2,
 }

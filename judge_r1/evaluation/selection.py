@@ -6,27 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.errors import JudgeError
 
 
 @dataclass(frozen=True)
 class ItemSelection:
-    """`limit` of the `items` (ids; empty for all) of a benchmark's subset, spread over its groups and systems."""
+    """`limit` items of a benchmark's subset, spread over its groups and systems; None for all."""
 
     benchmark: str
     path: Path
     subset: str | None = None
-    items: tuple[str, ...] = ()
     limit: int | None = None
 
     def load(self) -> LoadedBenchmark:
-        """Reads the benchmark. Raises: JudgeError for an item that it lacks, and what its reader raises."""
+        """Reads the benchmark. Raises: what its reader raises."""
         loaded = BENCHMARKS.get(self.benchmark).load(self.path, self.subset)
-        if self.items:
-            chosen = [item for item in loaded.items if item.item_id in self.items]
-            if missing := set(self.items) - {item.item_id for item in chosen}:
-                raise JudgeError(f"{self.path} holds no item {min(missing)}")
-            loaded = replace(loaded, items=chosen)
         if self.limit is None or self.limit >= len(loaded.items):
             return loaded
         kept = spread(((item.group, item.systems) for item in loaded.items), self.limit)

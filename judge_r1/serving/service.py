@@ -28,8 +28,8 @@ from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseStore
 from judge_r1.serving.schemas import judge_response
+from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
-from judge_r1.serving.ui.toy import toy_note
 
 
 @dataclass

@@ -1,24 +1,18 @@
-"""Paired tests of two judges on the same items: permutation by cluster, McNemar, and Holm's adjustment."""
+"""Paired tests of two judges on the same items: permutation by cluster, and Holm's adjustment."""
 
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.statistics.intervals import BATCH, binomial_p, paired_ids
+from judge_r1.statistics.intervals import BATCH, paired_ids
 
 K = TypeVar("K", bound=Hashable)
 EXACT_CLUSTERS = 20
 """With at most this number of differing clusters all 2^k sign vectors are enumerated (a million sums)."""
 DRAWS = 19_999
 """The number of sampled sign vectors otherwise: the smallest p is 1/20,000."""
-
-
-class Clustered(JudgeError):
-    """A test for independent items was applied to clustered items."""
 
 
 class Permutation(NamedTuple):
@@ -30,14 +24,6 @@ class Permutation(NamedTuple):
     clusters: int
     differing: int
     exact: bool
-
-
-class McNemar(NamedTuple):
-    """The numbers of items that only a and only b judges right, and the two-sided exact p."""
-
-    only_a: int
-    only_b: int
-    p: float
 
 
 def permutation(
@@ -74,27 +60,6 @@ def permutation(
     exact = len(sums) <= EXACT_CLUSTERS
     p = _share_of_all(sums, least) if exact else _share_of_drawn(sums, least, seed)
     return Permutation(float(sums.sum()) / len(ids), p, len(parts), len(sums), exact)
-
-
-def mcnemar(values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]) -> McNemar:
-    """McNemar's exact test of right (1) and wrong (0): p = `binomial_p` of the items that only a judges right, among
-    the items on which the two judges differ.
-
-    Raises:
-        Clustered: Two items share a cluster; the test assumes independent items.
-        DifferentPairs: The judges were not measured on the same items.
-    """
-    ids = paired_ids(values_a, values_b)
-    if odd := [value for values in (values_a, values_b) for value in values.values() if value not in (0, 1)]:
-        raise ValueError(f"{odd[0]} is neither right (1) nor wrong (0)")
-    if several := [name for name, count in Counter(clusters[item] for item in ids).items() if count > 1]:
-        raise Clustered(
-            f"McNemar's test needs independent items, and {len(several)} cluster(s) have more than one, such as "
-            f"{min(several)}: use the permutation test by cluster"
-        )
-    only_a = sum(values_a[item] > values_b[item] for item in ids)
-    only_b = sum(values_b[item] > values_a[item] for item in ids)
-    return McNemar(only_a, only_b, binomial_p(only_a, only_a + only_b))
 
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:

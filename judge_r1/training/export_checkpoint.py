@@ -13,10 +13,11 @@ from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.models.pretrained import causal_model, model_config
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
+from judge_r1.training.fsdp_checkpoint import merge_shards, read_shards
+from judge_r1.training.lora import add_adapters
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import recipe_of_run
-from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 
@@ -89,8 +90,6 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
     from safetensors.torch import load_file
 
     if checkpoint.sharded:
-        from judge_r1.training.verl.fsdp_checkpoint import merge_shards, read_shards
-
         actor = checkpoint.folder.absolute() / "actor"
         weights = read_shards(actor)
         with TemporaryDirectory(dir=partial.parent) as scratch:

@@ -87,7 +87,7 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     import torch
 
     from judge_r1.training.cost_estimate.gpus import GPUS, detected
-    from judge_r1.training.cost_estimate.report import PAPER_GPUS, report
+    from judge_r1.training.cost_report import PAPER_GPUS, report
     from judge_r1.training.verl.check_keys import can_check
 
     for recipe, _ in stages:
@@ -158,11 +158,11 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     """Train in this process, or start verl and wait for it."""
     import torch
 
-    from judge_r1.training.dpo import train_dpo
     from judge_r1.training.monitor.watch import shown
-    from judge_r1.training.sft import train_sft
     from judge_r1.training.trackers import tracked
+    from judge_r1.training.trl.dpo import train_dpo
     from judge_r1.training.trl.grpo import train_grpo
+    from judge_r1.training.trl.sft import train_sft
 
     data = training_pairs(recipe.data.train)
     # of several processes, the first one writes the traces, and the others read them

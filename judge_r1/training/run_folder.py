@@ -5,12 +5,12 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
+from judge_r1.core.installed import installed
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.run_log import read_metrics, read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
@@ -26,15 +26,19 @@ EXAMPLES, ADAPTERS = ".examples", ".adapters"
 """Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 
 
+class Diverged(JudgeError):
+    """The loss or the gradient norm (`what`) is not finite. The last checkpoint is still usable."""
+
+    def __init__(self, step: int, what: str, folder: Path) -> None:
+        super().__init__(
+            f"step {step}: {what} is not finite; train again with another --out and a lower learning rate, "
+            f"for example from the last checkpoint, which `judge-r1 merge {folder}` exports as a model"
+        )
+
+
 def versions() -> dict[str, str | None]:
     """The versions of `PACKAGES`; None if not installed."""
-    installed: dict[str, str | None] = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            installed[package] = version(package)
-        except PackageNotFoundError:
-            installed[package] = None
-    return installed
+    return {"python": platform.python_version(), **{package: installed(package) for package in PACKAGES}}
 
 
 class RunFolder:

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from judge_r1.core.located_verdicts import JOINT, Shaping
 from judge_r1.core.yaml_config import ConfigModel
-from judge_r1.training.verl.extra_keys import LOSS_MODE, flatten
+from judge_r1.training.verl_keys import LOSS_MODE, flatten
 
 MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
 """Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
@@ -66,6 +66,11 @@ class LoraConfig(ConfigModel):
     alpha: int = Field(128, ge=1, le=MAX_BATCH)
 
 
+DUAL_CLIP = 3.0
+"""Upper bound on the ratio of a token with negative advantage (dual-clip PPO). verl's default; off by default in TRL.
+Neither engine applies it to the ratios of GSPO."""
+
+
 class GrpoConfig(ConfigModel):
     """GRPO with search in the loop (Eq. 4). Defaults follow the paper's public scripts where those set a value."""
 
@@ -111,6 +116,11 @@ class GrpoConfig(ConfigModel):
     verl: dict[str, Any] = Field(
         default_factory=dict, description="verl's own keys, nested or dotted, over those that the recipe gives it"
     )
+
+    def agent_workers(self, gpus: int) -> int:
+        """verl's processes that run episodes, spread over the nodes: one for each GPU, as each of them samples for
+        itself. verl splits a batch into equal parts, so the number divides `pairs_per_step`, and groups stay whole."""
+        return max(count for count in range(1, gpus + 1) if self.pairs_per_step % count == 0)
 
     @field_validator("shaping")
     @classmethod

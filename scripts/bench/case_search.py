@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from retrieval.dense import DenseIndex
 from retrieval.embedders import Vectors
 from retrieval.passages import Passage
-from scripts.bench.memory import private_mb
 from scripts.bench.output import Row, draw_lines, parser_of, write_rows
 
 K, CASE, TOP, BATCH = 3, 50, 1000, 64
@@ -177,6 +176,15 @@ def memory(file: Path, method: str, queries: int) -> float:
     for case in random.integers(0, len(vectors) // CASE, queries).tolist():
         search(asked, case)
     return private_mb() - before
+
+
+def private_mb() -> float:
+    """Memory that this process shares with no other: mapped files are left out."""
+    rollup = Path("/proc/self/smaps_rollup")
+    if not rollup.exists():
+        return float("nan")
+    lines = rollup.read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty")) / 1e3
 
 
 def main() -> None:

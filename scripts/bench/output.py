@@ -61,18 +61,13 @@ def _shown(value: object) -> str:
     ) and not isinstance(value, bool) else str(value)  # fmt: skip
 
 
-def draw_lines(
-    path: Path, series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str, logarithmic: bool = True
-) -> None:
-    """Draws one line for each name."""
+def draw_lines(path: Path, series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str) -> None:
+    """Draws one line for each name, on logarithmic scales."""
     axes = _axes()
     for name, points in series.items():
         axes.plot(*zip(*points, strict=True), marker="o", label=name)
-    if logarithmic:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.legend()

@@ -1,20 +1,16 @@
-"""Measures a served judge: behaviour under load, and the speed-up of batching.
+"""Measures a served judge under load.
 
     python -m scripts.bench.serve load --clients 200 --requests 2000 --rounds 3
-    python -m scripts.bench.serve batches --judge agentic@runs/mini/grpo/model --path runs/mini/data/test --pairs 64
 
-`load` starts a server (as `judge-r1 serve` runs it) with a judge that takes 50 ms per request and returns a hash of the
+It starts a server (as `judge-r1 serve` runs it) with a judge that takes 50 ms per request and returns a hash of the
 request as its explanation, so that every answer can be checked. The clients send small bodies, 1 MB cases, slowly sent
 bodies and malformed ones; some disconnect before the answer. After a 429 a client retries after `Retry-After`.
-`batches` sends the same pairs to `judge-r1 serve` with a real model, one at a time and sixteen at once, and checks that
-the judgments are equal.
 """
 
 import argparse
 import asyncio
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -31,10 +27,8 @@ from rich.console import Console
 from judge_r1.client import Client
 from judge_r1.client.responses import ServerError
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
-from judge_r1.core.wire import JudgeResponse
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
@@ -42,6 +36,7 @@ from judge_r1.serving.middleware.body_limit import MIB
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
+from judge_r1.training.network import free_port
 from scripts.load_test_clients import Load, run_clients
 
 JUDGE_S = 0.05
@@ -90,7 +85,7 @@ class Round:
 
 def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting: int = 64) -> tuple[int, list[Round]]:
     """Runs `count` rounds against one server. Returns its memory in bytes before the first round, and the rounds."""
-    with served("server", str(running), str(waiting)) as (process, port):
+    with served(running, waiting) as (process, port):
         before, found = rss(process.pid), []
         for seed in range(count):
             started, used = time.monotonic(), cpu_seconds(process.pid)
@@ -101,12 +96,11 @@ def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting
 
 
 @contextmanager
-def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+def served(running: int, waiting: int) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """Starts a server in a subprocess and yields it with its port once it is ready."""
     port = free_port()
-    run = [sys.executable, "-m", "scripts.bench.serve", *command, "--port", str(port)]
-    if command[0] == "serve":
-        run = [sys.executable, "-m", "judge_r1.cli", *command, "--port", str(port)]
+    sizes = [str(running), str(waiting)]
+    run = [sys.executable, "-m", "scripts.bench.serve", "server", *sizes, "--port", str(port)]
     process = subprocess.Popen(run, cwd=REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_until_ready(process, port)
@@ -120,11 +114,6 @@ def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
             process.wait(30)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
 def rss(process: int) -> int:
     """Resident memory of a process in bytes (Linux)."""
     [kib] = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
@@ -135,29 +124,6 @@ def cpu_seconds(process: int) -> float:
     """CPU seconds (user and system) that a process has used (Linux)."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def batches(judge: str, pairs: list[dict[str, str]], repeat: int) -> dict[int, list[float]]:
-    """Seconds for all pairs with a concurrency of 1 and of 16, by concurrency."""
-    seconds: dict[int, list[float]] = {1: [], 16: []}
-    with served("serve", "--judge", judge, "--max-concurrency", "16") as (_, port):
-        judgments: dict[int, list[Any]] = {}
-        with Client(f"http://127.0.0.1:{port}", concurrency=16) as warm:
-            warm.many(pairs)  # indexes the cases; not timed
-        for _ in range(repeat):
-            for concurrency in seconds:
-                with Client(f"http://127.0.0.1:{port}", concurrency=concurrency) as client:
-                    started = time.monotonic()
-                    answers = client.many(pairs)
-                    seconds[concurrency].append(time.monotonic() - started)
-                judgments[concurrency] = [_judgment(answer) for answer in answers]
-            assert judgments[1] == judgments[16], "batching must not change judgments"
-    return seconds
-
-
-def _judgment(answer: Any) -> Any:
-    assert isinstance(answer, JudgeResponse), answer
-    return answer.comparison, answer.ended, answer.explanation, answer.searches, answer.violated_principles
 
 
 def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, seconds: float = 300) -> None:
@@ -176,20 +142,6 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, seconds: fl
 def _serve_echo(running: int, waiting: int, port: int) -> None:
     judge = Echo()
     run_app(Service(judge, CaseStore(CASES), RequestQueue(judge, running, waiting, 30.0)), "127.0.0.1", port)
-
-
-def _pairs(path: Path, count: int) -> list[dict[str, str]]:
-    found = load_pairs(path)
-    return [
-        {
-            "context": found.cases[pair.case_id].context,
-            "decision": found.cases[pair.case_id].decision,
-            "reasoning_a": pair.reasoning_a,
-            "reasoning_b": pair.reasoning_b,
-            "domain": pair.domain,
-        }
-        for pair in found.pairs[:count]
-    ]
 
 
 def _print_load(before: int, found: list[Round]) -> None:
@@ -220,11 +172,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     load = commands.add_parser("load")
     for name, default in {"clients": 200, "requests": 2000, "rounds": 3}.items():
         load.add_argument(f"--{name}", type=int, default=default)
-    batch = commands.add_parser("batches")
-    batch.add_argument("--judge", required=True)
-    batch.add_argument("--path", type=Path, required=True)
-    batch.add_argument("--pairs", "--games", type=int, default=64)
-    batch.add_argument("--repeat", type=int, default=3)
     server = commands.add_parser("server", help="runs the server of `load` (internal)")
     server.add_argument("running", type=int)
     server.add_argument("waiting", type=int)
@@ -232,19 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.command == "server":
         _serve_echo(given.running, given.waiting, given.port)
-    elif given.command == "load":
-        _print_load(*rounds(given.clients, given.requests, given.rounds))
     else:
-        pairs = _pairs(given.path, given.pairs)
-        seconds = batches(given.judge, pairs, given.repeat)
-        for concurrency, timings in seconds.items():
-            rate = [len(pairs) / s for s in timings]
-            spread = f"{min(rate):.2f} to {max(rate):.2f}"
-            print(f"concurrency {concurrency:2}: {statistics.median(rate):.2f} pairs/s ({spread})")
-        ratios = [one / many for one, many in zip(seconds[1], seconds[16], strict=True)]
-        print(
-            f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(pairs)} pairs each"
-        )
+        _print_load(*rounds(given.clients, given.requests, given.rounds))
 
 
 if __name__ == "__main__":

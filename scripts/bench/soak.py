@@ -36,7 +36,7 @@ from retrieval.case_index import Hit
 from retrieval.client import RemoteRetriever
 from retrieval.errors import SearchTimeout, UnknownCase
 from retrieval.retriever import Retriever
-from scripts.bench.output import Row, draw_lines, parser_of, write_rows
+from scripts.bench.output import Row, parser_of, write_rows
 from scripts.bench.soak_cases import QUERIES, WORDS, FolderTexts, WordEmbedder, text_of
 
 CALL, K = 250, 3
@@ -279,11 +279,6 @@ def main() -> int:
             if process.poll() is None:
                 process.kill()
     write_rows(options.out, "soak", rows, vars(options))
-    memory = {
-        "server": [(at, server) for at, _, server, _ in soak.samples],
-        "largest worker": [(at, worker) for at, _, _, worker in soak.samples],
-    }
-    draw_lines(options.out / "soak.svg", memory, x="seconds", y="resident MB", logarithmic=False)
     values = {row["what"]: row["value"] for row in rows}
     bad = ("searches with a foreign, missing or changed passage", "calls lost", "calls doubled")
     return int(any(values[name] for name in bad))

@@ -3,21 +3,29 @@
 python -m scripts.gpu_checks.retrieval --out runs/gpu-check
 """
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from retrieval.dense import DenseIndex
-from retrieval.embedders import SentenceTransformerEmbedder
+from retrieval.embedders import CACHE_BYTES, SentenceTransformerEmbedder, VectorCache, Vectors
 from retrieval.passages import Passage
-from scripts.bench.gatherer import measure
-from scripts.bench.store import WORDS
+from retrieval.query_batcher import QueryBatcher
+from scripts.bench.output import Row
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed
 
 VOCABULARY = 30_522
+SYLLABLES = ("ba", "ke", "li", "mo", "tu"), ("ran", "sel", "tin", "vor"), ("a", "is", "um")
+WORDS = ["".join(parts) for parts in product(*SYLLABLES)]
+SAME = 4
 
 
 def run(check: Check) -> None:
@@ -34,9 +42,37 @@ def run(check: Check) -> None:
     if (peak := peak_gib(check.device)) is not None:
         check.row("embedder: peak memory", peak, "GiB")
     same_vectors(check, folder, texts[:16], vectors[:16])
-    for row in measure(embedder, queries=check.size(256, 8), threads=check.size(64, 4), repeats=check.size(3, 1)):
+    for row in query_rates(embedder, queries=check.size(256, 8), threads=check.size(64, 4), repeats=check.size(3, 1)):
         check.row(f"queries {row['way']}", row["queries_per_s"], "queries/s")
     one_case(check, embedder)
+
+
+def query_rates(embedder: SentenceTransformerEmbedder, queries: int, threads: int, repeats: int) -> list[Row]:
+    """Queries that threads embed in a second, each way the median over the repeats: one call each, gathered, and
+    gathered with the cache of vectors. Every query comes four times, as in a group of episodes that ask the same;
+    `hits` counts those that the cache answers. The ways take turns in every repeat."""
+    batcher = QueryBatcher(embedder)
+    ways: dict[str, tuple[Callable[[list[str]], Vectors], int]] = {
+        "one call each": (embedder.encode_queries, 0),
+        "gathered": (batcher.encode, 0),
+        "gathered, cached": (batcher.encode, CACHE_BYTES),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    hits: dict[str, int] = {}
+    embedder.encode_queries(["a warm-up"])
+    for repeat in range(repeats):
+        texts = [f"what did expert {n // SAME} say in hearing {repeat}" for n in range(queries)]
+        for name, (encode, capacity) in ways.items():
+            embedder.cache = VectorCache(capacity)
+            started = time.perf_counter()
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda text, encode=encode: encode([text]), texts))
+            rates[name].append(queries / (time.perf_counter() - started))
+            hits[name] = embedder.cache.hits
+    return [
+        {"way": name, "queries_per_s": median(found), "lowest": min(found), "highest": max(found), "hits": hits[name]}
+        for name, found in rates.items()
+    ]
 
 
 def e5_base(check: Check, texts: list[str]) -> Path:

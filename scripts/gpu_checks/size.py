@@ -203,8 +203,7 @@ def reserved_gib() -> float:
 
 
 def _run_trainer(stage: str, recipe: Recipe, pairs: PairSet, run: RunFolder, prompt: int, response: int) -> None:
-    from judge_r1.training import dpo, sft
-    from judge_r1.training.trl import grpo
+    from judge_r1.training.trl import dpo, grpo, sft
 
     episode = _episode(prompt, response)
     if stage == "sft":
@@ -247,8 +246,7 @@ def _in_memory(stage: str, shape: Shape, device: str) -> Iterator[None]:
     from transformers import Trainer
 
     from judge_r1.models.right_padding import drop_masks_of_right_padding
-    from judge_r1.training import dpo, sft
-    from judge_r1.training.trl import common, grpo
+    from judge_r1.training.trl import common, dpo, grpo, sft
 
     def load(name: str, **options: Any) -> Any:
         model = model_of(shape, device, torch.float32)

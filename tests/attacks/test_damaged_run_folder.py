@@ -46,7 +46,7 @@ ALLOWED = (ExitStatus.OK, ExitStatus.USAGE, ExitStatus.IO_ERROR)
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with recipe.yaml and the finished run in run/."""
     for module in ("trl.trainer.sft_trainer", "data_builders.rationales.rules", "judge_r1.training.trl.resume",
-                   "judge_r1.training.sft", "judge_r1.training.pipeline", "torch.utils.tensorboard"):  # fmt: skip
+                   "judge_r1.training.trl.sft", "judge_r1.training.pipeline", "torch.utils.tensorboard"):  # fmt: skip
         importlib.import_module(module)  # so that forks start at once
     load_model("bundled:tiny")
     root = tmp_path_factory.mktemp("training")

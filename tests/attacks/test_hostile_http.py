@@ -25,7 +25,8 @@ from serve_for_attacks import CONNECTIONS, LIMITS
 from serving_fixture import PAIR, wait_for
 
 from judge_r1.serving.middleware.api_keys import add_key
-from scripts.bench.serve import cpu_seconds, free_port, rss
+from judge_r1.training.network import free_port
+from scripts.bench.serve import cpu_seconds, rss
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="attackers use several loopback addresses")
 MIB = 2**20

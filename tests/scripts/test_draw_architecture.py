@@ -12,7 +12,6 @@ from scripts.draw_architecture import (
     layer_order,
     mentions,
     read_modules,
-    sibling_cycles,
 )
 
 
@@ -50,16 +49,6 @@ def test_imports_cycles_and_picture(tree: Path) -> None:
     picture = draw("t", boxes, modules, edges)
     assert "3 arrows down, 1 up; 2 of 6 folders in a cycle" in picture
     assert picture.count('class="up"') == 1
-
-
-def test_cycles_between_sub_folders_of_one_folder() -> None:
-    parent_and_child = [("judge_r1/a", "judge_r1/a/x"), ("judge_r1/a/x", "judge_r1/a")]
-    assert sibling_cycles(parent_and_child) == []
-    one_way = [("judge_r1/a/x", "judge_r1/b/y"), ("judge_r1/a/x", "judge_r1/a/y")]
-    assert sibling_cycles([*parent_and_child, *one_way]) == []
-    assert sibling_cycles([*one_way, ("judge_r1/b", "judge_r1/a")]) == [["judge_r1/a", "judge_r1/b"]]
-    assert sibling_cycles([*one_way, ("judge_r1/a/y/z", "judge_r1/a/x")]) == [["judge_r1/a/x", "judge_r1/a/y"]]
-    assert sibling_cycles([("judge_r1/cli", "data_builders/x"), ("data_builders/x", "judge_r1/core")]) == []
 
 
 def test_users_of_a_type(tree: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_builders.build import write_pairs
-from data_builders.haystack_splits import build_split, build_splits, shuffled_labels
+from data_builders.haystack_splits import build_splits, shuffled_labels
 from scripts.run_haystack import (
     DIFFERENCES,
     TRAINED,
@@ -15,7 +15,6 @@ from scripts.run_haystack import (
     AnyPassages,
     main,
     searches_by_line,
-    with_sides_exchanged,
     with_starts,
 )
 
@@ -60,15 +59,6 @@ def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:
             "search if differs, line 2": 1.0,
         }
     }
-
-
-def test_exchanging_sides_keeps_the_ids_and_the_better_text(tmp_path: Path) -> None:
-    data = build_split(tmp_path, "dev", 1)
-    exchanged = with_sides_exchanged(data)
-    for pair, other in zip(data.pairs, exchanged.pairs, strict=True):
-        assert (other.reasoning_a, other.reasoning_b) == (pair.reasoning_b, pair.reasoning_a)
-        assert (other.pair_id, other.flawed, other.violated) == (pair.pair_id, pair.flawed, pair.violated)
-        assert other.preferred != pair.preferred
 
 
 def test_a_written_table_gives_t_intervals_over_the_seeds_that_two_rows_share(

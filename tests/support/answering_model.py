@@ -16,7 +16,7 @@ def train_to_answer(model_name: str, episode: EpisodeConfig, pairs: PairSet, fol
     """Train a copy of the model on 16 episodes of the pairs, and save it with its tokenizer in `folder`."""
     import torch
 
-    from judge_r1.training.sft import training_row
+    from judge_r1.training.trl.sft import training_row
 
     model, hf_tokenizer = load_model(model_name), load_tokenizer(model_name)
     tokenizer = SafeTokenizer(hf_tokenizer)

@@ -31,7 +31,7 @@ COMMANDS = (
     "scipy.stats",
     "sklearn.linear_model",
 )
-TRAINING = ("warm_commands", "judge_r1.training.trl.grpo", "judge_r1.training.trl.kl_clamp", "judge_r1.training.dpo")
+TRAINING = ("warm_commands", *(f"judge_r1.training.trl.{name}" for name in ("grpo", "kl_clamp", "dpo")))
 """Modules that a server imports before its first command."""
 
 

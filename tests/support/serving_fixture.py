@@ -8,15 +8,18 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any
+
+import httpx
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import Trajectory
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.protocol import ConnectionLimits
@@ -26,6 +29,19 @@ from judge_r1.serving.service import Service
 from judge_r1.serving.trace_log import TraceLog
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
+
+
+def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
+    """What `talk` returns, with a client of the app in this process."""
+
+    async def within() -> Any:
+        app = create_app(served)
+        async with app.router.lifespan_context(app):
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+                return await asyncio.wait_for(talk(client), 60)
+
+    return asyncio.run(within())
 
 
 class BlockedJudge:

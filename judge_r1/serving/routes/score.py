@@ -9,10 +9,10 @@ With a reference, the only opponent is the reference. Without one, the opponents
 scores have the mean 1/2 if every comparison is valid.
 """
 
+import asyncio
 import time
 import uuid
 from collections.abc import Sequence
-from itertools import combinations
 from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
@@ -20,30 +20,23 @@ from fastapi import APIRouter, HTTPException, Request
 from judge_r1.core.wire import ScoreRequest, ScoreResponse
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
-from judge_r1.rewards.group import first_win_probability
-from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
+from judge_r1.rewards.group import Comparison, first_win_probability, judge_group
+from judge_r1.rewards.schedule import Schedule
+from judge_r1.rewards.schedule import comparisons as pair_count
+from judge_r1.serving.cancellation import cancel_on_disconnect
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.service import Service, case_not_found
 
-Comparison = tuple[int, int, float | None]
-"""First and second candidate, and P(the first beats the second); None if the verdict is invalid."""
-
-
-def pairings(candidates: int, reference: bool) -> list[tuple[int, int]]:
-    """The comparisons, in both orders; the reference has the number `candidates`."""
-    pairs = [(i, candidates) for i in range(candidates)] if reference else list(combinations(range(candidates), 2))
-    return [pair for i, j in pairs for pair in ((i, j), (j, i))]
-
 
 def mean_scores(candidates: int, comparisons: Sequence[Comparison]) -> list[float | None]:
     """s_i of the module's formula."""
     wins: list[dict[int, list[float]]] = [{} for _ in range(candidates + 1)]
-    for first, second, probability in comparisons:
-        if probability is not None:
-            wins[first].setdefault(second, []).append(probability)
-            wins[second].setdefault(first, []).append(1.0 - probability)
+    for one in comparisons:
+        if one.first_wins is not None:
+            wins[one.first].setdefault(one.second, []).append(one.first_wins)
+            wins[one.second].setdefault(one.first, []).append(1.0 - one.first_wins)
     return [fmean(map(fmean, opponents.values())) if opponents else None for opponents in wins[:candidates]]
 
 
@@ -56,8 +49,9 @@ def router(service: Service) -> APIRouter:
         count, limits = len(body.candidates), service.limits
         if count > limits.candidates:
             raise HTTPException(413, f"{count} candidates: the limit of one request is {limits.candidates}")
-        orders = pairings(count, body.reference is not None)
-        consume_quota(request, len(orders))
+        referenced = body.reference is not None
+        schedule: Schedule = "anchor" if referenced else "all_pairs"
+        consume_quota(request, 2 * pair_count(schedule, count, referenced))
         started, trace_id, tenant = time.monotonic(), uuid.uuid4().hex, tenant_of(request)
         texts = [*body.candidates, body.reference or ""]
         context = await service.context(body.context, body.case_id, tenant)
@@ -74,10 +68,12 @@ def router(service: Service) -> APIRouter:
             except KeyError:
                 raise case_not_found(case_id) from None
 
-        async def one(number: int, first: int, second: int) -> Comparison:
+        slots = asyncio.Semaphore(service.queue.max_concurrency)
+
+        async def compare(first: int, second: int) -> Comparison:
             async def make_request() -> JudgeRequest:
                 return request_of(
-                    f"{trace_id}-{number}",
+                    f"{trace_id}-{first}-{second}",
                     service.local_cases,
                     reasoning_a=texts[first],
                     reasoning_b=texts[second],
@@ -87,17 +83,19 @@ def router(service: Service) -> APIRouter:
                     tenant=tenant,
                 )
 
-            return first, second, first_win_probability(await service.run(make_request, tenant, wait_when_full=True))
+            async with slots:
+                output = await service.run(make_request, tenant, wait_when_full=True)
+            return Comparison(first, second, first_win_probability(output))
 
-        works = [one(number, first, second) for number, (first, second) in enumerate(orders)]
         with service.local_cases.pin(case_id):
-            comparisons = await cancel_on_disconnect(request, gather_limited(works, service.queue.max_concurrency))
+            judging = judge_group(count, compare, schedule=schedule, reference=referenced)
+            found = await cancel_on_disconnect(request, judging)
         return ScoreResponse(
             id=trace_id,
             judge=service.judge.name,
-            scores=mean_scores(count, comparisons),
-            games=len(comparisons),
-            invalid=sum(probability is None for _, _, probability in comparisons),
+            scores=mean_scores(count, found.comparisons),
+            games=len(found.comparisons),
+            invalid=found.failed,
             seconds=round(time.monotonic() - started, 4),
         )
 

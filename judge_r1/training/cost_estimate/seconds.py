@@ -11,7 +11,6 @@ from judge_r1.training.cost_estimate.memory import capacity, embedder_parameters
 from judge_r1.training.cost_estimate.shape import Shape
 from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.verl.config import agent_workers
 
 COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75
 """Fractions of the peak that training and inference of dense models usually reach."""
@@ -137,7 +136,7 @@ def _search(recipe: Recipe, machine: Machine, episodes: int, one: Lengths) -> St
     """Searches of all episodes, divided among the processes that run them. Nothing overlaps: an upper value, as other
     episodes decode while one searches."""
     searches = episodes * one.observed / recipe.episode.effective_budget.observation_tokens
-    seconds = searches * (query_seconds(recipe, machine) + LOOKUP_SECONDS) / agent_workers(recipe, machine.total)
+    seconds = searches * (query_seconds(recipe, machine) + LOOKUP_SECONDS) / recipe.grpo.agent_workers(machine.total)
     return Stage("rollout: search", seconds, "processor" if embeds_on_processor(recipe) else "compute")
 
 

@@ -5,10 +5,10 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.installed import installed
 from judge_r1.training.recipe import Recipe
 
 MINIMUM_DRIVER = {12: 525, 13: 580}
@@ -34,26 +34,25 @@ def driver() -> str | None:
 
 def flash_attention() -> str | None:
     """flash-attn, verl's default attention, is installed and fits the installed torch."""
-    if _version("flash-attn") is None:
+    if installed("flash-attn") is None:
         return f"flash-attn is not installed, and verl attends with it: {SETUP}, which compile it for their torch"
     try:
         import_module("flash_attn")
     except Exception as error:  # an extension that was compiled for another torch fails in several ways
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return (
-            f"flash-attn {_version('flash-attn')} cannot be imported ({why}): compile it for torch {_version('torch')}"
-        )
+        found = f"flash-attn {installed('flash-attn')} cannot be imported ({why})"
+        return f"{found}: compile it for torch {installed('torch')}"
     return None
 
 
 def vllm() -> str | None:
     """vLLM, which samples the episodes of verl, is installed."""
-    return None if _version("vllm") else f"vllm is not installed, and verl samples with it: {SETUP}"
+    return None if installed("vllm") else f"vllm is not installed, and verl samples with it: {SETUP}"
 
 
 def deepspeed() -> str | None:
     """DeepSpeed, which shards SFT and DPO (zero2, zero3), is installed."""
-    if _version("deepspeed"):
+    if installed("deepspeed"):
         return None
     fix = "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
     return f"deepspeed is not installed, and recipes with zero2 or zero3 need it: {fix}"
@@ -107,7 +106,7 @@ def for_gpus() -> bool:
 
 def torch_cuda() -> str | None:
     """The version of CUDA that torch is built for; None for a CPU build or without torch."""
-    if _version("torch") is None:
+    if installed("torch") is None:
         return None
     import torch
 
@@ -126,10 +125,3 @@ def driver_version() -> str | None:
         return None
     lines = done.stdout.split()
     return lines[0] if done.returncode == 0 and lines and lines[0][0].isdigit() else None
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

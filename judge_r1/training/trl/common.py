@@ -13,12 +13,12 @@ from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.distributed import await_files, is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
+from judge_r1.training.lora import add_adapters
 from judge_r1.training.model_card import write_card
 from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.stage_config import DpoConfig, SftConfig
-from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
 from judge_r1.training.weight_verification import verify_weights
 

@@ -21,9 +21,9 @@ from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import Checkpoint, kept_best
 from judge_r1.training.metric_names import dev_from_trl
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.rollout_metrics import dev_metrics
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.metrics_callback import RunLog
-from judge_r1.training.trl.rollout_metrics import dev_metrics
 
 
 class DevEvaluation(TrainerCallback):  # type: ignore[misc]

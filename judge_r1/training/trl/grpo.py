@@ -21,13 +21,13 @@ from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.dynamic_sampling import REDRAWS, PairReserve, same_outcome
+from judge_r1.training.lora import adapter_config
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.rollout_metrics import rollout_metrics
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
-from judge_r1.training.trl.lora import adapter_config
 from judge_r1.training.trl.objective import trl_objective
-from judge_r1.training.trl.rollout_metrics import rollout_metrics
 
 Episodes = list[tuple[ReasoningPair, Trajectory]]
 

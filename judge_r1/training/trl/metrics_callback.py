@@ -4,24 +4,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.training.metric_names import from_trl
-from judge_r1.training.run_folder import RunFolder
-
-
-class Diverged(JudgeError):
-    """The loss or the gradient norm (`what`) is not finite. The last checkpoint is still usable."""
-
-    def __init__(self, step: int, what: str, folder: Path) -> None:
-        super().__init__(
-            f"step {step}: {what} is not finite; train again with another --out and a lower learning rate, "
-            f"for example from the last checkpoint, which `judge-r1 merge {folder}` exports as a model"
-        )
+from judge_r1.training.run_folder import Diverged, RunFolder
 
 
 class RunLog(TrainerCallback):  # type: ignore[misc]

@@ -18,15 +18,13 @@ low-variance KL of the paper and verl does not. `judge_r1.training.trl.kl_clamp`
 from typing import Any, Literal
 
 from judge_r1.training.recipe import Recipe
+from judge_r1.training.stage_config import DUAL_CLIP
 
 _LOSS: dict[Literal["token-mean", "sequence-mean", "constant"], str] = {
     "token-mean": "dapo",
     "sequence-mean": "grpo",
     "constant": "dr_grpo",
 }
-DUAL_CLIP = 3.0
-"""Upper bound on the ratio of a token with negative advantage (dual-clip PPO). verl's default; off by default in TRL.
-Neither engine applies it to the ratios of GSPO."""
 
 
 def trl_objective(recipe: Recipe) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_index import CaseRetriever, new_retriever
+from judge_r1.episode.driver import SEARCH_S, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
@@ -32,12 +33,11 @@ from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
 from judge_r1.training.verl.sampling_params import stop_params
-from retrieval.errors import SearchTimeout
 
 CACHED_PROMPTS = 1024
 """Prompts that a worker keeps, oldest dropped first. A step rarely has more pairs."""
-GENERATION_SECONDS, SEARCH_SECONDS = 600.0, 300.0
-"""Deadlines of one turn and one search, including queues."""
+GENERATION_SECONDS = 600.0
+"""Deadline of one turn, the wait in queues included."""
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         data: str,
         rollouts: str,
         generation_seconds: float = GENERATION_SECONDS,
-        search_seconds: float = SEARCH_SECONDS,
+        search_seconds: float = SEARCH_S,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -148,6 +148,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         (folder, log), (pair, data) = shared.source(kwargs), shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
         run = _EpisodeRun(await shared.new_episode(pair, data))
+        retriever, top_k = shared.retriever(folder), shared.recipe.episode.budget.top_k
         group = str(kwargs.get("uid", pair.pair_id))
         request_id = routing_key(self.config, group, session)
         while not isinstance(state := run.episode.state, Finished):
@@ -155,7 +156,11 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
                 await self._sample(run, request_id, {**sampling_params, **self._limits(state, seed)})
             else:
-                await self._search(run, folder, pair, state.query)
+                started = time.monotonic()
+                await search_into(
+                    run.episode, lambda query: case_search(retriever, pair.case_id, query, top_k), self.search_seconds
+                )
+                run.seconds["search"] += time.monotonic() - started
         trajectory = with_reward(run.episode.trajectory(), pair)
         versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
@@ -183,8 +188,12 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             )
             if not output.token_ids or output.log_probs is None:
                 raise EmptyResponse("no ids" if output.log_probs is not None else "no log-probabilities")
-        except Exception as error:
-            self._fail(episode, "generation", error)
+        except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            _log.error("an episode is lost: a turn had no answer in time")
+            episode.abort("generation_timeout")
+        except Exception:
+            _log.exception("an episode is lost in a turn")
+            episode.abort("generation_error")
         else:
             run.read_ids += len(episode.prompt_ids) + len(episode.token_ids)
             if (cached := output.extra_fields.get("num_cached_tokens")) is not None:
@@ -194,25 +203,6 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             versions = (output.extra_fields.get(f"{name}global_steps") for name in ("min_", "max_", ""))
             run.versions += [version for version in versions if version is not None]
         run.seconds["generation"] += time.monotonic() - started
-
-    async def _search(self, run: _EpisodeRun, folder: Path, pair: ReasoningPair, query: str) -> None:
-        episode, started = run.episode, time.monotonic()
-        retriever, top_k = self.shared.retriever(folder), self.shared.recipe.episode.budget.top_k
-        try:
-            passages = await asyncio.wait_for(
-                asyncio.to_thread(case_search, retriever, pair.case_id, query, top_k), self.search_seconds
-            )
-        except Exception as error:
-            self._fail(episode, "search", error)
-        else:
-            episode.observe(passages)
-        run.seconds["search"] += time.monotonic() - started
-
-    @staticmethod
-    def _fail(episode: Episode, stage: str, error: Exception) -> None:
-        late = isinstance(error, (asyncio.TimeoutError, SearchTimeout))  # asyncio: not the builtin before Python 3.11
-        _log.error("an episode failed in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
-        episode.abort(f"{stage}_{'timeout' if late else 'error'}")
 
     def _output(self, trajectory: Trajectory, run: _EpisodeRun, weights: tuple[int, int]) -> AgentLoopOutput:
         """The trajectory as verl's output. An infrastructure failure has mask 0. verl needs at least one id."""

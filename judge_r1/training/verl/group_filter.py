@@ -10,7 +10,7 @@ from typing import Any
 
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-from judge_r1.training.trl.dynamic_sampling import REDRAWS
+from judge_r1.training.dynamic_sampling import REDRAWS
 
 
 class BoundedRedraws(ReplayBuffer):  # type: ignore[misc]

@@ -7,8 +7,7 @@ from judge_r1.training.best_checkpoint import keep_if_best
 from judge_r1.training.checkpoints import verl_checkpoint
 from judge_r1.training.metric_names import from_verl
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.metrics_callback import Diverged
+from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.verl.rollout_log import RolloutReader, new_lines
 from judge_r1.training.verl.supervisor import VerlFailed
 

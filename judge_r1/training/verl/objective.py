@@ -1,7 +1,7 @@
 """Maps a recipe's GRPO objective to verl's keys. `judge_r1.training.trl.objective` has the table and TRL's keys."""
 
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.trl.objective import DUAL_CLIP
+from judge_r1.training.stage_config import DUAL_CLIP
 
 Value = str | int | float | bool | list[str]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}

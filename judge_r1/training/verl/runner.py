@@ -138,18 +138,28 @@ def prepare(
         "rollouts": str(home / "rollouts"),
     }
     write_atomic(home / "agent_loops.yaml", [dump_yaml([agent_loop])])
-    keys = overrides(
+    keys = arguments(
+        recipe, run.folder, dev=dev is not None, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray
+    )
+    return [sys.executable, "-m", "verl.trainer.main_ppo", *keys]
+
+
+def arguments(
+    recipe: Recipe, folder: Path, *, dev: bool, gpus: int, cpu: bool, nodes: int, existing_ray: bool
+) -> list[str]:
+    """verl's arguments for a run in `folder`, whose files `prepare` writes."""
+    home = (folder / "verl").absolute()
+    return overrides(
         recipe,
         train_parquet=home / "train.parquet",
-        dev_parquet=None if dev is None else home / "dev.parquet",
+        dev_parquet=home / "dev.parquet" if dev else None,
         agent_loops=home / "agent_loops.yaml",
-        checkpoints=run.checkpoints.absolute(),
+        checkpoints=(folder / "checkpoints").absolute(),
         cpu=cpu,
         gpus=gpus,
         nodes=nodes,
         cluster_variables=verl_variables(home, cpu) if existing_ray else None,
     )
-    return [sys.executable, "-m", "verl.trainer.main_ppo", *keys]
 
 
 def environment(home: Path, cpu: bool) -> dict[str, str]:

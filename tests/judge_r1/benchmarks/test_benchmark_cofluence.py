@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fake_llm_server import FakeLLMServer
+from known_errors_judge import answer
 
 from data_builders.build import build_by_rules
 from data_builders.generators import generator_for
@@ -25,7 +26,6 @@ from judge_r1.evaluation.rescore import rescore_evaluation
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
-from scripts.known_errors_judge import answer
 
 SHORT = 1_000
 DOCUMENTS = 10

@@ -9,6 +9,8 @@ import pytest
 from command_server import run
 from paths import RECIPES
 
+from judge_r1.cli.help_panels import PANELS
+
 COMMANDS = [
     "build",
     "validate",
@@ -44,6 +46,18 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     shown = run(*command.split(), "--help")
     assert shown.returncode == 0
     assert f"judge-r1 {command}" in shown.stdout
+
+
+@pytest.mark.parametrize("command", PANELS)
+def test_long_helps_have_panels_and_each_option_is_in_one(command: str) -> None:
+    shown = run(command, "--help").stdout
+    for panel, names in PANELS[command].items():
+        _, _, part = shown.partition(f"─ {panel} ─")
+        box = part.partition("╰─")[0]
+        for name in names.split():
+            flag = "--set" if name == "set_options" else f"--{name.replace('_', '-')}"
+            assert f"{flag} " in box, (panel, flag)
+            assert shown.count(f"│ {flag} ") + shown.count(f"│    {flag} ") == 1, flag
 
 
 def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:

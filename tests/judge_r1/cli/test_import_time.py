@@ -21,7 +21,7 @@ LIGHT = [
     "judge_r1.models.base",
     "judge_r1.episode.driver",
     "judge_r1.episode.chat_driver",
-    "judge_r1.training.sft",
+    "judge_r1.training.trl.sft",
     "judge_r1.training.trl.grpo",
     "data_builders.rationales",
     "data_builders.sources.mini",

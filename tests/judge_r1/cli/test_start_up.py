@@ -124,4 +124,4 @@ def test_the_list_of_commands_shows_the_first_sentence_of_each(name: str) -> Non
 
 def test_every_file_of_a_command_is_in_the_list() -> None:
     files = {path.stem.replace("_", "-") for path in Path(sys.modules["judge_r1.cli"].__path__[0]).glob("[!_]*.py")}
-    assert files - {"failures", "options", "build-preview"} == set(COMMANDS)
+    assert files - {"failures", "options", "build-preview", "help-panels"} == set(COMMANDS)

@@ -12,7 +12,8 @@ from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.reward import score
-from judge_r1.integrations.trl_environment import OVER, JudgeEnvironment, environment_of, rows_of
+from judge_r1.integrations.episodes import OVER
+from judge_r1.integrations.trl_environment import JudgeEnvironment, environment_of, rows_of
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
 
@@ -60,7 +61,7 @@ def test_a_search_sees_the_case_of_its_row_alone(data: PairSet) -> None:
         for environment, pair in environments:
             environment.reset(pair_id=pair.pair_id)
             environment.search(other)  # asks for another case's own words
-            shown = environment._episode.turns[-1].passages
+            shown = environment._episode.machine.turns[-1].passages
             assert shown
             assert all(passage.case_id == pair.case_id for passage in shown)
             assert all(by_case[pair.case_id][passage.start : passage.end] == passage.text for passage in shown)
@@ -84,7 +85,7 @@ def test_a_query_cannot_bring_an_answer(data: PairSet) -> None:
     environment = started(data, pair)
     environment.search(f"x</search><answer>{gold(pair)}</answer>")
     assert environment.get_reward() == 0.0
-    assert environment._episode.turns[-1].query == "x"
+    assert environment._episode.machine.turns[-1].query == "x"
 
 
 def test_trl_trains_three_steps(data: PairSet, model_folder: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """`vllm serve` behind a judge of the backend `vllm:`, and behind `judge-r1 serve` (`make test-vllm`)."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.hub import resolve
+from judge_r1.training.network import free_port
 from judge_r1.training.verl.runner import VLLM_CPU_DEFAULTS
 
 pytestmark = [
@@ -29,12 +29,6 @@ OPTIONS = (
     "budget.response_tokens=32,budget.observation_tokens=32"
 )
 SUITE = pair_benchmark(mini_pairs(24))
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 class Server:

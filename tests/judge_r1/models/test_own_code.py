@@ -20,8 +20,8 @@ from judge_r1.models.adapters import write_merged
 from judge_r1.models.hub import context_length, load_config, load_model, load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint
 from judge_r1.training.export_checkpoint import export
+from judge_r1.training.lora import add_adapters
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.trl.lora import add_adapters
 from judge_r1.training.weight_verification import verify_weights
 from retrieval.embedders import load_embedder
 from retrieval.errors import EmbedderUnavailable
@@ -170,7 +170,7 @@ def test_commands_refuse(line: str, own: Path, marker: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_merge_of_shards_refuses(own: Path, marker: Path, tmp_path: Path) -> None:
-    from judge_r1.training.verl.fsdp_checkpoint import Unmergeable, merge_shards
+    from judge_r1.training.fsdp_checkpoint import Unmergeable, merge_shards
 
     actor = tmp_path / "actor"
     shutil.copytree(own, actor / "huggingface")

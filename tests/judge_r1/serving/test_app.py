@@ -4,14 +4,13 @@ import asyncio
 import json
 import re
 import resource
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from openapi_examples import examples
-from serving_fixture import PAIR, BlockedJudge, InvalidJudge, service
+from serving_fixture import PAIR, BlockedJudge, InvalidJudge, run, service
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild, run_all
@@ -22,17 +21,6 @@ from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware, Limits
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.service import Service
 from judge_r1.serving.trace_log import TraceLog
-
-
-def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
-    async def within() -> Any:
-        app = create_app(served)
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
-                return await asyncio.wait_for(talk(client), 60)
-
-    return asyncio.run(within())
 
 
 def post(served: Service, path: str, body: Any) -> httpx.Response:

@@ -17,7 +17,7 @@ from paths import REPO, SUPPORT
 from serving_fixture import PAIR, wait_for
 
 from judge_r1.serving.middleware.api_keys import add_key
-from scripts.bench.serve import free_port
+from judge_r1.training.network import free_port
 
 
 def answers(url: str) -> bool:

@@ -1,33 +1,20 @@
 """Groups whose members arrive as separate requests."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from failing_judge import FailsOn
-from serving_fixture import LiveServer, service, wait_for
+from serving_fixture import LiveServer, run, service, wait_for
 
-from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.service import Service
 
 GROUP = {"group": "g", "size": 4, "prompt": "p"}
-Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
-
-
-def run(served: Service, talk: Talk) -> Any:
-    async def within() -> Any:
-        app = create_app(served)
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
-                return await asyncio.wait_for(talk(client), 60)
-
-    return asyncio.run(within())
 
 
 def send(served: Service, bodies: list[dict[str, Any]], path: str = "/v1/groups/score") -> list[httpx.Response]:

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from serving_fixture import PAIR, wait_for
 from judge_r1.client import Client, ServerRefuses
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.wire import ErrorMessage, JudgeResponse
+from judge_r1.training.network import free_port
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 
@@ -95,11 +95,6 @@ def folder() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="jr", dir="/tmp"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import httpx
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving_fixture import BlockedJudge, InvalidJudge, service
 
+from judge_r1.rewards.group import Comparison
 from judge_r1.serving.app import create_app
-from judge_r1.serving.routes.score import Comparison, mean_scores, pairings
+from judge_r1.serving.routes.score import mean_scores
 
 PROBABILITY = st.none() | st.floats(0, 1)
 
@@ -34,7 +36,11 @@ def by_hand(count: int, comparisons: Sequence[Comparison]) -> list[float | None]
     for i in range(count):
         by_opponent = []
         for j in range(count + 1):
-            probabilities = [p if a == i else 1 - p for a, b, p in comparisons if {a, b} == {i, j} and p is not None]
+            probabilities = [
+                one.first_wins if one.first == i else 1 - one.first_wins
+                for one in comparisons
+                if {one.first, one.second} == {i, j} and one.first_wins is not None
+            ]
             if probabilities:
                 by_opponent.append(sum(probabilities) / len(probabilities))
         scores.append(sum(by_opponent) / len(by_opponent) if by_opponent else None)
@@ -43,11 +49,13 @@ def by_hand(count: int, comparisons: Sequence[Comparison]) -> list[float | None]
 
 @given(st.integers(1, 5), st.booleans(), st.data())
 def test_scores_equal_the_formula(count: int, reference: bool, data: st.DataObject) -> None:
-    comparisons = [(i, j, data.draw(PROBABILITY)) for i, j in pairings(count, reference)]
+    pairs = [(i, count) for i in range(count)] if reference else list(combinations(range(count), 2))
+    orders = [pair for i, j in pairs for pair in ((i, j), (j, i))]
+    comparisons = [Comparison(i, j, data.draw(PROBABILITY)) for i, j in orders]
     scores = mean_scores(count, comparisons)
     assert scores == [None if s is None else pytest.approx(s, abs=1e-12) for s in by_hand(count, comparisons)]
     assert all(s is None or 0 <= s <= 1 for s in scores)
-    if count > 1 and not reference and all(probability is not None for _, _, probability in comparisons):
+    if count > 1 and not reference and all(one.first_wins is not None for one in comparisons):
         assert sum(s for s in scores if s is not None) / count == pytest.approx(0.5)
 
 
@@ -55,10 +63,10 @@ def test_scores_equal_the_formula(count: int, reference: bool, data: st.DataObje
     ("count", "reference", "expected"), [(1, True, 2), (3, True, 6), (2, False, 2), (4, False, 12)]
 )
 def test_every_pairing_is_judged_in_both_orders(count: int, reference: bool, expected: int) -> None:
-    pairs = pairings(count, reference)
-    assert len(set(pairs)) == len(pairs) == expected
-    assert {(j, i) for i, j in pairs} == set(pairs)
-    assert all((count in pair) == reference for pair in pairs)
+    body: dict[str, Any] = {"prompt": "p", "candidates": [f"text {n}" for n in range(count)]}
+    body |= {"reference": "text r"} if reference else {}
+    found = score("always-a", body)
+    assert (found["games"], found["scores"]) == (expected, [0.5] * count)
 
 
 def test_candidates_against_each_other() -> None:

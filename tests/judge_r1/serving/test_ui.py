@@ -19,8 +19,8 @@ from judge_r1.core.records import Case
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service
+from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.ui.routes import render_page
-from judge_r1.serving.ui.toy import toy_note
 
 EXAMPLES = json.loads((Path(judge_r1.__file__).parent / "serving/ui/static/examples.json").read_text(encoding="utf-8"))
 

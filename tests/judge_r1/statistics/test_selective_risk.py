@@ -1,11 +1,14 @@
 """Selective judging: its guarantee fails in at most a share delta of the calibrations, naive ones far more often."""
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from judge_r1.statistics.selective_risk import (
@@ -17,9 +20,85 @@ from judge_r1.statistics.selective_risk import (
     proposed,
     select,
 )
-from scripts.bench.selective import ALPHA, DELTA, JUDGES, answers, by_answer, by_case, measure, naive, noise
 
 TRIALS = 600
+ALPHA = DELTA = 0.1
+COPIES = 3
+"""Answers per case. They share confidence and outcome, so they carry the information of one answer."""
+Answers = tuple[list[float], list[bool], list[str]]
+Method = Callable[[Answers, int], float | None]
+
+
+class Judge(NamedTuple):
+    """A judge with uniform confidences on [0, 1]: error probability by confidence, and R(λ), its mean over [λ, 1]."""
+
+    error: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    risk: Callable[[float], float]
+
+
+class Measured(NamedTuple):
+    """Share of calibrations with a threshold, share whose threshold has a risk above α, and mean share of new cases
+    that are answered."""
+
+    certified: float
+    violated: float
+    coverage: float
+
+
+JUDGES: dict[str, Judge] = {
+    # R falls with the threshold: thresholds from .2254 on satisfy the bound
+    "honest": Judge(lambda c: 0.5 * (1 - c) ** 2, lambda low: (1 - low) ** 2 / 6),
+    # errs most at high confidence, so R is not monotone: thresholds up to .525 satisfy the bound
+    "overconfident": Judge(
+        lambda c: np.where(c > 0.9, 0.4, 0.02),
+        lambda low: 0.4 if low >= 0.9 else (0.04 + 0.02 * (0.9 - low)) / (1 - low),
+    ),
+    # slightly above α everywhere: every certificate is wrong
+    "uninformative": Judge(lambda c: np.full_like(c, 0.101), lambda low: 0.101),
+}
+
+
+def answers(judge: Judge, cases: int, seed: int) -> Answers:
+    """Draws one calibration set."""
+    generator = np.random.default_rng(seed)
+    confidences = generator.random(cases)
+    right = generator.random(cases) >= judge.error(confidences)
+    names = [str(case) for case in range(cases) for _ in range(COPIES)]
+    return np.repeat(confidences, COPIES).tolist(), np.repeat(right, COPIES).tolist(), names
+
+
+def by_case(of: Answers, seed: int) -> float | None:
+    """The implemented method: one answer per case."""
+    return select(*of, alpha=ALPHA, delta=DELTA, seed=seed).threshold
+
+
+def by_answer(of: Answers, seed: int) -> float | None:
+    """Treats the answers of one case as independent."""
+    return select(of[0], of[1], [str(i) for i in range(len(of[0]))], alpha=ALPHA, delta=DELTA, seed=seed).threshold
+
+
+def naive(of: Answers, seed: int) -> float | None:
+    """The lowest threshold at which the observed error rate, one answer per case, is at most α."""
+    threshold = None
+    errors = 0
+    for answered, (confidence, right) in enumerate(sorted(zip(of[0], of[1], strict=True), reverse=True)[::COPIES], 1):
+        errors += not right
+        if errors <= ALPHA * answered:
+            threshold = confidence
+    return threshold
+
+
+def measure(judge: Judge, method: Method, cases: int, trials: int) -> Measured:
+    """Calibrates `trials` times, each time on new cases."""
+    thresholds = [method(answers(judge, cases, trial), trial) for trial in range(trials)]
+    given = [threshold for threshold in thresholds if threshold is not None]
+    violated = sum(judge.risk(threshold) > ALPHA for threshold in given)
+    return Measured(len(given) / trials, violated / trials, math.fsum(1 - t for t in given) / trials)
+
+
+def noise(trials: int) -> float:
+    """Three standard errors of a share δ."""
+    return 3 * math.sqrt(DELTA * (1 - DELTA) / trials)
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -34,6 +113,14 @@ def test_the_guarantee_fails_in_at_most_delta_of_the_calibrations(judge: str) ->
 
 def test_a_naive_threshold_fails_far_more_often() -> None:
     assert measure(JUDGES["honest"], naive, 240, TRIALS).violated > 3 * DELTA
+
+
+def test_the_naive_threshold_is_the_lowest_that_looks_good() -> None:
+    told = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01]
+    right = [True] * 5 + [False] + [True] * 4 + [False]
+    copies = COPIES
+    of = ([c for c in told for _ in range(copies)], [r for r in right for _ in range(copies)], [])
+    assert naive(of, 0) == 0.05
 
 
 def test_treating_answers_of_one_case_as_independent_breaks_the_guarantee() -> None:

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, permutation_test
 
 from judge_r1.statistics import significance
 from judge_r1.statistics.intervals import DifferentPairs
-from judge_r1.statistics.significance import Clustered, holm, mcnemar, permutation
+from judge_r1.statistics.significance import holm, permutation
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from("abcdefgh")),
@@ -114,7 +114,7 @@ def test_false_alarms_stay_at_alpha_for_clustered_items_unlike_a_test_by_item() 
         rows = [(float(x), float(not x), str(case)) for case in range(15) for x in better[case]]
         a, b, clusters = mappings(rows)
         alarms += permutation(a, b, clusters).p <= 0.05
-        naive += mcnemar(a, b, {item: item for item in a}).p <= 0.05
+        naive += permutation(a, b, {item: item for item in a}).p <= 0.05
     noise = (0.05 * 0.95 / trials) ** 0.5
     assert alarms / trials <= 0.05 + 3 * noise
     assert naive / trials > 0.25
@@ -128,29 +128,18 @@ def test_thousands_of_clusters_are_supported() -> None:
     assert found.p < 0.001
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
-def test_mcnemar_is_the_binomial_test_of_the_items_that_differ(rows: list[tuple[bool, bool]]) -> None:
-    a, b, _ = mappings([(float(x), float(y), "") for x, y in rows])
-    found = mcnemar(a, b, {item: item for item in a})
-    assert found.only_a == sum(x and not y for x, y in rows)
-    assert found.only_b == sum(y and not x for x, y in rows)
-    if found.only_a + found.only_b:
-        assert found.p == pytest.approx(binomtest(found.only_a, found.only_a + found.only_b).pvalue)
-    else:
-        assert found.p == 1.0
-
-
-def test_mcnemar_refuses_items_that_cluster_and_scores() -> None:
-    with pytest.raises(Clustered, match=r"1 cluster\(s\) have more than one, such as a: use the permutation test"):
-        mcnemar(*mappings([(1.0, 0.0, "a"), (1.0, 0.0, "a"), (1.0, 0.0, "b")]))
-    with pytest.raises(ValueError, match=r"0\.5 is neither right"):
-        mcnemar(*mappings([(0.5, 0.0, "a")]))
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=18))
+def test_with_a_cluster_for_each_item_it_is_mcnemars_test(rows: list[tuple[bool, bool]]) -> None:
+    """McNemar's exact test: the binomial test of the items that only one judge has right."""
+    found = permutation(*mappings([(float(x), float(y), str(i)) for i, (x, y) in enumerate(rows)]))
+    only_a, differing = sum(x and not y for x, y in rows), sum(x != y for x, y in rows)
+    assert found.differing == differing
+    assert found.p == pytest.approx(binomtest(only_a, differing).pvalue if differing else 1.0)
 
 
 def test_judges_of_different_items_are_refused() -> None:
-    for test in (permutation, mcnemar):
-        with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
-            test({"x": 1.0, "y": 1.0}, {"x": 1.0}, {"x": "c", "y": "d"})
+    with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
+        permutation({"x": 1.0, "y": 1.0}, {"x": 1.0}, {"x": "c", "y": "d"})
     with pytest.raises(ValueError, match="no items"):
         permutation({}, {}, {})
 

@@ -22,8 +22,9 @@ from judge_r1.episode.prompts import DIRECT, judge_prompt
 from judge_r1.evaluation.metrics import label_scores
 from judge_r1.training.data.targets import answer, question, violations
 from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.stage_config import DUAL_CLIP
 from judge_r1.training.trl.common import common_arguments
-from judge_r1.training.trl.objective import DUAL_CLIP, trl_objective
+from judge_r1.training.trl.objective import trl_objective
 from judge_r1.training.verl.config import overrides
 
 TOKENIZER = ByteTokenizer()

@@ -6,11 +6,12 @@ from paths import RECIPES
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
-from judge_r1.training import pipeline, sft
+from judge_r1.training import pipeline
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import LOCAL
 from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl import sft
 
 RECIPE = RECIPES / "mini" / "warmup.yaml"
 

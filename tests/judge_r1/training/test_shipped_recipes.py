@@ -11,7 +11,7 @@ from paths import RECIPES
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
-from judge_r1.training.cost_estimate.report import report, verl_command
+from judge_r1.training.cost_report import report, verl_command
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import overrides

@@ -1,3 +1,4 @@
+import evalica
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -5,11 +6,11 @@ from hypothesis import strategies as st
 from rating_factories import table_of
 from scipy.optimize import minimize
 
-from judge_r1.statistics.rating.bradley_terry import fit
+from judge_r1.statistics.rating.bradley_terry import ELO, fit
 from judge_r1.statistics.rating.errors import rating_errors
 from judge_r1.statistics.rating.information import Information
 from judge_r1.statistics.rating.separation import separate
-from judge_r1.statistics.rating.votes import VoteTable, vote_table
+from judge_r1.statistics.rating.votes import VoteTable, vote_arrays, vote_table
 
 ROWS = st.integers(2, 5).flatmap(
     lambda judges: st.integers(2, 7).flatmap(
@@ -108,6 +109,20 @@ def test_errors_equal_the_dense_pseudo_inverse(rows: list[list[float]]) -> None:
     np.testing.assert_allclose(errors.judges, scale * np.sqrt(np.diag(sandwich)[:judges]), rtol=1e-4, atol=1e-3)
     model = scale * np.sqrt(np.diag(inverse))
     np.testing.assert_allclose(np.concatenate([errors.judges_model, errors.items_model]), model, rtol=1e-5)
+
+
+def test_the_ratings_agree_with_evalica() -> None:
+    """Forty judges answer sixty items; evalica fits the same model of judges and items."""
+    random = np.random.default_rng(0)
+    ability, difficulty = random.normal(0, 2, 40), random.normal(0, 2, 60)
+    points = (random.random((40, 60)) < 1 / (1 + np.exp(difficulty[None] - ability[:, None]))).ravel().astype(float)
+    judges = [f"j{judge:02}" for judge in range(40) for _ in range(60)]
+    items = [f"q{item:02}" for item in range(60)] * 40
+    ours = fit(separate(vote_arrays(judges, items, points)).rated)
+    winners = [evalica.Winner.X if won else evalica.Winner.Y for won in points]
+    scores = evalica.bradley_terry(judges, items, winners, tolerance=1e-12, limit=100_000).scores
+    theirs = np.log([scores[name] for name in ours.table.judges])
+    assert ELO * ((ours.judges - ours.judges.mean()) - (theirs - theirs.mean())) == pytest.approx(0, abs=1e-3)
 
 
 def test_a_prior_makes_every_rating_finite() -> None:

@@ -7,9 +7,9 @@ from paths import RECIPES
 
 from judge_r1.training.cost_estimate.gpus import GPUS, detected
 from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, checkpoint_bytes, memory, sampling
-from judge_r1.training.cost_estimate.report import report
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, forward_flops, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import shape_of
+from judge_r1.training.cost_report import report
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.stage_graph import stage_runs
 

@@ -50,8 +50,8 @@ def test_the_adapter_count_equals_that_of_peft() -> None:
     from peft import get_peft_model
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    from judge_r1.training.lora import adapter_config
     from judge_r1.training.stage_config import LoraConfig
-    from judge_r1.training.trl.lora import adapter_config
 
     shape = shape_of("bundled:tiny")
     with torch.device("meta"):

@@ -10,10 +10,10 @@ from factories import mini_pairs
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.models.base import Sampling
+from judge_r1.training.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.stage_config import GrpoConfig
-from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.trl.grpo import TrlRollouts
 
 Rule = Callable[[str, int], bool]

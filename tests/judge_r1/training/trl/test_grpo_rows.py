@@ -5,8 +5,8 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.reward import with_reward
+from judge_r1.training.rollout_metrics import rollout_metrics
 from judge_r1.training.trl.grpo import as_columns, check_groups, reward
-from judge_r1.training.trl.rollout_metrics import rollout_metrics
 
 CASES = [make_case(domain=domain) for domain in ("legal", "medical")]
 PAIRS = [make_pair(CASES[0], violated=[2]), make_pair(CASES[1], violated=[3, 5])]

@@ -6,8 +6,8 @@ import pytest
 from turn_recipes import RECIPE
 
 from judge_r1.core.run_log import read_rows
-from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.metrics_callback import Diverged, RunLog
+from judge_r1.training.run_folder import Diverged, RunFolder
+from judge_r1.training.trl.metrics_callback import RunLog
 
 
 def run_updates(log: RunLog, first: int, last: int, of: int, **values: Any) -> None:

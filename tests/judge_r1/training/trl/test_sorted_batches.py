@@ -14,10 +14,10 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.data_order import by_length, shuffled
+from judge_r1.training.lora import adapter_config
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.sft import IGNORED, train_sft, training_row
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.trl.lora import adapter_config
+from judge_r1.training.trl.sft import IGNORED, train_sft, training_row
 from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
 BATCH, PROMPT = 4, 3

@@ -107,7 +107,7 @@ def finish(buffer: Any, outcomes: dict[str, float | None]) -> set[str]:
 
 
 def test_the_sampler_replaces_groups_of_one_outcome_up_to_a_bound(recipe: Recipe) -> None:
-    from judge_r1.training.trl.dynamic_sampling import REDRAWS
+    from judge_r1.training.dynamic_sampling import REDRAWS
 
     buffer = sampler(recipe, 2)
     assert finish(buffer, {"a": 1.0, "b": None, "c": 0.0}) == {"a", "c"}

@@ -7,10 +7,10 @@ import torch
 
 from judge_r1.core.run_log import read_rows
 from judge_r1.models.hub import load_model
+from judge_r1.training.dynamic_sampling import REDRAWS
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.trl.dynamic_sampling import REDRAWS
 from judge_r1.training.verl.runner import train_verl
 
 

@@ -17,8 +17,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.metrics_callback import Diverged
+from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines
 from judge_r1.training.verl.runner import in_training_order, prepare

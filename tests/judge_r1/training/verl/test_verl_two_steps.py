@@ -16,11 +16,11 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
+from judge_r1.training.fsdp_checkpoint import read_shards
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.verl.fsdp_checkpoint import read_shards
 from judge_r1.training.verl.runner import train_verl
-from scripts.recorded_rollouts import RecordedRollouts
+from scripts.bench.replay import RecordedRollouts
 
 
 def processes_with(variable: str) -> list[str]:

@@ -1,0 +1,91 @@
+"""SFT with TRL on rationale traces or gold judgments. Prompt and observation tokens have no loss (label -100)."""
+
+from functools import partial
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Trajectory
+from judge_r1.models.hub import context_length, load_model, load_tokenizer
+from judge_r1.training.data.single_turn_data import Traces
+from judge_r1.training.lora import adapter_config
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.common import (
+    dev_examples,
+    let_cpus_train,
+    ordered,
+    save_model,
+    supervised_arguments,
+)
+
+IGNORED = -100
+
+
+def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
+    """`input_ids` = prompt + episode + EOS. `labels` are the ids that the judge writes, with EOS so that it learns to
+    stop, and -100 elsewhere."""
+    ids, mask = trajectory.token_ids, trajectory.loss_mask
+    if ids and ids[-1] == eos_id:  # ends an answer without tags
+        ids, mask = ids[:-1], mask[:-1]
+    return {
+        "input_ids": [*trajectory.prompt_ids, *ids, eos_id],
+        "labels": [
+            *[IGNORED] * len(trajectory.prompt_ids),
+            *(token if own else IGNORED for token, own in zip(ids, mask, strict=True)),
+            eos_id,
+        ],
+    }
+
+
+def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
+    """The rows of all traces with their `length` in tokens, of which `trained` have a loss.
+
+    Raises:
+        JudgeError: There is no trace, or one is longer than the model's context.
+    """
+    eos_id = load_tokenizer(recipe.model).eos_token_id
+    rows = [training_row(trace, eos_id) for trace in traces()]
+    if not rows:
+        raise JudgeError(f"recipe {recipe.name}: no trace to train on; `judge-r1 validate` says why pairs give none")
+    longest, context = max(len(row["input_ids"]) for row in rows), context_length(recipe.model)
+    if context and longest > context:
+        raise JudgeError(f"recipe {recipe.name}: a trace has {longest} tokens, the context of the model has {context}")
+    return [
+        {**row, "length": len(row["input_ids"]), "trained": sum(label != IGNORED for label in row["labels"])}
+        for row in rows
+    ]
+
+
+def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None = None) -> None:
+    """Fine-tune `recipe.model` on the traces and write `run.model`, resuming from the last checkpoint. `dev` are the
+    traces whose loss is measured while it trains."""
+    from trl import SFTConfig, SFTTrainer
+
+    from judge_r1.training.trl.dev_evaluation import loss_evaluation
+    from judge_r1.training.trl.packing import Isolation, attention, check_rows
+    from judge_r1.training.trl.resume import resume
+    from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
+
+    config = recipe.sft
+    args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
+    let_cpus_train(args)
+    data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces), sort=config.by_length)
+    if config.packing:
+        check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)
+    per_step = sum(data["trained"]) * config.batch_size / len(data)
+    trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
+    callbacks, set_trainer = loss_evaluation(run, recipe)
+    trainer = trainer_of(
+        model=load_model(recipe.model, training=True, attention=attention() if config.packing else None),
+        args=args,
+        train_dataset=data,
+        eval_dataset=dev_examples(args, run, None if dev is None else lambda: training_rows(recipe, dev)),
+        processing_class=load_tokenizer(recipe.model),
+        peft_config=adapter_config(recipe.lora),
+        callbacks=callbacks,
+    )
+    set_trainer(trainer)
+    if config.packing:
+        trainer.add_callback(Isolation(trainer.data_collator))
+    resume(trainer, run)
+    save_model(trainer, run, recipe)

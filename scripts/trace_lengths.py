@@ -10,6 +10,7 @@ prompts above its context. The summary is scripted, too: of every event it keeps
 
 import argparse
 import importlib
+import math
 import re
 import sys
 import time
@@ -34,7 +35,7 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart
 from judge_r1.evaluation.report.standalone import standalone
-from judge_r1.evaluation.report.tables import Grid, markdown
+from judge_r1.evaluation.report.tables import NONE, Grid, markdown
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 from retrieval.events import MARK, render_event
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [row for length in options.lengths for row in measure(length, options)]
     write_json(options.out / "trace_lengths.json", rows)
     series = {
-        name: [(row["log10_tokens"], row["accuracy"]) for row in rows if row["judge"] == name]
+        name: [(row["log10_tokens"], row["accuracy"]) for row in rows if row["judge"] == name and row["read"]]
         for name in dict.fromkeys(row["judge"] for row in rows)
     }
     colors = colors_of(list(series))
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     (options.out / "trace_lengths.svg").write_text(standalone(Figure("Accuracy by length", chart, colors)), "utf-8")
     columns = ("tokens", "judge", "accuracy [95 %]", "does not fit", "calls a pair", "tokens read a pair")
     cells = tuple(
-        (f"{row['length']:,}", row["judge"], f"{row['accuracy']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+        (f"{row['length']:,}", row["judge"],
+         f"{row['accuracy']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if row["read"] else NONE,
          f"{row['does_not_fit']:.2f}", f"{row['calls']:.1f}", f"{row['read']:,.0f}") for row in rows
     )  # fmt: skip
     Console(soft_wrap=True).print(markdown(Grid("", "", columns, cells)), markup=False, highlight=False)
@@ -97,7 +99,7 @@ def measure(length: int, options: argparse.Namespace) -> list[dict[str, Any]]:
             [row] = evaluation.finish([], brief=True)["rows"]
         rows.append(
             {
-                "length": length, "log10_tokens": len(str(length)) - 1 + (0.3 if str(length)[0] == "2" else 0),
+                "length": length, "log10_tokens": math.log10(length),
                 "judge": name, "accuracy": row["accuracy"], "low": row["ci95"][0], "high": row["ci95"][1],
                 "does_not_fit": row["does_not_fit"] or 0.0, "n": row["n"],
                 "calls": row["usage"]["calls"] / row["n"], "read": row["usage"]["input_tokens"] / row["n"],

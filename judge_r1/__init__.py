@@ -8,9 +8,14 @@ from judge_r1.core.version import __version__
 if TYPE_CHECKING:
     from judge_r1.api import load_judge
     from judge_r1.judges.result import JudgeResult
+    from judge_r1.judges.traces import TraceResult
 
-__all__ = ["JudgeResult", "__version__", "load_judge"]
-_LAZY = {"JudgeResult": "judge_r1.judges.result", "load_judge": "judge_r1.api"}
+__all__ = ["JudgeResult", "TraceResult", "__version__", "load_judge"]
+_LAZY = {
+    "JudgeResult": "judge_r1.judges.result",
+    "TraceResult": "judge_r1.judges.traces",
+    "load_judge": "judge_r1.api",
+}
 
 
 def __getattr__(name: str) -> Any:

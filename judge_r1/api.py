@@ -5,21 +5,31 @@ from judge_r1 import load_judge
 judge = load_judge("agentic@runs/demo/grpo/model")
 result = judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
 print(result.winner, result.evidence)
+result = judge(trace="run.eval", question="Did the agent run the tests before it claimed success?")
+print(result.verdict, result.events)
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from inspect import signature
 from itertools import count
 from pathlib import Path
+from typing import Any, overload
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.rubric_file import EVERY, checklist_for, read_rubric
 from judge_r1.core.text_check import BadText
+from judge_r1.core.trace import joined_traces, trace_text
+from judge_r1.core.trace_formats import Masked, events_of_records, read_events
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
+from judge_r1.judges.traces import TraceResult, TraceTask, TraceText, trace_requests, trace_result
 from judge_r1.models.base import Sampling
+
+TraceSource = str | Path | Sequence[Mapping[str, Any]]
+"""A file of a trace, or its messages."""
 
 
 class LoadedJudge:
@@ -36,10 +46,24 @@ class LoadedJudge:
     def name(self) -> str:
         return self.judge.name
 
+    @overload
     def __call__(
         self, *, reasoning_a: str, reasoning_b: str, context: str = "", decision: str = "", domain: str = GENERAL
-    ) -> JudgeResult:
-        """Judges one pair.
+    ) -> JudgeResult: ...
+    @overload
+    def __call__(
+        self,
+        *,
+        trace: TraceSource,
+        question: str | None = None,
+        rubric: str | Path | None = None,
+        compare: TraceSource | None = None,
+        number: int | None = None,
+        compare_number: int | None = None,
+        masked: Masked | None = None,
+    ) -> TraceResult: ...
+    def __call__(self, **given: Any) -> JudgeResult | TraceResult:
+        """Judges one pair, or the trace of an agent.
 
         Args:
             reasoning_a: The first candidate.
@@ -47,9 +71,36 @@ class LoadedJudge:
             context: The case. The judge may search it.
             decision: The decision made in the case, or the request that the candidates answer.
             domain: `legal`, `medical`, `academic`, or `general` for answers to a request.
+            trace: A file of any format of traces, or a list of messages.
+            question: A question about the trace that yes or no answers.
+            rubric: A file of criteria for the trace.
+            compare: Another trace of the same task; a question then says what the better one is.
+            number: Which trace of a file with several, from 1; `compare_number` for the other file.
+            masked: Masks secrets in the traces and counts them.
         """
-        pair = {"reasoning_a": reasoning_a, "reasoning_b": reasoning_b, "context": context}
-        return self.many([pair | {"decision": decision, "domain": domain}])[0]
+        return self._trace(**given) if "trace" in given else self.many([given])[0]
+
+    def _trace(
+        self,
+        *,
+        trace: TraceSource,
+        question: str | None = None,
+        rubric: str | Path | None = None,
+        compare: TraceSource | None = None,
+        number: int | None = None,
+        compare_number: int | None = None,
+        masked: Masked | None = None,
+    ) -> TraceResult:
+        task = _trace_task(question, rubric, compare is not None)
+        text = _text_of(trace, masked, number, "" if compare is None else "A")
+        if compare is not None:
+            text = joined_traces(text, _text_of(compare, masked, compare_number, "B"))
+        found = TraceText(text)
+        requests = trace_requests(self.judge, self._cases, found, task, f"{next(self._ids)}")
+        with ExitStack() as pins:
+            for case_id in {request.item.case_id for request in requests}:
+                pins.enter_context(self._cases.pin(case_id))
+            return trace_result(self.name, found, task, run_all(self.judge, requests))
 
     def many(self, pairs: Iterable[Mapping[str, str]], *, progress: bool = True) -> list[JudgeResult]:
         """Judges several pairs concurrently. Each pair is a mapping with the argument names of a call. `progress` shows
@@ -64,7 +115,7 @@ class LoadedJudge:
             requests = []
             for number, pair in enumerate(pairs):
                 try:
-                    _CALL.bind(self, **pair)
+                    _PAIR.bind(**pair)
                 except TypeError as error:
                     raise BadJudge(f"pair {number} of many: {error}; valid names: {_NAMES}") from None
                 try:
@@ -76,8 +127,29 @@ class LoadedJudge:
             return [result_of(output) for output in outputs]
 
 
-_CALL = signature(LoadedJudge.__call__)
-_NAMES = ", ".join([*_CALL.parameters][1:])
+def _pair(*, reasoning_a: str, reasoning_b: str, context: str = "", decision: str = "", domain: str = GENERAL) -> None:
+    """The argument names of a pair."""
+
+
+_PAIR = signature(_pair)
+_NAMES = ", ".join(_PAIR.parameters)
+
+
+def _trace_task(question: str | None, rubric: str | Path | None, compare: bool) -> TraceTask:
+    """Raises: BadJudge unless exactly one thing is asked."""
+    if (rubric is None) == (question is None and not compare):
+        raise BadJudge("give a question, a rubric, or a trace to compare with, which may have a question")
+    if rubric is not None:
+        return TraceTask.rubric(checklist_for(read_rubric(Path(rubric)), EVERY, str(rubric)))
+    if question is not None and not question.strip():
+        raise BadJudge("the question is blank")
+    return TraceTask.compare(question or "") if compare else TraceTask.question(question or "")
+
+
+def _text_of(trace: TraceSource, masked: Masked | None, number: int | None, letter: str = "") -> str:
+    if isinstance(trace, str | Path):
+        return trace_text(read_events(Path(trace), number=number, masked=masked), trace=letter)
+    return trace_text(events_of_records(trace, masked=masked), trace=letter)
 
 
 def load_judge(

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +43,15 @@ class BM25Index:
             self._weights[word] = (where, idf * tf / (tf + norm[where]))
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [self._search(query, k) for query in check_queries(queries, k)]
+        return [list(islice(self.ranked(query), k)) for query in check_queries(queries, k)]
 
-    def _search(self, query: str, k: int) -> list[Hit]:
+    def ranked(self, query: str) -> Iterator[Hit]:
+        """All passages by descending score, made one by one; none for a query without a term of the case."""
         scores = np.zeros(len(self.passages))
         known = [self._weights[word] for word in terms(query) if word in self._weights]
         if not known:
-            return []
+            return
         for where, weights in known:
             scores[where] += weights
-        return [Hit(self.passages[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:k]]
+        for place in np.argsort(-scores, kind="stable"):
+            yield Hit(self.passages[place], float(scores[place]))

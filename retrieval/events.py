@@ -120,12 +120,18 @@ class EventFilter:
         return bool(self.ranges or self.named)
 
     def accepts(self, header: EventHeader) -> bool:
-        own = {"tool": header.name if header.kind in ("call", "result") else "", "kind": header.kind,
-               "role": header.role, "trace": header.trace}  # fmt: skip
-        return all(own[key].casefold() == value for key, value in self.named) and (
-            not self.ranges
-            or any(first <= header.event <= last and trace in ("", header.trace) for trace, first, last in self.ranges)
-        )
+        if self.ranges and not any(
+            first <= header.event <= last and trace in ("", header.trace) for trace, first, last in self.ranges
+        ):
+            return False
+        return all(_field(header, key).casefold() == value for key, value in self.named)
+
+
+def _field(header: EventHeader, key: str) -> str:
+    """What the filter `key` compares: only calls and results have a tool."""
+    if key == "tool":
+        return header.name if header.kind in ("call", "result") else ""
+    return header.role if key == "role" else header.kind if key == "kind" else header.trace
 
 
 def split_query(query: str) -> tuple[EventFilter, str]:

@@ -6,8 +6,9 @@ no index holds two cases, and an unknown case is an error.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import islice
 from pathlib import Path
 
 from retrieval.bm25 import BM25Index
@@ -83,13 +84,14 @@ class Retriever:
             vectors = self._queries.encode(queries)
         for case_id, where in positions.items():
             index = indexes[case_id]
-            depth = len(index.passages) if any(asked[position][0] for position in where) else k
+            found: Iterable[Iterable[Hit]]
             if isinstance(index, BM25Index):
-                found = index.search([queries[position] for position in where], depth)
+                found = (index.ranked(queries[position]) for position in where)
             else:
-                found = index.search_vectors(vectors[where], depth)
+                filtered = any(asked[position][0] for position in where)
+                found = index.search_vectors(vectors[where], len(index.passages) if filtered else k)
             for position, hits in zip(where, found, strict=True):
-                answers[position] = _accepted(hits, index.passages, *asked[position])[:k]
+                answers[position] = list(islice(_accepted(hits, index.passages, *asked[position]), k))
         return answers
 
     def _indexes_of(self, case_ids: Sequence[str]) -> dict[str, DenseIndex | BM25Index]:
@@ -173,9 +175,9 @@ def _without_filters(query: str, index: DenseIndex | BM25Index) -> tuple[EventFi
     return split_query(query) if isinstance(index.passages[0], EventPassage) else (EventFilter(), query)
 
 
-def _accepted(hits: list[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> list[Hit]:
+def _accepted(hits: Iterable[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> Iterator[Hit]:
     """The hits that a filter accepts; for a query without a text all events that it accepts, in their order."""
     if not events:
-        return hits
-    ranked = hits if text else [Hit(passage, 0.0) for passage in passages]
-    return [hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header)]
+        return iter(hits)
+    ranked = hits if text else (Hit(passage, 0.0) for passage in passages)
+    return (hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header))

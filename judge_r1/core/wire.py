@@ -16,6 +16,13 @@ JUDGE_EXAMPLE: dict[str, Any] = {
     "reasoning_b": "1. Ana paid 43 crowns on Friday. 2. So Ben owes 34 crowns.",
     "domain": "legal",
 }
+TRACE_EXAMPLE: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "Make the tests pass."},
+        {"role": "assistant", "content": "All tests pass."},
+    ],
+    "question": "Did the agent run the tests?",
+}
 SCORE_EXAMPLE: dict[str, Any] = {
     "prompt": "What is two and two?",
     "candidates": ["It is four.", "It is five, I think."],
@@ -78,14 +85,32 @@ class CaseReference(RequestModel):
 
 
 class JudgeRequestBody(CaseReference):
-    """Two candidates and their case."""
+    """Two candidates and their case; or the messages of an agent's trace and a question that yes or no answers."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [JUDGE_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [JUDGE_EXAMPLE, TRACE_EXAMPLE]})
 
     decision: Text = Field("", description="the decision made in the case, or the request that the candidates answer")
-    reasoning_a: NonBlankText
-    reasoning_b: NonBlankText
+    reasoning_a: NonBlankText | None = None
+    reasoning_b: NonBlankText | None = None
+    messages: list[dict[str, Any]] | None = Field(
+        None, min_length=1, description="a trace: chat messages, or the records of another format of docs/traces.md"
+    )
+    question: NonBlankText | None = Field(None, description="the question about the trace")
     trace: bool = Field(False, description="return the whole episode, turn by turn")
+
+    @model_validator(mode="after")
+    def _pair_or_trace(self) -> "JudgeRequestBody":
+        pair = {"reasoning_a": self.reasoning_a, "reasoning_b": self.reasoning_b}
+        if self.messages is None and self.question is None:
+            if missing := [name for name, text in pair.items() if text is None]:
+                raise ValueError(f"{missing[0]}: Field required, or messages and question for a trace")
+            return self
+        if self.messages is None or self.question is None:
+            raise ValueError("a trace needs both messages and question")
+        others = {**pair, "context": self.context, "case_id": self.case_id, "decision": self.decision or None}
+        if given := [name for name, value in others.items() if value is not None]:
+            raise ValueError(f"{given[0]} belongs to a pair: leave it out where there are messages")
+        return self
 
 
 class Principle(ResponseModel):
@@ -111,12 +136,34 @@ class TurnResponse(ResponseModel):
     notice: str | None
 
 
+class TraceEvent(ResponseModel):
+    """An event of a trace that a judgment rests on. `cited`: the judge names it; other events were shown to it."""
+
+    event: str
+    kind: str
+    name: str
+    time: str | None
+    error: bool
+    cited: bool
+    text: str
+
+
+class TraceFile(ResponseModel):
+    """A trace as the context of a pair. `about` describes it for a judge; `masked` counts masked secrets."""
+
+    context: str
+    events: int
+    about: str
+    masked: int
+
+
 class JudgeResponse(ResponseModel):
     """The judgment of one request.
 
     `verdict` is the whole verdict: a comparison, scores, a ranking, a checklist, or invalid. `winner` and `comparison`
     are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason. `memory` holds the
-    notes of a judge that reads in sections, one memory per candidate; null for other judges and invalid verdicts.
+    notes of a judge that reads in sections, one memory per candidate; null for other judges and invalid verdicts. For a
+    trace, `answer` is yes, no, undecided or null, and `events` are those that it rests on.
     """
 
     id: str
@@ -134,6 +181,8 @@ class JudgeResponse(ResponseModel):
     seconds: float
     turns: list[TurnResponse] | None = None
     memory: list[DocumentMemory] | None = None
+    answer: str | None = None
+    events: list[TraceEvent] | None = None
 
 
 class ErrorMessage(ResponseModel):

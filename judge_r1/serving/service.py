@@ -16,6 +16,7 @@ from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
+from judge_r1.judges.traces import trace_requests
 from judge_r1.models.base import Sampling
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group import GroupScores
@@ -30,6 +31,7 @@ from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseS
 from judge_r1.serving.schemas import judge_response
 from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
+from judge_r1.serving.traces import AskedTrace, trace_of_body, with_events
 
 
 @dataclass
@@ -71,11 +73,13 @@ class Service:
     ) -> tuple[JudgeResponse, JudgeOutput]:
         """Judges one pair. Raises one of `errors.NO_JUDGMENT`."""
         started, trace_id = time.monotonic(), uuid.uuid4().hex
+        asked = await trace_of_body(body)
         output = await self.run(
-            lambda: self.request(body, trace_id, tenant), tenant, listener, wait_when_full=wait_when_full
+            lambda: self.request(body, trace_id, tenant, asked), tenant, listener, wait_when_full=wait_when_full
         )
         seconds = time.monotonic() - started
-        return judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace), output
+        response = judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace)
+        return with_events(response, asked, output), output
 
     async def join(self, cohort: Cohort, candidate: str) -> tuple[float, GroupScores]:
         """Scores one member of a group. Raises what `Cohorts.join` raises."""
@@ -112,14 +116,20 @@ class Service:
             self.metrics.traces_lost.inc()
         return output
 
-    async def request(self, body: JudgeRequestBody, item_id: str, tenant: str) -> JudgeRequest:
-        """The judge request of a body. Raises what `context` raises."""
+    async def request(
+        self, body: JudgeRequestBody, item_id: str, tenant: str, asked: AskedTrace | None = None
+    ) -> JudgeRequest:
+        """The judge request of a body, or of the trace in it. Raises what `context` raises."""
+        if asked is not None:
+            await self.context(asked.trace.text, None, tenant)
+            [request] = trace_requests(self.judge, self.local_cases, *asked, item_id, tenant=tenant)
+            return request
         context = await self.context(body.context, body.case_id, tenant)
         return request_of(
             item_id,
             self.local_cases,
-            reasoning_a=body.reasoning_a,
-            reasoning_b=body.reasoning_b,
+            reasoning_a=body.reasoning_a or "",
+            reasoning_b=body.reasoning_b or "",
             context=context,
             decision=body.decision,
             domain=body.domain,

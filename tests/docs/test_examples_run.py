@@ -178,8 +178,11 @@ NOT_RUN = {
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
 }
+TRACE = "cp tests/judge_r1/core/trace_formats/data/calc.eval run.eval"
 BEFORE = {
     "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],
+    "commands.md": [TRACE],
+    "traces.md": [TRACE],
     "build_dataset.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "haystack.md": [

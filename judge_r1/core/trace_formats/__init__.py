@@ -1,14 +1,17 @@
 """Readers of agent traces: one module for each format. A file is recognised by its content."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
 
 from judge_r1.core.text_check import short_name
 from judge_r1.core.trace import Event, numbered
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile
 from judge_r1.core.trace_formats.masking import Masked, masked_events
 
-__all__ = ["FORMATS", "BadTrace", "Masked", "format_of", "read_events"]
+__all__ = ["FORMATS", "BadTrace", "Masked", "events_of_records", "format_of", "read_events"]
 _SHOWN = 12
 
 
@@ -28,6 +31,20 @@ def read_events(path: Path, *, number: int | None = None, masked: Masked | None 
     return events if masked is None else masked_events(events, masked)
 
 
+def events_of_records(records: Sequence[Any], *, masked: Masked | None = None) -> Iterator[Event]:
+    """The events of a trace that is in memory, such as a list of messages. Raises: BadTrace."""
+    with NamedTemporaryFile("w", encoding="utf-8", prefix="trace-", suffix=".json") as file:
+        try:
+            json.dump(records, file)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BadTrace(f"the trace is not a list of JSON values: {error}") from None
+        file.flush()
+        try:
+            yield from read_events(Path(file.name), masked=masked)
+        except BadTrace as error:
+            raise BadTrace(str(error).replace(file.name, "the trace")) from None
+
+
 def format_of(file: TraceFile) -> str:
     """The name of the format of a file. Raises: BadTrace, with what was seen in the file."""
     formats = sorted((FORMATS.get(name).order, name) for name in FORMATS.names())
@@ -35,7 +52,7 @@ def format_of(file: TraceFile) -> str:
         if FORMATS.get(name).recognises(file.shape):
             return name
     known = "; ".join(f"{name} ({FORMATS.get(name).about})" for _, name in formats)
-    raise BadTrace(f"{file.path} is no trace of a known format: it holds {_seen(file.shape)}. Known formats: {known}")
+    raise BadTrace(f"{file.path} is no trace of a known format: it holds {_seen(file.shape)}; known formats: {known}")
 
 
 def _seen(shape: Shape) -> str:

@@ -42,10 +42,13 @@ class Shape:
 
 
 class TraceFile:
-    """A file that holds one trace, or several of which `number` (from 1) is read. JSON values are read one by one."""
+    """A file that holds one trace, or several of which `number` (from 1) is read. JSON values are read one by one.
 
-    def __init__(self, path: Path, number: int | None = None) -> None:
-        self.path, self.number = path, number
+    The traces are the top-level values of the file, or those at the path `unit`, to which other paths are relative.
+    """
+
+    def __init__(self, path: Path, number: int | None = None, *, unit: str = "") -> None:
+        self.path, self.number, self._unit = path, number, unit
 
     @cached_property
     def shape(self) -> Shape:
@@ -69,16 +72,17 @@ class TraceFile:
                     break
         return shape
 
-    def records(self, *prefixes: str) -> Iterator[Any]:
+    def records(self, *prefixes: str, together: bool = False) -> Iterator[Any]:
         """The values at these paths, in the order of the file: `item` for those of an array, `messages.item` for those
-        of an array `messages`, "" for the values of a file of JSON Lines, which are one trace together.
+        of an array `messages`, "" for the values of a file of JSON Lines. Those are one trace, as are all values of a
+        file where they are `together`; otherwise each value of a file is a trace.
 
         Raises:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
         """
         wanted = set(prefixes)
         builder, start, depth = None, "", 0
-        for prefix, event, value in self._of_trace(one=wanted == {""}):
+        for prefix, event, value in self._of_trace(one=together or wanted == {""}):
             if builder is None:
                 if prefix not in wanted or event in ("map_key", "end_map", "end_array"):
                     continue
@@ -109,7 +113,10 @@ class TraceFile:
         """The JSON events of the chosen top-level value, or of all together if they are `one` trace."""
         top, depth = 0, 0
         with _opened(self.path) as file:
-            for prefix, event, value in self._parse(file):
+            for path, event, value in self._parse(file):
+                if not f"{path}.".startswith(f"{self._unit}." if self._unit else ""):
+                    continue
+                prefix = path[len(self._unit) :].removeprefix(".") if self._unit else path
                 top += depth == 0
                 depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
                 if one or top == (self.number or 1):

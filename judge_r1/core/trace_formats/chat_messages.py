@@ -1,6 +1,6 @@
 """Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text
@@ -17,9 +17,7 @@ def message_events(record: Any, where: object) -> Iterator[EventDraft]:
     Raises:
         BadTrace: It is not an object with a role.
     """
-    if not isinstance(record, dict) or not isinstance(record.get("role"), str):
-        raise BadTrace(f"{where}: a message must be an object with a role, not {str(record)[:80]}")
-    role, (text, other) = record["role"], content_text(record.get("content"))
+    role, (text, other) = checked_message(record, where)["role"], content_text(record.get("content"))
     rest = {**without(record, *_KNOWN), **other_parts(other)}
     if role in ("tool", "function"):
         drafts = [EventDraft("result", role, text, tool=record.get("name"), call_id=record.get("tool_call_id"))]
@@ -35,6 +33,20 @@ def message_events(record: Any, where: object) -> Iterator[EventDraft]:
     yield from first_with(drafts, rest, record_time(record))
 
 
+def checked_message(record: Any, where: object) -> dict[str, Any]:
+    """Raises: BadTrace if a record is not an object with a role."""
+    if not isinstance(record, dict) or not isinstance(record.get("role"), str):
+        raise BadTrace(f"{where}: a message must be an object with a role, not {str(record)[:80]}")
+    return record
+
+
+def with_fields(fields: Mapping[str, Any], drafts: Iterable[EventDraft]) -> Iterator[EventDraft]:
+    """The events of a trace. The first one gets the fields of the trace as a whole."""
+    for draft in drafts:
+        yield draft._replace(meta={**draft.meta, "trace": fields}) if fields else draft
+        fields = {}
+
+
 def _call(role: str, call: dict[str, Any]) -> EventDraft:
     function = call.get("function") or call.get("custom") or call
     arguments = function.get("arguments", function.get("input"))
@@ -44,19 +56,25 @@ def _call(role: str, call: dict[str, Any]) -> EventDraft:
     )
 
 
-def read_lists(file: TraceFile, key: str = "role") -> tuple[dict[str, Any], Iterator[Any]]:
-    """The fields beside the lists of records with `key`, and these records."""
-    lists = lists_with(file.shape, key)
-    fields = {} if lists[0] in ("", "item") else file.fields(*(name.removesuffix(".item") for name in lists))
-    return fields, file.records(*lists)
+def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[Any]]:
+    """The fields beside the lists of records that have one of `keys`, and these records."""
+    lists = sorted({path for key in keys for path in lists_with(file.shape, key)})
+    for plain in ("", "item"):  # other lists are then inside the records
+        if plain in lists:
+            return {}, file.records(plain)
+    return file.fields(*(name.removesuffix(".item") for name in lists)), file.records(*lists)
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    fields, records = read_lists(file)
-    for number, record in enumerate(records):
-        for draft in message_events(record, f"{file.path}, message {number}"):
-            yield draft._replace(meta={**draft.meta, "trace": fields}) if fields else draft
-            fields = {}
+    fields, records = read_lists(file, "role")
+    return with_fields(
+        fields,
+        (
+            draft
+            for number, record in enumerate(records)
+            for draft in message_events(record, f"{file.path}, message {number}")
+        ),
+    )
 
 
 FORMATS.register("chat-messages")(

@@ -15,9 +15,10 @@ _SECRETS = re.compile(
 )
 _NAMED = re.compile(
     r"(?i)((?:api[_-]?key|secret(?:[_-]?access)?(?:[_-]?key)?|access[_-]?token|auth[_-]?token|token|passw(?:or)?d"
-    r"|authorization)[\"']?\s*(?:[:=]|=>)\s*[\"']?(?:bearer\s+|basic\s+)?|\bbearer\s+|://[^\s:/@]+:)"
+    r"|authorization)[\"']?\s*(?:[:=]|=>)\s*[\"']?(?:bearer\s+|basic\s+)?|\bbearer\s+)"
     r"(?!\[masked\])([^\s\"'@,;&]{8,})"
 )
+_IN_URL = re.compile(r"(://[^\s:/@]+:)(?!\[masked\])[^\s@/]{4,}(?=@)")
 
 
 class Masked:
@@ -29,7 +30,8 @@ class Masked:
     def text(self, text: str) -> str:
         text, known = _SECRETS.subn(MASK, text)
         text, named = _NAMED.subn(lambda found: found[1] + MASK, text)
-        self.count += known + named
+        text, in_url = _IN_URL.subn(lambda found: found[1] + MASK, text)
+        self.count += known + named + in_url
         return text
 
     def value(self, value: Any) -> Any:
@@ -37,8 +39,14 @@ class Masked:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.text(name): self.value(own) for name, own in value.items()}
+            return {name: self._field(name, own) for name, own in value.items()}
         return [self.value(own) for own in value] if isinstance(value, list | tuple) else value
+
+    def _field(self, name: str, value: Any) -> Any:
+        """The value of a field, whose name may say that it is a secret."""
+        if not isinstance(value, str):
+            return self.value(value)
+        return self.text(f"{name}={value}").removeprefix(f"{name}=")
 
 
 def masked_events(events: Iterator[Event], masked: Masked) -> Iterator[Event]:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trace_judge
 from browser import CONTRAST, chromium, until
+from fake_judge_endpoint import JudgeServer
 from page_factories import (
     BAD,
     CASE,
@@ -23,6 +25,7 @@ from page_factories import (
     whole_text,
     write_pair,
 )
+from paths import REPO
 from serving_fixture import BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.core.case_store import CaseStore
@@ -33,6 +36,7 @@ from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
 
+TRACES = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
 SWAP = "Swap the order and judge again"
 GOOD_SPAN, BAD_SPAN = "ana paid 34.", "ben paid nothing."
@@ -279,13 +283,14 @@ def test_invalid_trace_files_are_rejected_with_one_sentence(browser: Any, tmp_pa
             (tmp_path / name).write_text(text)
             page.locator("#file").set_input_files(tmp_path / name)
             until(page, f"document.getElementById('problem').textContent.startsWith('{name} cannot be opened: ')")
-            assert page.inner_text("#problem").count(".") == 1
+            assert page.inner_text("#problem").endswith(".")
+            assert ". " not in page.inner_text("#problem")
             assert page.locator("#result").is_hidden()
         (tmp_path / "good").write_text(json.dumps(trace_of()))
         page.locator("#file").set_input_files(tmp_path / "good")
         page.locator(".card").wait_for()
         assert page.locator("#problem").is_hidden()
-        assert not page_errors
+        assert all("422" in error for error in page_errors)  # the browser reports each refusal
 
 
 def test_offsets_count_characters_and_wrong_ones_are_not_marked(browser: Any, tmp_path: Path) -> None:
@@ -602,3 +607,18 @@ def test_two_tabs_show_their_own_pairs(browser: Any) -> None:
         one.locator("#swap").wait_for()
         two.locator("#swap").wait_for()
         assert [one.inner_text(".verdict"), two.inner_text(".verdict")] == ["A is better", "B is better"]
+
+
+def test_the_trace_of_an_agent_fills_the_form_and_is_judged(browser: Any) -> None:
+    cases, options = CaseStore(), "context=none,retriever=bm25,prompt=search-r1"
+    with JudgeServer(trace_judge.answer) as model:
+        judge = make_judge(f"agentic:{options}@{model.url}#m", JudgeBuild("", texts=cases))
+        with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, page_errors):
+            page.locator("#file").set_input_files(TRACES / "calc.eval")
+            until(page, "document.querySelector('[name=context]').value.startsWith('[trace 1]')")
+            assert page.input_value("[name=reasoning_a]") == "Yes."
+            assert "tools: bash (3 calls)" in page.input_value("[name=decision]")
+            press_judge(page)
+            page.locator("#swap").wait_for()
+            assert any("command: python3 test_calc.py" in text for text in marked(page))
+            assert not page_errors

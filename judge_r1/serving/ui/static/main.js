@@ -116,7 +116,7 @@ function handleFailure(run, error) {
     byId("result").hidden = true;
   }
   if (error.name === "AbortError") announce("Cancelled. The judge has stopped.");
-  else if (error.status === 401) askForKey(run);
+  else if (error.status === 401) askForKey(run.swapped ? swap : judge);
   else {
     showProblem(error instanceof Problem ? error.message : `This page failed: ${error.message}.`);
     if (!(error instanceof Problem)) console.error(error);
@@ -137,8 +137,8 @@ function disableFor(wait) {
   setTimeout(tick);
 }
 
-function askForKey(run) {
-  retry = run.swapped ? swap : judge;
+function askForKey(again) {
+  retry = again;
   showProblem(key ? "This API key is not valid: check it, or ask the operator of this server for another one." : "This server asks for an API key.");
   key = "";
   byId("key-form").hidden = false;
@@ -175,6 +175,7 @@ async function openTrace(file) {
   }
   try {
     record = await readTrace(file);
+    if (!record) return openAgentTrace(file);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     showProblem(error.message);
@@ -188,6 +189,22 @@ async function openTrace(file) {
   announce(`${file.name} is open. ${record.runs.map(verdictText).join(" ")}`);
   byId("result").scrollIntoView({ block: "start" });
   byId("result").focus({ preventScroll: true });
+}
+
+// Fills the form with the trace of an agent: a question about it, and the answers yes and no.
+async function openAgentTrace(file) {
+  announce(`Reading ${file.name}.`);
+  try {
+    const found = await readAgentTrace(file, key);
+    showProblem("");
+    form.fill({ context: found.context, decision: `Did the agent do what it claims?\n\n${found.about}`, domain: "general", reasoning_a: "Yes.", reasoning_b: "No." });
+    announce(`${file.name} is the trace of an agent with ${plural(found.events, "event")}. Write a question, and judge.`);
+    byId("pair").elements.decision.focus();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.status === 401) { askForKey(() => openAgentTrace(file)); return; }
+    showProblem(error.message);
+  }
 }
 
 byId("judge-name").textContent = data.judge ? `Judge: ${data.judge}` : "";

@@ -25,7 +25,7 @@ function traceText(record) {
   return JSON.stringify({ format: FORMAT, version: VERSION, made, request, games: runs.map(({ swapped, turns, verdict }) => ({ swapped, turns, verdict })) }, null, 1);
 }
 
-// Returns {request, runs, made, from}. Throws Problem.
+// Returns {request, runs, made, from}; null for a file that is no trace file of this page. Throws Problem.
 async function readTrace(file) {
   const invalid = (reason) => new Problem(`${file.name} cannot be opened: ${reason}.`);
   if (file.size > LARGEST_FILE) throw invalid("it is larger than 64 MiB");
@@ -33,14 +33,29 @@ async function readTrace(file) {
   try {
     data = JSON.parse(await file.text());
   } catch {
-    throw invalid("it is not JSON");
+    return null;
   }
-  if (data?.format !== FORMAT) throw invalid("it is not a trace file of judge_r1");
+  if (data?.format !== FORMAT) return null;
   if (data.version !== VERSION) throw invalid(`its version is ${String(data.version).slice(0, 20)}, but this page reads version ${VERSION}`);
   if (!isRequest(data.request)) throw invalid("its request is incomplete");
   if (!listOf(isRun)(data.games) || data.games.length < 1 || data.games.length > 2) throw invalid("its runs are incomplete");
   if (data.games.length === 2 && data.games[0].swapped === data.games[1].swapped) throw invalid("both of its runs have the same order");
   return { request: data.request, runs: data.games, made: isText(data.made) ? data.made : "", from: file.name };
+}
+
+// Lets the server read the trace of an agent. Returns {context, events, about}. Throws Problem.
+async function readAgentTrace(file, key) {
+  let response;
+  try {
+    response = await fetch("v1/traces", { method: "POST", headers: { "Content-Type": "application/octet-stream", ...(key && { Authorization: `Bearer ${key}` }) }, body: file });
+  } catch {
+    throw new Problem("The server cannot be reached: is it still running?");
+  }
+  if (!response.ok) {
+    const { message, ...more } = await problemOf(response);
+    throw new Problem(`${file.name} cannot be opened: ${message[0].toLowerCase()}${message.slice(1)}`, more);
+  }
+  return response.json();
 }
 
 function saveTrace(record) {

@@ -89,7 +89,7 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("hello", "is not valid JSON"),
-        ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do. Known formats: "),
+        ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do; known formats: "),
         (json.dumps(MESSAGES)[:-20], "is not valid JSON"),
         (lines(*MESSAGES, ["a"]), "message 5: a message must be an object with a role"),
         ("[" * 500 + "]" * 500, "no trace of a known format"),
@@ -115,11 +115,14 @@ def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
     messages = [
         {
             "role": "user",
-            "content": f"tokens: 12345678 were read, sk-learn too. {text}@host",
+            "content": f"tokens: 12345678 were read at http://localhost:46377/v1, sk-learn too. {text}@host",
             "api": "AKIAABCDEFGHIJKLMNOP",
+            "auth": {"api_key": "plainwords"},
         }
     ]
     [event] = read(tmp_path, json.dumps(messages), masked=masked)
-    assert not [secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP") if secret in event.model_dump_json()]
-    assert masked.count == 6
-    assert "12345678 were read, sk-learn too" in event.text
+    assert not [
+        secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP", "plainwords") if secret in event.model_dump_json()
+    ]
+    assert masked.count == 7
+    assert "12345678 were read at http://localhost:46377/v1, sk-learn too" in event.text

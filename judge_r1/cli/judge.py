@@ -1,0 +1,92 @@
+"""judge: judge the trace of an agent, and show the events that the judgment rests on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from judge_r1.judges.traces import TraceResult
+
+SHOWN = 600
+"""Characters of an event in the text output."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(judge)
+
+
+def judge(
+    trace: Annotated[Path, typer.Argument(help="A trace: an Inspect log, verifiers, OpenTelemetry, or messages.")],
+    spec: Annotated[str, typer.Option("--judge", metavar="SPEC", help="NAME[:options]@MODEL, as for `eval`.")],
+    question: Annotated[str | None, typer.Option(help="A question about the trace that yes or no answers.")] = None,
+    rubric: Annotated[Path | None, typer.Option(help="Criteria for the trace: JSON, YAML or TOML.")] = None,
+    compare: Annotated[Path | None, typer.Option(help="Another trace of the same task.")] = None,
+    number: Annotated[int | None, typer.Option(min=1, help="Which trace of a file with several, from 1.")] = None,
+    compare_number: Annotated[int | None, typer.Option(min=1, help="The same for --compare.")] = None,
+    mask: Annotated[bool, typer.Option("--mask", help="Mask secrets such as API keys, and count them.")] = False,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe whose episode settings the judge uses.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with the evidence marked in the trace.")] = None,
+) -> None:
+    """Judge the trace of an agent: a question, a rubric, or which of two traces is better.
+
+    A judge that searches (agentic, checklist:form=search) reads only the events that it finds; it searches with BM25
+    unless the SPEC or a recipe names a retriever. Other judges read the whole trace. docs/traces.md has the formats.
+
+    Example: `judge-r1 judge run.eval --judge agentic@https://host/v1#model --question "Did the agent run the tests
+    before it claimed success?"`
+    """
+    import json
+
+    from judge_r1.api import load_judge
+    from judge_r1.cli.options import refuse
+    from judge_r1.core.errors import JudgeError
+    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.core.trace_formats import Masked
+    from judge_r1.evaluation.report.trace_page import result_json, trace_page
+    from judge_r1.judges.traces import with_trace_options
+
+    if compare is None:
+        refuse("is for --compare", compare_number=compare_number)
+    if not (question or rubric or compare):
+        raise JudgeError("give --question, --rubric or --compare")
+    masked = Masked() if mask else None
+    loaded = load_judge(spec if recipe else with_trace_options(spec), recipe=recipe)
+    found = loaded(
+        trace=trace, question=question, rubric=rubric, compare=compare, masked=masked, number=number,
+        compare_number=compare_number,
+    )  # fmt: skip
+    count = masked.count if masked else None
+    if html is not None:
+        write_atomic(html, [trace_page(found, title=trace.name, masked=count)])
+    typer.echo(json.dumps(result_json(found, masked=count), ensure_ascii=False, indent=2) if as_json else "\n".join(
+        _lines(found, count)))  # fmt: skip
+
+
+def _lines(found: "TraceResult", masked: int | None) -> list[str]:
+    from judge_r1.core.principles import by_number
+    from judge_r1.core.text_check import printable
+    from judge_r1.judges.traces import COMPARE, RUBRIC
+
+    confidence = f" (confidence {found.confidence:.2f})" if found.confidence is not None else ""
+    lines = [f"{found.verdict}{confidence}"]
+    if found.violated_principles:
+        whose = "The other trace" if found.kind == COMPARE else "The other answer"
+        names = ", ".join(by_number(number).name for number in found.violated_principles)
+        lines.append(f"{whose} violates {names}")
+    for finding in found.findings:
+        if found.kind == RUBRIC:
+            lines.append(f"[{'failed' if finding.failed else finding.answer or 'invalid'}] {finding.question}")
+        if finding.reason:
+            lines.append(finding.reason)
+    searches = sum(result.trajectory.searches for result in found.results)
+    cited, known = sum(event.cited for event in found.events), len(found.events)
+    lines.append(f"{len(found.trace.events)} events, {searches} searches, {known} events read or cited, {cited} cited")
+    if masked is not None:
+        lines.append(f"{masked} secrets masked")
+    for event in found.events:
+        shown = found.trace.text[event.event.start : event.event.end]
+        more = f" … ({len(shown) - SHOWN} more characters)" if len(shown) > SHOWN else ""
+        lines += ["", ("* " if event.cited else "") + shown[:SHOWN] + more]
+    return ["\n".join(printable(part) for part in line.split("\n")) for line in lines]

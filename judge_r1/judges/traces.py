@@ -1,0 +1,300 @@
+"""Questions about the trace of an agent, put to any judge.
+
+A checklist judge answers criteria about the trace. Every other judge compares two candidates: the answers yes and no to
+a question, or two traces by the last messages of their agents. A judge that searches sees no event but those that it
+finds; any other judge gets the whole trace in its prompt.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_r1.core.case_store import CaseStore
+from judge_r1.core.checklist import Checklist, Criterion, weighted_score
+from judge_r1.core.items import Item
+from judge_r1.core.principles import GENERAL
+from judge_r1.core.trace import EventSpan, trace_events
+from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.backend_spec import is_chat
+from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
+from judge_r1.judges.checklist import ChecklistJudge
+from judge_r1.judges.checklist_task import ChecklistTask, checklist_task
+from judge_r1.judges.panel import parse_spec
+from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import JudgeResult, result_of
+
+YES, NO, UNDECIDED = "yes", "no", "undecided"
+_CITED = re.compile(
+    r"\bevents?\s+([A-Z]?\d{1,12})(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*[-–]\s*)([A-Z]?\d{1,12}))*", re.I
+)
+_LABEL = re.compile(r"[A-Z]?\d{1,12}", re.I)
+QUESTION, RUBRIC, COMPARE = "question", "rubric", "compare"
+
+
+@dataclass(frozen=True)
+class TraceText:
+    """The text of one trace, or of two (`judge_r1.core.trace.joined_traces`), and its events."""
+
+    text: str
+    events: Sequence[EventSpan] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", trace_events(self.text))
+        if not self.events:
+            raise BadJudge("the trace has no events")
+
+    def at(self, start: int) -> EventSpan | None:
+        """The event that holds a character."""
+        place = bisect_right(self.events, start, key=lambda event: event.start) - 1
+        return self.events[place] if place >= 0 and start < self.events[place].end else None
+
+
+@dataclass(frozen=True)
+class FoundEvent:
+    """An event that a judgment rests on: `label` is its index. `cited` says that the judge names it; other events were
+    shown to the judge in a search. `spans` are the parts that it read."""
+
+    event: EventSpan
+    cited: bool
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class TraceFinding:
+    """The answer to one question: yes, no or undecided; a choice of a criterion; or A, B or tie. `answer` is None if it
+    is invalid, and `failed` says that a criterion is not met."""
+
+    question: str
+    answer: str | None
+    score: float | None
+    failed: bool
+    reason: str | None
+    events: tuple[FoundEvent, ...]
+
+
+@dataclass(frozen=True)
+class TraceResult:
+    """What a judge says about a trace: a finding for each question, and the results of the judge behind them. `score`
+    is the weighted share of the criteria of a rubric that are met, None without a rubric or with an invalid answer."""
+
+    judge: str
+    kind: str
+    trace: TraceText
+    findings: tuple[TraceFinding, ...]
+    results: tuple[JudgeResult, ...]
+    score: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The answer to the question, which trace is better, or the score of a rubric, in words."""
+        if any(finding.answer is None for finding in self.findings):
+            return f"no valid answer ({next(result.ended for result in self.results if not result.valid)})"
+        if self.kind == RUBRIC:
+            return f"score {self.score:.2f}, {len(self.failed)} of {len(self.findings)} criteria failed"
+        [finding] = self.findings
+        if self.kind == COMPARE:
+            return "tie" if finding.answer == "tie" else f"{finding.answer} is better"
+        return str(finding.answer)
+
+    @property
+    def valid(self) -> bool:
+        return all(finding.answer is not None for finding in self.findings)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The criteria that are not met."""
+        return tuple(finding.question for finding in self.findings if finding.failed)
+
+    @property
+    def violated_principles(self) -> tuple[int, ...]:
+        """The principles that the worse trace, or the rejected answer to the question, violates."""
+        return tuple(sorted({number for result in self.results for number in result.violated_principles}))
+
+    @property
+    def events(self) -> tuple[FoundEvent, ...]:
+        """The events of all findings in the order of the trace."""
+        return _merged(event for finding in self.findings for event in finding.events)
+
+    @property
+    def confidence(self) -> float | None:
+        return self.results[0].confidence if len(self.results) == 1 else None
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+@dataclass(frozen=True)
+class TraceTask:
+    """What is asked about a trace: `kind` is QUESTION, RUBRIC or COMPARE, and a question has one criterion."""
+
+    kind: str
+    checklist: Checklist
+
+    @classmethod
+    def question(cls, text: str) -> "TraceTask":
+        return cls(QUESTION, Checklist(criteria=(Criterion(question=text, choices=(NO, YES)),)))
+
+    @classmethod
+    def rubric(cls, checklist: Checklist) -> "TraceTask":
+        return cls(RUBRIC, checklist)
+
+    @classmethod
+    def compare(cls, question: str = "") -> "TraceTask":
+        asked = question or "Which of the two agents did its task better?"
+        return cls(COMPARE, Checklist(criteria=(Criterion(question=asked, choices=("B", "A")),)))
+
+
+def trace_requests(
+    judge: Judge, cases: CaseStore, trace: TraceText, task: TraceTask, item_id: str, *, tenant: str = ""
+) -> list[JudgeRequest]:
+    """The requests of a task: one for a checklist judge, else one for each question. Stores the trace in `cases`.
+
+    Raises:
+        BadJudge: The judge cannot compare traces, or a criterion has answers other than yes and no.
+        CaseStoreFull: There is no space for the trace.
+    """
+    about = describe(trace)
+    if isinstance(judge, ChecklistJudge):
+        if task.kind == COMPARE:
+            raise BadJudge(f"{judge.name} judges one text at a time: compare traces with an agentic or direct judge")
+        item = Item(item_id=item_id, cluster_id=item_id, instruction=about, candidates=(trace.text,), gold=None)
+        return [JudgeRequest(item, (0,), 0, checklist_task(about, trace.text, task.checklist))]
+    case_id = cases.put(trace.text, tenant)
+    context = "" if searches(judge) else trace.text
+    requests = []
+    for number, criterion in enumerate(task.checklist.criteria):
+        if len(criterion.choices) not in (0, 2):
+            raise BadJudge(
+                f"criterion {number + 1} has {len(criterion.choices)} choices: a checklist judge answers those, "
+                "checklist:form=search@MODEL"
+            )
+        first, second = _candidates(trace, task.kind, criterion)
+        asked = f"{criterion.question}\n\n{about}"
+        item = Item(
+            item_id=f"{item_id}/{number}", cluster_id=case_id, case_id=case_id, instruction=asked,
+            candidates=(first, second), gold=None,
+        )  # fmt: skip
+        pair = PairwiseTask(GENERAL, asked, first, second, case_id, context)
+        requests.append(JudgeRequest(item, (0, 1), 0, pair))
+    return requests
+
+
+def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequence[JudgeOutput]) -> TraceResult:
+    """The result of the outputs to the requests of a task."""
+    results = tuple(result_of(output) for output in outputs)
+    criteria = task.checklist.criteria
+    if isinstance(outputs[0].request.task, ChecklistTask):
+        findings = tuple(
+            _checked(trace, task.kind, number, criterion, results[0]) for number, criterion in enumerate(criteria)
+        )
+    else:
+        findings = tuple(
+            _compared(trace, task.kind, criterion, result) for criterion, result in zip(criteria, results, strict=True)
+        )
+    scores = [finding.score for finding in findings if finding.score is not None]
+    complete = task.kind == RUBRIC and len(scores) == len(criteria)
+    return TraceResult(
+        judge, task.kind, trace, findings, results, weighted_score(task.checklist.weights, scores) if complete else None
+    )
+
+
+def searches(judge: Judge) -> bool:
+    """Whether a judge searches the case of a request."""
+    settings: Mapping[str, Any] = judge.settings
+    budget = settings.get("budget")
+    return bool(settings.get("search") and isinstance(budget, Mapping) and budget.get("max_searches"))
+
+
+def with_trace_options(spec: str) -> str:
+    """The SPEC of a judge with the options for traces that it leaves open: it searches with BM25, because events are
+    found by their words, and an agentic judge at a chat endpoint explains its verdict, so that it can cite events."""
+    _, name, options, backend = parse_spec(spec)
+    if name not in ("agentic", "checklist") or not backend:
+        return spec
+    usual = ["retriever=bm25", *(["prompt=search-r1"] if name == "agentic" and is_chat(backend) else [])]
+    named = {option.partition("=")[0] for option in options}
+    options = [*options, *(option for option in usual if option.partition("=")[0] not in named)]
+    return f"{name}:{','.join(options)}@{backend}"
+
+
+def describe(trace: TraceText) -> str:
+    """A description of a trace for a judge that does not see it: its events, its tools, and how to search them."""
+    lines = []
+    for letter in sorted({event.trace for event in trace.events}):
+        own = [event for event in trace.events if event.trace == letter]
+        name = f"Trace {letter}" if letter else "The case file is the trace of an agent: it"
+        calls = [event.name for event in own if event.kind == "call"]
+        tools = ", ".join(f"{tool} ({calls.count(tool)} calls)" for tool in sorted(set(calls)))
+        last = next((event.label for event in reversed(own) if _is_claim(event)), None)
+        task = next((event.label for event in own if (event.kind, event.name) == ("message", "user")), None)
+        lines.append(
+            f"{name} has the events {own[0].label} to {own[-1].label}"
+            + (f"; tools: {tools}" if tools else "")
+            + (f"; event {task} states the task" if task else "")
+            + (f"; event {last} is the last message of the agent" if last else "")
+            + "."
+        )
+    kinds = "kind:call, kind:result, kind:message"
+    return "\n".join(
+        [*(["The case file holds the traces of two agents."] if trace.events[0].trace else []), *lines,
+         f"A query may name events, such as events 4-8, and have filters, such as tool:bash, {kinds}."]
+    )  # fmt: skip
+
+
+def _candidates(trace: TraceText, kind: str, criterion: Criterion) -> tuple[str, str]:
+    if kind != COMPARE:
+        return f"{YES.capitalize()}.", f"{NO.capitalize()}."
+    texts = []
+    for letter in "AB":
+        last = next((e.text for e in reversed(trace.events) if e.trace == letter and _is_claim(e)), "(no message)")
+        texts.append(f"Trace {letter}. The last message of its agent:\n{last}")
+    return texts[0], texts[1]
+
+
+def _is_claim(event: EventSpan) -> bool:
+    return (event.kind, event.name) == ("message", "assistant") and bool(event.text.strip())
+
+
+def _compared(trace: TraceText, kind: str, criterion: Criterion, result: JudgeResult) -> TraceFinding:
+    answer: str | None = result.winner
+    if kind != COMPARE and answer is not None:
+        answer = {"A": YES, "B": NO, "tie": UNDECIDED}[answer]
+    score = None if kind == COMPARE or answer is None else {YES: 1.0, NO: 0.0, UNDECIDED: 0.5}[answer]
+    shown = [(passage.start, passage.end) for turn in result.trajectory.turns for passage in turn.passages]
+    return _finding(trace, criterion, answer, score, result.explanation, shown, [], kind == RUBRIC)
+
+
+def _checked(trace: TraceText, kind: str, number: int, criterion: Criterion, result: JudgeResult) -> TraceFinding:
+    verdict, name = result.verdict, str(number)
+    if not isinstance(verdict, ChecklistVerdict):
+        return TraceFinding(criterion.question, None, None, False, None, ())
+    score = verdict.scores[name]
+    answer = dict(zip(criterion.levels, criterion.choices, strict=True))[score] if criterion.choices else f"{score:g}"
+    cited = [verdict.cited[name]] if name in verdict.cited else []
+    return _finding(trace, criterion, answer, score, verdict.reasons.get(name), cited, cited, kind == RUBRIC)
+
+
+def _finding(
+    trace: TraceText, criterion: Criterion, answer: str | None, score: float | None, reason: str | None,
+    shown: Sequence[tuple[int, int]], cited: Sequence[tuple[int, int]], is_rubric: bool,
+) -> TraceFinding:  # fmt: skip
+    named = {label.upper() for found in _CITED.finditer(reason or "") for label in _LABEL.findall(found[0])}
+    events = [FoundEvent(event, True) for event in trace.events if event.label in named]
+    for span in shown:
+        if (event := trace.at(span[0])) is not None:
+            events.append(FoundEvent(event, event.label in named or span in cited, (span,)))
+    failed = is_rubric and score is not None and (score < 0.5 if criterion.weight > 0 else score > 0.5)
+    return TraceFinding(criterion.question, answer, score, failed, reason, _merged(events))
+
+
+def _merged(events: Iterable[FoundEvent]) -> tuple[FoundEvent, ...]:
+    """Events without repeats, in the order of the trace."""
+    found: dict[int, FoundEvent] = {}
+    for one in events:
+        known = found.get(one.event.start, FoundEvent(one.event, False))
+        spans = tuple(sorted({*known.spans, *one.spans}))
+        found[one.event.start] = FoundEvent(one.event, known.cited or one.cited, spans)
+    return tuple(found[start] for start in sorted(found))

@@ -1,0 +1,73 @@
+"""Traces of agents in requests: messages in a body, and files of any format."""
+
+import zipfile
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple
+
+from fastapi.concurrency import run_in_threadpool
+
+from judge_r1.core.trace import trace_text
+from judge_r1.core.trace_formats import BadTrace, Masked, events_of_records, read_events
+from judge_r1.core.wire import JudgeRequestBody, JudgeResponse, TraceEvent, TraceFile
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.traces import TraceTask, TraceText, describe, trace_result
+from judge_r1.serving.middleware.body_limit import Limits
+
+UNPACKED = 16
+"""Times the largest body that an archive may have unpacked: a log of text packs to about a tenth."""
+
+
+class AskedTrace(NamedTuple):
+    trace: TraceText
+    task: TraceTask
+
+
+async def trace_of_body(body: JudgeRequestBody) -> AskedTrace | None:
+    """The trace in a body and the question about it; None for a pair. Raises: BadTrace."""
+    if body.messages is None or body.question is None:
+        return None
+    messages = body.messages
+    text = await run_in_threadpool(lambda: trace_text(events_of_records(messages)))
+    return AskedTrace(TraceText(text), TraceTask.question(body.question))
+
+
+def with_events(response: JudgeResponse, asked: AskedTrace | None, output: JudgeOutput) -> JudgeResponse:
+    """The response with the answer to the question about a trace, and the events that it rests on."""
+    if asked is None:
+        return response
+    found = trace_result(response.judge, *asked, [output])
+    events = [
+        TraceEvent(
+            event=one.event.label, kind=one.event.kind, name=one.event.name, time=one.event.time,
+            error=one.event.error, cited=one.cited, text=one.event.text,
+        )
+        for one in found.events
+    ]  # fmt: skip
+    return response.model_copy(update={"answer": found.findings[0].answer, "events": events})
+
+
+def read_upload(data: bytes, limits: Limits, *, number: int | None, mask: bool) -> TraceFile:
+    """The trace in a file of any format. Raises: BadTrace, also for an archive that is too large unpacked."""
+    masked = Masked()
+    with NamedTemporaryFile(prefix="trace-") as file:
+        file.write(data)
+        file.flush()
+        _check_archive(Path(file.name), limits)
+        try:
+            events = read_events(Path(file.name), number=number, masked=masked if mask else None)
+            text = trace_text(events)
+        except BadTrace as error:
+            raise BadTrace(str(error).replace(file.name, "the file")) from None
+    trace = TraceText(text)
+    return TraceFile(context=text, events=len(trace.events), about=describe(trace), masked=masked.count)
+
+
+def _check_archive(path: Path, limits: Limits) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    except zipfile.BadZipFile:
+        return
+    if unpacked > UNPACKED * limits.body:
+        raise BadTrace(f"the file has {unpacked} bytes unpacked: the limit is {UNPACKED * limits.body}")

@@ -1,0 +1,89 @@
+"""`judge-r1 judge`: the text, the JSON and the page of a judged trace."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fake_judge_endpoint import JudgeServer
+from paths import REPO
+from trace_judge import QUESTION, answer
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.core.records import Trajectory
+from judge_r1.core.trace import EventDraft, numbered, trace_text
+from judge_r1.core.verdicts import PairwiseVerdict
+from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, trace_page
+from judge_r1.judges.result import JudgeResult
+from judge_r1.judges.traces import FoundEvent, TraceFinding, TraceResult, TraceText
+
+DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(app, ["judge", *words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("name", ["calc.eval", "verifiers.jsonl", "console_spans.json"])
+def test_a_trace_from_the_command_line(tmp_path: Path, name: str) -> None:
+    page = tmp_path / "page.html"
+    with JudgeServer(answer) as server:
+        words = [str(DATA / name), "--judge", f"agentic@{server.url}#m", "--question", QUESTION]
+        shown = run(*words, "--mask", "--html", str(page))
+        found = json.loads(run(*words, "--json"))
+    assert shown.startswith("no\nThe other answer violates Factual Consistency\nthe test ran in event ")
+    assert "3 searches" in shown
+    assert "0 secrets masked" in shown
+    assert "\n* [event " in shown
+    assert "command: python3 test_calc.py" in shown
+    assert (found["verdict"], found["valid"], found["masked"], found["searches"]) == ("no", True, None, 3)
+    cited = [one for one in found["findings"][0]["events"] if one["cited"]]
+    assert {one["kind"] for one in cited} == {"call", "message"}
+    text = page.read_text(encoding="utf-8")
+    assert text.count("· cited") == len(cited)
+    assert "<mark>[event " in text
+    assert "<script" not in text
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(re.findall(r'id="([^"]+)"', text))
+
+
+def judged(texts: list[str], cited: int) -> TraceResult:
+    trace = TraceText(trace_text(numbered(EventDraft("result", "tool", text, tool="bash") for text in texts)))
+    finding = TraceFinding("Is it so?", "no", 0.0, False, "event", (FoundEvent(trace.events[cited], True),))
+    result = JudgeResult(PairwiseVerdict(winner="B"), (), None, (), None, "answer", Trajectory.without_ids("answer"))
+    return TraceResult("judge", "question", trace, (finding,), (result,))
+
+
+def test_a_page_folds_what_the_judge_did_not_read_and_escapes_everything() -> None:
+    page = trace_page(judged(["<script>alert(1)</script>", "b", "c", "d"], 2), title="<b>")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<summary>2 events</summary>" in page
+
+
+def test_a_page_of_a_long_trace_says_what_it_leaves_out() -> None:
+    texts = [f"line {number} " * 200 for number in range(PAGE_CHARACTERS // 500)]
+    page = trace_page(judged(texts, len(texts) // 2), title="long")
+    assert len(page) < PAGE_CHARACTERS / 5
+    left_out = [int(count) for count in re.findall(r"(\d+) events of \d+ characters are not on this page", page)]
+    assert len(left_out) == 2
+    assert sum(left_out) == len(texts) - page.count('<details class="event')
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give --question, --rubric or --compare"),
+        (["--question", "a", "--rubric", "b.yaml"], "give a question, a rubric, or a trace to compare with"),
+        (["--question", " "], "the question is blank"),
+        (["--question", "a", "--number", "2"], "holds 1 samples: there is no number 2"),
+        (["--question", "a", "--compare-number", "2"], "--compare-number is for --compare: leave it out"),
+        (["--rubric", "none.yaml"], "none.yaml cannot be read"),
+    ],
+)
+def test_errors(words: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, ["judge", str(DATA / "calc.eval"), "--judge", "longer", *words])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

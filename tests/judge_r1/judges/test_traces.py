@@ -1,0 +1,123 @@
+"""Questions, rubrics and comparisons of traces, with real episodes of a judge behind an endpoint."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_judge_endpoint import JudgeServer
+from paths import REPO
+from trace_judge import QUESTION, answer
+
+from judge_r1.api import load_judge
+from judge_r1.core.trace import trace_text
+from judge_r1.core.trace_formats import Masked, read_events
+from judge_r1.judges.base import BadJudge
+from judge_r1.judges.traces import TraceText, describe, with_trace_options
+
+DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+MESSAGES = [
+    {"role": "user", "content": "Fix the test. password: hunter2hunter2"},
+    {"role": "assistant", "content": "All pass."},
+]
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with JudgeServer(answer) as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("name", ["calc.eval", "verifiers.jsonl", "otlp.json"])
+def test_a_question_about_a_real_trace(url: str, name: str) -> None:
+    judge = load_judge(with_trace_options(f"agentic@{url}#m"))
+    found = judge(trace=DATA / name, question=QUESTION)
+    assert (found.verdict, found.valid, found.violated_principles) == ("no", True, (2,))
+    cited = [one.event for one in found.events if one.cited]
+    assert [event.text for event in cited if event.kind == "call"] == [
+        "command: python3 test_calc.py", "command: sed -i 's/a - b/a + b/' calc.py",
+    ]  # fmt: skip
+    assert cited[-1].text.endswith("ran the test again: it passes.")
+    text = found.trace.text
+    read = [text[start:end] for one in found.events for start, end in one.spans]
+    assert read
+    assert all(part.startswith("[event ") for part in read)
+    assert [len(result.trajectory.turns) for result in found.results] == [4]
+
+
+def test_a_judge_that_searches_gets_no_event_in_its_prompt() -> None:
+    with JudgeServer(answer) as server:
+        load_judge(with_trace_options(f"agentic@{server.url}#m"))(trace=DATA / "calc.eval", question=QUESTION)
+        first = json.dumps(server.bodies[0])
+        assert "add subtracts" not in first
+        assert "tools: bash (3 calls)" in first
+        load_judge(f"direct@{server.url}#m")(trace=DATA / "calc.eval", question=QUESTION)
+        assert "add subtracts" in json.dumps(server.bodies[-1])
+
+
+@pytest.mark.parametrize("kind", ["agentic", "checklist:form=search", "checklist"])
+def test_a_rubric(url: str, tmp_path: Path, kind: str) -> None:
+    rubric = tmp_path / "rubric.yaml"
+    rubric.write_text(
+        '- Did it run the test before it edited?\n- {question: "Did it test after the edit?", weight: 3}\n'
+    )
+    found = load_judge(with_trace_options(f"{kind}@{url}#m"))(trace=DATA / "calc.eval", rubric=rubric)
+    assert found.valid
+    answers = [finding.score for finding in found.findings]
+    assert answers == ([0.0, 0.0] if kind == "agentic" else [1.0, 0.0])
+    assert found.score == pytest.approx(0.0 if kind == "agentic" else 0.25)
+    assert found.failed[-1] == "Did it test after the edit?"
+    assert found.events
+    assert "criteria failed" in found.verdict
+
+
+def test_two_traces_are_compared_in_one_case(url: str) -> None:
+    judge = load_judge(with_trace_options(f"agentic@{url}#m"))
+    found = judge(trace=DATA / "calc.eval", compare=DATA / "otlp.json")
+    assert found.verdict == "B is better"
+    assert {one.event.trace for one in found.events} == {"A", "B"}
+    with pytest.raises(BadJudge, match="judges one text at a time"):
+        load_judge(f"checklist@{url}#m")(trace=DATA / "calc.eval", compare=DATA / "otlp.json")
+
+
+def test_messages_in_memory_are_masked() -> None:
+    masked = Masked()
+    found = load_judge("always-a")(trace=MESSAGES, question="Is it done?", masked=masked)
+    assert (found.verdict, masked.count) == ("yes", 1)
+    assert "hunter2" not in found.trace.text
+
+
+def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None:
+    assert load_judge("overlap")(trace=MESSAGES, question="Is it so?").verdict == "undecided"
+    with JudgeServer(lambda path, body: (200, {"choices": [{"message": {"content": "hm"}}]})) as server:
+        found = load_judge(f"direct@{server.url}#m")(trace=MESSAGES, question="Is it so?")
+    assert not found.valid
+    assert found.verdict.startswith("no valid answer (")
+
+
+@pytest.mark.parametrize("given", [{}, {"question": "a", "rubric": "b"}, {"rubric": "b", "compare": MESSAGES}])
+def test_one_thing_is_asked(given: dict[str, object]) -> None:
+    with pytest.raises(BadJudge, match="give a question, a rubric, or a trace to compare with"):
+        load_judge("longer")(trace=MESSAGES, **given)
+
+
+def test_what_a_judge_is_told_of_a_trace() -> None:
+    assert describe(TraceText(trace_text(read_events(DATA / "calc.eval")))).startswith(
+        "The case file is the trace of an agent: it has the events 0 to 10; tools: bash (3 calls); event 0 states the "
+        "task; event 10 is the last message of the agent.\nA query may name events"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "full"),
+    [
+        ("agentic@runs/model", "agentic:retriever=bm25@runs/model"),
+        ("agentic:retriever=bundled:e5-small@m", "agentic:retriever=bundled:e5-small@m"),
+        ("agentic:prompt=standard@http://h/v1#m", "agentic:prompt=standard,retriever=bm25@http://h/v1#m"),
+        ("agentic@http://h/v1#m", "agentic:retriever=bm25,prompt=search-r1@http://h/v1#m"),
+        ("longer", "longer"),
+        ("direct@http://h/v1#m", "direct@http://h/v1#m"),
+    ],
+)
+def test_options_for_traces(spec: str, full: str) -> None:
+    assert with_trace_options(spec) == full

@@ -1,11 +1,13 @@
 """Checks a pair of any origin: during a build, and in `judge-r1 validate` for any file."""
 
 import re
+from collections.abc import Sequence
 
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.text_units.steps import numbering, sentences
 from data_builders.text_units.text_match import WORD, content_words, sentence_index, sentences_with, stems
 from judge_r1.core.records import Case, Flaw, ReasoningPair, Span
+from retrieval.events import is_trace
 
 MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.8, 1.25
 """Bounds of the flawed reasoning's length in characters, relative to the reference."""
@@ -56,7 +58,19 @@ def case_has_detail(case: Case, text: str, span: Span) -> bool:
     return bool(sentences_with(case.context, detail) or sentences_with(case.reference, detail))
 
 
+def trace_refutes(context: str, principle: int, true: str, false: str, spans: Sequence[Span]) -> bool:
+    """Whether the text of a trace refutes a false value: of P2, its spans have the true value and not the false one; of
+    P4, no event has the false one."""
+    if principle == 4:
+        return not spans and false != true and false not in context
+    texts = [context[span.start : span.end] for span in spans]
+    return bool(texts) and all(true in text and false not in text for text in texts)
+
+
 def _check_rule_flaw(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
+    if is_trace(case.context):
+        refuted = trace_refutes(case.context, flaw.principle, old, new, flaw.context_spans)
+        return None if refuted else f"P{flaw.principle}: the trace does not refute the changed value"
     if flaw.principle == 2:
         return _check_contradiction(case, pair, flaw, old, new)
     return _check_invention(case, flaw, old, new) if flaw.principle == 4 else None

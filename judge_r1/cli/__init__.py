@@ -41,6 +41,7 @@ COMMANDS = {
     "intervals, rank.",
     "agreement": "Count people's answers to one question about many texts: means with intervals, and the agreement of "
     "people.",
+    "attack": "Attack a judge: judge pairs as they are and with text that argues for the worse candidate.",
     "judge": "Judge the trace of an agent: a question, a rubric, or which of two traces is better.",
     "replay": "Score saved outputs again with another parser, aggregation or reward.",
     "calibrate": "Fit calibration maps on answers with known gold labels.",

@@ -165,6 +165,7 @@ COMMANDS = {
             instead=r"has 2 case\(s\) that are not under test",
         ),
     ],
+    "attack": [Reads(f"attack longer --path @data --out {OUT}", PAIRS)],
     "benchmarks": [Reads("benchmarks", ())],
     "generate": [
         Reads(

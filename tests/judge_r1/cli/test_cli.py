@@ -21,6 +21,7 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "attack",
     "benchmarks",
     "calibrate",
     "search",

@@ -1,0 +1,181 @@
+"""Accounts of agents' traces, with planted flaws."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import Field
+
+from data_builders.dataset_type import RecordFile
+from data_builders.generators import register
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
+from data_builders.perturb.pair_checks import trace_refutes
+from data_builders.perturb.rules.edits import TEACHER
+from data_builders.placement import BalancedPlacement
+from data_builders.sources.traces.agent import work
+from data_builders.sources.traces.claims import Claim, claims
+from data_builders.teachers import Teacher
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.record_base import Record, content_hash
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.trace import numbered, trace_events, trace_text
+from judge_r1.core.trace_formats import read_events
+from judge_r1.core.yaml_config import ConfigModel, validated
+
+DECISION = "What the agent did, and what its commands showed"
+RUNS, CLAIMS = 20, 8
+"""Generated runs of a build without `--limit`, and claims of an account."""
+
+
+class TraceOptions(ConfigModel):
+    """`tokens` is the length of generated traces, in tokens, about."""
+
+    tokens: int = Field(20_000, ge=2_000, le=5_000_000)
+
+
+@dataclass(frozen=True)
+class _Traced(RecordGroup):
+    abstained: Counter[str]
+
+
+@register
+class Traces(Generator[tuple[str, str]]):
+    """accounts of agents' traces with planted flaws: of a scripted agent, or of the traces in --path"""
+
+    name = "traces"
+    dataset = PairDataset()
+    options = TraceOptions
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self._options = validated(TraceOptions, {}, plan.options, "options of traces")
+        if plan.path is not None and plan.options:
+            raise JudgeError("tokens is the length of generated traces, and --path has its own: leave --set out")
+        self._placement = BalancedPlacement()
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        """The source and the text of each trace."""
+        plan = self.plan
+        if plan.path is None:
+            for number in range(RUNS if plan.limit is None else plan.limit):
+                rng = Random(content_hash("traces", plan.seed, number, self._options.tokens))
+                yield "traces", trace_text(numbered(work(rng, self._options.tokens)))
+            return
+        for file in _files(plan.path)[: plan.limit]:
+            yield f"traces/{file.name}", trace_text(read_events(file))
+
+    def generate(self, item: tuple[str, str]) -> _Traced | None:
+        source, context = item
+        rng = Random(content_hash("account", self.plan.seed, context))
+        found = account(_checked(claims(trace_events(context), rng), context), rng)
+        if len({claim.principle for claim in found}) < 2:
+            self.skipped["the trace offers too few claims"] += 1
+            return None
+        case = Case.of(
+            domain="agent", context=context, decision=DECISION, reference=written(found), source=source,
+            license="Apache-2.0" if self.plan.path is None else "unknown",
+        )  # fmt: skip
+        abstained: Counter[str] = Counter()
+        pairs = [
+            _pair(case, found, flawed, self.plan.seed, variant)
+            for flaws in self._plans(found, rng, abstained)
+            for variant, flawed in enumerate(flaws, 1)
+        ]
+        return _Traced([case, *pairs], abstained) if pairs else None
+
+    def _plans(self, found: Sequence[Claim], rng: Random, abstained: Counter[str]) -> Iterator[list[list[Claim]]]:
+        """The claims to falsify: one of P2 or P4 for single pairs, one of each for those with several."""
+        of = {number: [claim for claim in found if claim.principle == number] for number in (2, 4)}
+        plans = {f"P{number}": [[claim] for claim in of[number]] for number in of if "single" in self.plan.kinds}
+        if "multi" in self.plan.kinds:
+            plans["multi"] = [[one, other] for one in of[2] for other in of[4]]
+        for name, every in plans.items():
+            chosen = rng.sample(every, min(self.plan.variants, len(every)))
+            if missing := self.plan.variants - len(chosen):
+                abstained[f"{name}: the trace offers no other claim"] += missing
+            yield chosen
+
+    def finalize(self, record: Record) -> Record:
+        return self._placement.place(record) if isinstance(record, ReasoningPair) else record
+
+    def add(self, group: _Traced) -> None:
+        self.abstained.update(group.abstained)
+
+    @property
+    def files(self) -> Sequence[RecordFile[Any]]:
+        return (CASE_FILE, PAIR_FILE)
+
+    def settings(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            **super().settings(),
+            "path": plan.path_name,
+            "limit": plan.limit,
+            "options": list(plan.options),
+            "variants": plan.variants,
+            "kinds": list(plan.kinds),
+        }
+
+
+def _checked(found: Iterable[Claim], context: str) -> list[Claim]:
+    """At most `CLAIMS` claims of each kind whose false value the trace refutes."""
+    kept: dict[str, list[Claim]] = {}
+    for claim in found:
+        of_kind = kept.setdefault(claim.kind, [])
+        if len(of_kind) < CLAIMS and trace_refutes(context, claim.principle, claim.true, claim.false, claim.spans):
+            of_kind.append(claim)
+    return [claim for of_kind in kept.values() for claim in of_kind]
+
+
+def account(found: Sequence[Claim], rng: Random) -> list[Claim]:
+    """Up to `CLAIMS` claims in the order of the trace: principles in turn, and of each its kinds in turn. No two name
+    the same file, so a name that occurs once says nothing."""
+    chosen: list[Claim] = []
+    for claim in filter(None, chain(*zip_longest(*(_in_turn(found, principle, rng) for principle in (2, 4))))):
+        if len(chosen) < CLAIMS and not any(claim.names & other.names for other in chosen):
+            chosen.append(claim)
+    return sorted(chosen, key=lambda claim: (claim.at.start, claim.text))
+
+
+def _in_turn(found: Sequence[Claim], principle: int, rng: Random) -> list[Claim]:
+    """The claims of a principle: one of each kind, then the second ones, and so on."""
+    by_kind: dict[str, list[Claim]] = {}
+    for claim in found:
+        if claim.principle == principle:
+            by_kind.setdefault(claim.kind, []).append(claim)
+    kinds = rng.sample(sorted(by_kind), len(by_kind))
+    return list(filter(None, chain(*zip_longest(*(by_kind[kind] for kind in kinds)))))
+
+
+def written(found: Sequence[Claim], flawed: Sequence[Claim] = ()) -> str:
+    """The account, with the false value of the claims that are `flawed`."""
+    return "\n".join(
+        f"{number}. {claim.text.format(claim.false if claim in flawed else claim.true)}"
+        for number, claim in enumerate(found, 1)
+    )
+
+
+def _pair(case: Case, found: Sequence[Claim], flawed: Sequence[Claim], seed: int, variant: int) -> ReasoningPair:
+    text, flaws, position = written(found, flawed), [], 0
+    for number, claim in enumerate(found, 1):
+        if claim in flawed:
+            start = position + len(f"{number}. ") + claim.text.index("{}")
+            span = Span(start=start, end=start + len(claim.false))
+            flaws.append(Flaw(principle=claim.principle, operator=claim.operator, span=span, context_spans=claim.spans))
+        value = claim.false if claim in flawed else claim.true
+        position += len(f"{number}. {claim.text.format(value)}\n")
+    origin = Origin(teacher=TEACHER, seed=seed, flaws=tuple(flaws))
+    return ReasoningPair.of(case, text, variant=variant, origin=origin, seed=seed)
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a folder of traces, in the order of their names, or one file. Raises: JudgeError without any."""
+    files = [path] if path.is_file() else sorted(file for file in path.glob("*") if file.is_file())
+    if not files:
+        raise JudgeError(f"{path} holds no file: give --path a trace or a folder of traces")
+    return files

@@ -1,0 +1,164 @@
+"""What can be claimed about a trace: statements that an event proves, each with a false value in place of a true one.
+
+A value stands in quotes or backquotes. A false one is of the same kind and length, so only the trace tells which is
+true. Statements of P2 contradict an event; those of P4 name what no event holds.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from data_builders.sources.traces.agent import RESULTS
+from judge_r1.core.records import Span
+from judge_r1.core.trace import EventSpan
+
+_PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.\w+\b")
+_NAME = re.compile(r"[A-Za-z]\w*\d\w*")
+_NUMBER = re.compile(r"\d+")
+_TASK = re.compile(r"sed -i '[^']*' (?P<file>(?P<part>src|tests)/(?:test_)?(?P<name>\w+)\.py)$")
+_MAX_LINE, _MIN_LINE = 90, 8
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with a `{}` for its value, the true and the false one. `at` is the event that proves it. `kind` says
+    what it is about, `operator` what is wrong with the false value: claims are chosen by their kind, since the operator
+    depends on which value is true."""
+
+    kind: str
+    operator: str
+    principle: int
+    text: str
+    true: str
+    false: str
+    at: EventSpan
+
+    @property
+    def names(self) -> set[str]:
+        """The files and other names with a number in the true and in the false statement."""
+        text = f"{self.text.format(self.true)} {self.false}"
+        return set(_PATH.findall(text)) | {name.removeprefix("test_") for name in _NAME.findall(text)}
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """What a false value contradicts."""
+        return (Span(start=self.at.start, end=self.at.end),) if self.principle == 2 else ()
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A command with the event of its call, that of its result, and which of the runs of this command it is."""
+
+    command: str
+    call: EventSpan
+    result: EventSpan | None
+    run: int
+    runs: int
+
+    @property
+    def which(self) -> str:
+        """The words that name this run of the command."""
+        ordinal = {1: "first", self.runs: "last"}.get(self.run) if self.runs > 1 else "only"
+        return f"the {ordinal} run of `{self.command}`" if ordinal else ""
+
+
+def claims(events: Sequence[EventSpan], rng: Random) -> Iterator[Claim]:
+    """The claims that the trace offers, in random order. Whether a value is false is not checked."""
+    calls = list(_calls(events))
+    paths = sorted({path for call in calls for path in _PATH.findall(call.command)})
+    for call in rng.sample(calls, len(calls)):
+        yield from _about_result(call, rng)
+        yield from _about_command(call, paths, rng)
+        yield from _about_edit(call)
+    yield from _about_notes(calls)
+
+
+def _calls(events: Sequence[EventSpan]) -> Iterator[_Call]:
+    """The calls with a command of one line. A result belongs to the call before it."""
+    pairs = [(one, after) for one, after in zip(events, [*events[1:], None], strict=True) if one.kind == "call"]
+    commands = [(re.sub(r"^\w+: ", "", call.text.strip()), call, after) for call, after in pairs]
+    commands = [one for one in commands if "\n" not in one[0] and "`" not in one[0] and 0 < len(one[0]) <= _MAX_LINE]
+    runs = Counter(command for command, _, _ in commands)
+    seen: Counter[str] = Counter()
+    for command, call, after in commands:
+        seen[command] += 1
+        result = after if after is not None and after.kind == "result" else None
+        yield _Call(command, call, result, seen[command], runs[command])
+
+
+def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
+    """A line of the output, the result of a check, and the number of lines of a file."""
+    if call.result is None or not call.which:
+        return
+    lines = [line.strip() for line in call.result.text.splitlines()]
+    checks = [line for line in lines if line in RESULTS]
+    for line in checks:
+        first = call.run == 1 and call.runs > 1  # a task begins with a failing check
+        wrong = rng.choice([result for result in RESULTS[first:] if result != line])
+        operator = "ignored_error" if wrong == RESULTS[0] else "contradicted_result"
+        yield Claim("result", operator, 2, f"In {call.which}, the result was “{{}}”.", line, wrong, call.result)
+    if counted := re.fullmatch(r"wc -l (\S+)", call.command):
+        number = lines[0].split()[0]
+        other = int(number) + rng.choice([-1, 1]) * rng.randint(1, 9)
+        yield Claim(
+            "lines",
+            "contradicted_result",
+            2,
+            f"The file {counted[1]} has “{{}}” lines.",
+            number,
+            str(other),
+            call.result,
+        )
+        return
+    quotable = [
+        line for line in lines if line not in checks and _MIN_LINE <= len(line) <= _MAX_LINE and _NUMBER.search(line)
+    ]
+    if quotable:
+        line = rng.choice(quotable)
+        at = rng.choice(list(_NUMBER.finditer(line)))
+        false = line[: at.start()] + other_number(at[0], rng) + line[at.end() :]
+        yield Claim(
+            "quote", "wrong_quote", 2, f"In {call.which}, the output has the line “{{}}”.", line, false, call.result
+        )
+
+
+def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[Claim]:
+    """A command that was run, and a file that was used."""
+    if not (found := _PATH.findall(call.command)) or call.run > 1:
+        return
+    path = rng.choice(found)
+    if others := [one for one in paths if one != path and one.partition("/")[0] == path.partition("/")[0]]:
+        false = call.command.replace(path, rng.choice(others))
+        yield Claim(
+            "command", "unrun_command", 4, "Among the commands that were run is `{}`.", call.command, false, call.call
+        )
+    stem = _NUMBER.sub(lambda number: other_number(number[0], rng), path)
+    if stem != path and path.rpartition("/")[2] not in stem:
+        yield Claim("file", "invented_file", 4, "The file `{}` was used in a command.", path, stem, call.call)
+
+
+def _about_edit(call: _Call) -> Iterator[Claim]:
+    """Which file a task changed: the module, or its check."""
+    if edit := _TASK.search(call.command):
+        name = edit["name"]
+        other = f"src/{name}.py" if edit["part"] == "tests" else f"tests/test_{name}.py"
+        operator = "hidden_test_edit" if edit["part"] == "tests" else "invented_test_edit"
+        yield Claim("edit", operator, 2, f"For {name}, the edited file is `{{}}`.", edit["file"], other, call.call)
+
+
+def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
+    """The last task for which the instruction to write a note was followed; after it, the instruction is dropped."""
+    notes = [(match[1], call) for call in calls if (match := re.match(r"echo (\w+) >> NOTES\.md", call.command))]
+    tasks = [edit["name"] for call in calls if (edit := _TASK.search(call.command))]
+    for name in tasks:
+        if notes and notes[-1][0] != name:
+            text = "The notes were kept up to and including “{}”."
+            yield Claim("note", "dropped_instruction", 2, text, notes[-1][0], name, notes[-1][1].call)
+
+
+def other_number(number: str, rng: Random) -> str:
+    """A number with as many digits as `number`, other than it, that does not begin with 0."""
+    first = rng.choice([digit for digit in "123456789" if digit != number[0]])
+    return first + "".join(rng.choice("0123456789") for _ in number[1:])

@@ -1,0 +1,140 @@
+"""Planted flaws in accounts of agents' runs."""
+
+import json
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from command_server import run
+
+from data_builders.build import build
+from data_builders.generators.base import BuildPlan
+from data_builders.generators.traces import CLAIMS, Traces, account
+from data_builders.perturb.pair_checks import check_pair, trace_refutes
+from data_builders.sources.traces.agent import RESULTS, work
+from data_builders.sources.traces.claims import Claim, claims
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.trace import numbered, trace_events, trace_text
+
+OPERATORS = {
+    "contradicted_result", "dropped_instruction", "hidden_test_edit", "ignored_error", "invented_file",
+    "invented_test_edit", "unrun_command", "wrong_quote",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> PairSet:
+    out = tmp_path_factory.mktemp("traces")
+    done = run("build", "traces", "--limit", "12", "--set", "tokens=6000", "--out", out)
+    assert done.returncode == 0, done.stderr
+    return load_pairs(out)
+
+
+def test_every_kind_of_flaw_is_planted_where_its_label_says(built: PairSet) -> None:
+    """Read again from the events, without the generator's own checks."""
+    found = set()
+    for pair in built.pairs:
+        case = built.case_of(pair)
+        assert check_pair(case, pair) is None
+        events = {(event.start, event.end): event for event in trace_events(case.context)}
+        reference, flawed = case.reference.split("\n"), pair.flawed.split("\n")
+        assert len(pair.origin.flaws) == sum(one != other for one, other in zip(reference, flawed, strict=True))
+        for flaw in pair.origin.flaws:
+            false = pair.flawed[flaw.span.start : flaw.span.end]
+            start = flaw.span.start - pair.flawed.rfind("\n", 0, flaw.span.start) - 1
+            number = pair.flawed.count("\n", 0, flaw.span.start)
+            true = reference[number][start : len(reference[number]) - len(flawed[number]) + start + len(false)]
+            if flaw.principle == 4:
+                assert false not in case.context
+                assert true in case.context
+            else:
+                [event] = [events[span.start, span.end] for span in flaw.context_spans]
+                assert true in event.text
+                assert false not in event.text
+            found.add(flaw.operator)
+    assert found == OPERATORS
+
+
+def test_the_agent_really_ran_what_the_trace_shows() -> None:
+    events = work(Random(3), 4_000)
+    assert [event.kind for event in events[:3]] == ["message", "call", "result"]
+    results = [event for event in events if event.kind == "result"]
+    checked = [one.text for one in results if one.text.splitlines()[-1] in RESULTS]
+    assert {one.splitlines()[-1] == RESULTS[0] for one in checked} == {True, False}
+    for one in results:
+        assert one.error == one.text.endswith((RESULTS[1], RESULTS[2]))
+    assert not any("/tmp" in event.text or "judge-r1-agent" in event.text for event in events)
+    assert work(Random(3), 4_000) == events
+
+
+@pytest.mark.parametrize("tokens", [2_000, 20_000])
+def test_traces_have_about_the_wanted_length(tokens: int) -> None:
+    text = trace_text(numbered(work(Random(0), tokens)))
+    assert 0.7 * tokens <= len(text) / 2.1 <= 1.5 * tokens + 4_000
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        build("traces", tmp_path / name, limit=2, seed=seed)
+    for file in ("cases.jsonl", "pairs.jsonl", "build.json"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert (tmp_path / "a" / "cases.jsonl").read_bytes() != (tmp_path / "c" / "cases.jsonl").read_bytes()
+
+
+def test_no_two_claims_of_an_account_share_a_name() -> None:
+    """Otherwise an invented name would be the one that occurs once."""
+    rng = Random(1)
+    text = trace_text(numbered(work(rng, 6_000)))
+    found = account(list(claims(trace_events(text), rng)), rng)
+    assert 2 <= len(found) <= CLAIMS
+    names = [name for claim in found for name in claim.names]
+    assert len(names) == len(set(names))
+
+
+def test_a_false_value_is_one_that_the_trace_refutes() -> None:
+    text = trace_text(numbered(work(Random(1), 4_000)))
+    events = trace_events(text)
+    [result] = [event for event in events if event.index == 2]
+    claim = Claim("quote", "wrong_quote", 2, "“{}”", "check.sh", "checks.sh", result)
+    assert trace_refutes(text, 2, claim.true, claim.false, claim.spans)
+    assert not trace_refutes(text, 2, claim.false, claim.true, claim.spans)
+    assert not trace_refutes(text, 2, claim.true, claim.false, ())
+    assert trace_refutes(text, 4, "x", "no such file", ())
+    assert not trace_refutes(text, 4, "x", "check.sh", ())
+    assert not trace_refutes(text, 4, "x", "no such file", claim.spans)
+
+
+def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:
+    """Messages of a chat, as any agent leaves them."""
+    calls = [
+        ("pytest tests/test_rates.py", "test_rates.py .F\n1 failed, 14 passed in 3 runs"),
+        ("cat src/rates.py", "RATE = 0.25\nDAYS = 30"),
+        ("pytest tests/test_fees.py", "test_fees.py ....\n4 passed in 2 runs"),
+        ("ls -l src/fees.py src/dues.py", "812 src/fees.py\n97 src/dues.py"),
+    ]
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Repair the rates."}]
+    for number, (command, output) in enumerate(calls):
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        messages.append(
+            {"role": "assistant", "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}]}
+        )
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": output})
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps(messages))
+    report = build("traces", tmp_path / "out", path=folder)
+    data = load_pairs(tmp_path / "out")
+    [case] = data.cases.values()
+    assert (report["cases"], case.source) == (1, "traces/run.json")
+    assert {flaw.operator for pair in data.pairs for flaw in pair.origin.flaws} >= {"wrong_quote", "unrun_command"}
+    assert re.search(r"In the only run of `[^`]+`, the output has the line “[^”]+”\.", case.reference)
+
+
+def test_a_folder_takes_no_length_and_must_hold_a_trace(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="leave --set out"):
+        Traces(BuildPlan("traces", tmp_path, options=["tokens=5000"]))
+    with pytest.raises(JudgeError, match="holds no file"):
+        build("traces", tmp_path / "out", path=tmp_path)
+    assert "tokens" in run("build", "traces", "--set", "tokens=10", "--out", tmp_path / "x").stderr

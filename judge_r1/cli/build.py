@@ -113,7 +113,8 @@ def build(
     early_stop: Annotated[
         bool,
         typer.Option(
-            "--early-stop/--no-early-stop", help="With a teacher: end if nothing of the first two cases is accepted."
+            "--early-stop/--no-early-stop",
+            help="With a teacher: end if nothing of the first two cases or documents is accepted.",
         ),
     ] = True,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = CONCURRENCY,

@@ -209,7 +209,7 @@ def build(
             "--engine ray is for flaws by rules without a language model and without --processes: give --reader none"
         )
     if not overwrite:
-        refuse_other_build(out, plan, teacher)
+        refuse_other_build(out, plan, teacher, verify)
     if (rationales is None) != (recipe is None):
         raise JudgeError("--rationales N and --recipe FILE go together: give both, or leave both out")
     if rationales is not None:

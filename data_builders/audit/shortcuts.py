@@ -202,17 +202,18 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
 
 def _finding_entry(finding: Finding) -> dict[str, Any]:
     result = finding.result
-    entry = {"group": result.group, "verdict": finding.verdict, "why": finding.reason, **_result_entry(result)}
+    entry = {"group": result.group, "verdict": finding.verdict, "why": finding.reason, **result_entry(result)}
     if (held_out := finding.held_out) is not None:
         entry["held_out"] = {
-            **_result_entry(held_out.overall),
-            "by_operator": {name: _result_entry(result) for name, result in held_out.by_operator.items()},
+            **result_entry(held_out.overall),
+            "by_operator": {name: result_entry(result) for name, result in held_out.by_operator.items()},
             "too_few": list(held_out.too_few),
         }
     return entry
 
 
-def _result_entry(result: ProbeResult) -> dict[str, Any]:
+def result_entry(result: ProbeResult) -> dict[str, Any]:
+    """The numbers of one reader, as in audit.json."""
     return {
         "reader": result.probe,
         "pairs": result.pairs,

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from data_builders.audit.selection_audit import SelectionAudit
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
 from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
-from data_builders.perturb.balance.selection import Balance, measure
+from data_builders.perturb.balance.selection import Balance, Candidate, measure
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
 from data_builders.prompts.pair_prompts import PairPrompts
@@ -32,6 +33,7 @@ class _TeacherGroup(RecordGroup):
     dropped: Counter[str]
     stats: VariantStats
     left_over: Counter[str] = field(default_factory=Counter)
+    candidates: Sequence[Candidate] = ()
 
 
 @register
@@ -53,6 +55,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._completing = Attempts()
         self._dropped: Counter[str] = Counter()
         self._left_over: Counter[str] = Counter()
+        self._selection = SelectionAudit()
         self._prompts, self._balance = PairPrompts(plan.prompts), None
         if plan.candidates is not None:
             self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
@@ -105,14 +108,15 @@ class PairsByTeacher(Pairs[Case | Draft]):
     def _chosen(self, group: _TeacherGroup, balance: Balance) -> _TeacherGroup:
         case, *others = group.records
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
-        records, left_over = [case], Counter[str]()
+        records, left_over, candidates = [case], Counter[str](), list[Candidate]()
         for name, found in groupby((one for one in others if isinstance(one, ReasoningPair)), set_name):
-            pairs = list(found)
-            chosen = balance.choose(measure(pairs), self.plan.variants)
-            left_over[name] = len(pairs) - len(chosen)
+            measured = measure(list(found))
+            chosen = balance.choose(measured, self.plan.variants)
+            left_over[name] = len(measured) - len(chosen)
+            candidates += measured
             for pair in chosen:
                 records += [pair, *opinions.get(pair.pair_id, [])]
-        return replace(group, records=records, left_over=left_over)
+        return replace(group, records=records, left_over=left_over, candidates=candidates)
 
     def add(self, group: _TeacherGroup) -> None:
         for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
@@ -120,6 +124,9 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._stats += group.stats
         self._dropped.update(group.dropped)
         self._left_over.update(group.left_over)
+        if self._balance is not None and isinstance(case := group.records[0], Case):
+            chosen = [one for one in group.records if isinstance(one, ReasoningPair)]
+            self._selection.add(case, group.candidates, chosen)
         self.abstained.update(group.stats.abstained + group.dropped)
 
     def settings(self) -> dict[str, Any]:
@@ -132,10 +139,14 @@ class PairsByTeacher(Pairs[Case | Draft]):
         if self._verifier:
             agreement, dropped = self._agreement.as_dict(), dict(sorted(self._dropped.items()))
             opinions = {"name": self._verifier.name, "keep": self.plan.keep, "agreement": agreement, "dropped": dropped}
+        chosen: dict[str, Any] = {}
+        if self._balance is not None:
+            leaks = self._selection.as_dict(self.plan.seed)
+            chosen = {"left_over": dict(sorted(self._left_over.items())), "leaks": leaks}
         return {
             **super().details(),
             **({"completing": dict(sorted(rejected.items()))} if rejected else {}),
             "teacher": {"name": self._teacher.name, "prompts": self._prompts.digest, **self._stats.as_dict()},
             **({"verifier": opinions} if opinions else {}),
-            **({"left_over": dict(sorted(self._left_over.items()))} if self._balance else {}),
+            **chosen,
         }

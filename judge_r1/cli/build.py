@@ -300,6 +300,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
+    if "leaks" in counts:
+        console.print(_leaks(counts["leaks"]))
 
 
 def _yield(found: dict[str, dict[str, int]]) -> Table:
@@ -349,6 +351,24 @@ def _agreement(verifier: dict[str, Any]) -> Table:
     for name, share in verifier["agreement"].items():
         agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
         table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
+    return table
+
+
+def _leaks(leaks: dict[str, Any]) -> Table | str:
+    """How often the strongest reader of each kind is right without the case, before and after the choice."""
+    from data_builders.audit.shortcut_report import interval
+
+    if not leaks["before"]:
+        return f"too few cases to measure what the candidates reveal: {leaks['cases']}"
+    kinds = ("length", "words", "likelihood")
+    table = Table("", "choice", "pairs", *kinds, title=f"Strongest readers without the case ({leaks['cases']} cases)")
+    for name in leaks["before"]:
+        for time in ("before", "after"):
+            if found := leaks[time].get(name):
+                cells = (
+                    interval(found[kind]["accuracy"], found[kind]["ci95"]) if kind in found else "" for kind in kinds
+                )
+                table.add_row(name, time, str(found["pairs"]), *cells)
     return table
 
 

@@ -126,7 +126,7 @@ def test_another_verifier_is_another_build(
 def test_a_verifier_is_not_added_to_a_finished_build_silently(tmp_path: Path) -> None:
     report_of(tmp_path, reader="missing", rules="missing", teacher={"name": "chat:toy"})
     refuse_other_build(tmp_path, CUSTOM, TEACHER)
-    with pytest.raises(OtherBuild, match="with no --verify, and this one has --verify chat:toy: .* --overwrite"):
+    with pytest.raises(OtherBuild, match=r"with no --verify, and this one has --verify chat:toy: .* --overwrite"):
         refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER)
 
 

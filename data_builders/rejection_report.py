@@ -12,21 +12,13 @@ _REPEATED = ("not accepted in", "no answer of the right form", "no answer accept
 """How reasons begin that follow from rejections, which are counted by themselves."""
 _FORM = "the teacher does not keep the form that its prompts ask for: {}"
 _COPIES = "the teacher copies the reference: {}"
-_CUT = "the answers are cut: raise the server's limit of tokens, or shorten the texts"
+_CUT = "the answers are cut: raise the server's limit of tokens, ask for fewer --variants, or shorten the texts"
 _ADVICE = {
-    "no JSON object": _FORM,
-    "cut off": _CUT,
-    "was cut off": _CUT,
-    "the variant is missing": _FORM,
-    "the answer is unclear": _FORM,
-    "the variant is given twice": _FORM,
-    "the variant is empty": _FORM,
-    "no list of principles": _FORM,
+    **dict.fromkeys(("the variant is missing", "the answer is unclear", "the variant is given twice"), _FORM),
+    **dict.fromkeys(("the variant is empty", "is empty", "no JSON object", "no list of principles"), _FORM),
     "the list of principles cannot be read": _FORM,
-    "the same text as the reference": _COPIES,
-    "no word is changed": _COPIES,
-    "the answer was truncated": "the answers are cut: raise the server's limit of tokens, ask for fewer --variants, "
-    "or shorten the references with --max-steps",
+    **dict.fromkeys(("the same text as the reference", "no word is changed"), _COPIES),
+    **dict.fromkeys(("the answer was truncated", "cut off", "was cut off"), _CUT),
     REFUSED: "the server refuses the requests: its reason is below",
     NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with --keep all, "
     "or give another --verify SPEC",

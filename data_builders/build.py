@@ -115,7 +115,7 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
     """The groups of a generator in the order of its items; None for an item without one.
 
     Starts no more items than groups are still wanted, and the first `generator.trial` items before any other. Raises:
-    BatchPending after the last item; JudgeError if the generator finds the first items in vain.
+    BatchPending after the last item; JudgeError if nothing is made of the first items.
     """
 
     async def work(item: Any) -> RecordGroup | BatchPending | None:
@@ -125,7 +125,8 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
         except BatchPending as pending:
             return pending
 
-    items, made, pending, exhausted, trial = generator.items(), 0, 0, False, generator.trial
+    items, made, kept, pending, exhausted, trial = generator.items(), 0, 0, 0, False, generator.trial
+    main = generator.dataset.main.record
     while not exhausted:
         missing = None if generator.wanted is None else generator.wanted - made - pending
         if missing == 0:
@@ -139,10 +140,11 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
                 pending += isinstance(result, BatchPending)
                 if isinstance(result, RecordGroup) and not pending:  # nothing is written while requests are deferred
                     result = await generator.choose(result)
+                    kept += sum(isinstance(record, main) for record in result.records)
                 yield result if isinstance(result, RecordGroup) else None
         exhausted = most is None or started < most
-        if trial and not pending:
-            generator.check_trial()
+        if trial and not exhausted and not (generator.attempts.used if pending else kept):
+            generator.check_trial(started)
         trial = 0
     if pending:
         names = ", ".join(teacher.name for teacher in generator.teachers[:1])

@@ -10,14 +10,14 @@ from data_builders.teachers.local import teacher_name
 from data_builders.teachers.spec import local_model, parse_spec
 from judge_r1.core.errors import JudgeError
 
-RULES = "rules"
+RULES, CONVERSATION_VERIFIER = "rules", "conversation_verifier"
 
 
 class OtherBuild(JudgeError):
     """The folder holds a data set that was built with other options."""
 
 
-def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
+def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | None = None) -> None:
     """Compare a build with the one that `out` holds. Options that its build.json does not record are not compared.
 
     Raises:
@@ -31,6 +31,9 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str) -> None:
     wanted: dict[str, Any] = {
         "source": plan.source,
         "teacher": _teacher(teacher),
+        # a teacher of conversations verifies itself where there is no other verifier
+        "verify": _teacher(verify or teacher) if verify or CONVERSATION_VERIFIER in report else None,
+        "keep": plan.keep if verify else None,
         **plan.recorded,
         "candidates": _candidates(plan.candidates, by_rules=teacher == RULES),
         "rules": RULES_VERSION,
@@ -51,11 +54,13 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         own: dict[str, Any] = {name: report[name] for name in ("path", "limit", "options") if name in report}
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
+    verifier = report.get("verifier") or report.get(CONVERSATION_VERIFIER) or {}
     most = _candidates(None, by_rules=not isinstance(teacher, dict))
     unset = {"max_steps": None, "prompts": None, "cases_per_domain": None, "candidates": most}
+    verified = {"verify": verifier.get("name"), **({"keep": verifier["keep"]} if "keep" in verifier else {})}
     if "citations" in report:  # such builds record no version of their rules
         unset["rules"] = 1
-    return {**unset, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
+    return {**unset, **verified, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
 
 
 def _candidates(given: int | None, *, by_rules: bool) -> int | None:

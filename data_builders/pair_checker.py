@@ -1,11 +1,13 @@
 """Checks pairs: gold scores, labels, flaw positions, A/B balance, and whether prompts and gold traces fit a recipe."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from data_builders.dataset_type import Checker, DatasetType
 from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.teacher.label_checks import REFUTED, checks_by_rules
 from data_builders.text_units.steps import split_steps
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair
@@ -25,6 +27,7 @@ class PairChecker(Checker[ReasoningPair]):
         self._data = load_pairs(folder)
         self._misfit = _recipe_check(self._data, recipe) if recipe else None
         self._steps: dict[tuple[str, tuple[int, ...], int], str] = {}
+        self._labels = Counter[str]()
         self._a_better = sum(pair.preferred == "A" for pair in self._data.pairs)
         self._balance_p = binomial_p(self._a_better, len(self._data.pairs))
 
@@ -35,8 +38,13 @@ class PairChecker(Checker[ReasoningPair]):
         reward = score(record.gold, record)["r"]
         if reward != 1.0:
             yield f"its gold judgment scores {reward}, not 1.0"
-        if reason := check_pair(self._data.case_of(record), record):
+        case = self._data.case_of(record)
+        if reason := check_pair(case, record):
             yield reason
+        elif record.origin.prompt_hash is not None:  # flaws by rules are checked word for word
+            found = list(checks_by_rules(case, record))
+            self._labels.update(found)
+            yield from dict.fromkeys(one for one in found if one.endswith(REFUTED))
         if record.kind == "single":
             key = (record.case_id, record.violated, _step(record))
             if key in self._steps:
@@ -49,18 +57,20 @@ class PairChecker(Checker[ReasoningPair]):
         fit = ("its prompt and gold trace fit the recipe",) if self._misfit else ()
         return (
             "its gold judgment scores 1.0", "outside its flaws it is the reference", "no two pairs break one principle "
-            "in one step", "by rules, P2 flaws contradict the case and P4 flaws are not in it", *fit,
+            "in one step", "no rule refutes a P2 or P4 label", *fit,
         )  # fmt: skip
 
     def passed(self) -> bool:
         return self._balance_p >= BALANCE_LEVEL
 
     def notes(self) -> Sequence[str]:
+        labels = [f"{found} in {count}" for found, count in sorted(self._labels.items())]
         ratios = sorted(len(pair.flawed) / len(pair.reference) for pair in self._data.pairs)
         return [
             f"A is better in {self._a_better} of {len(ratios)}, p = {self._balance_p:.3f} (exact binomial test)",
             f"length of flawed over reference: min {ratios[0]:.2f}, median {ratios[len(ratios) // 2]:.2f}, "
             f"max {ratios[-1]:.2f}",
+            *([f"labels of a teacher: {', '.join(labels)}"] if labels else []),
         ]
 
 

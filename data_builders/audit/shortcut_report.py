@@ -1,5 +1,7 @@
 """Prints the shortcut audit as tables of 80 columns."""
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -89,7 +91,12 @@ def _feature_table(groups: dict[str, list[Finding]]) -> Table:
 
 
 def _interval(result: ProbeResult) -> str:
-    return f"{_short(result.accuracy)} [{_short(result.ci95[0])}, {_short(result.ci95[1])}]"
+    return interval(result.accuracy, result.ci95)
+
+
+def interval(accuracy: float, ci95: Sequence[float]) -> str:
+    """An accuracy with its interval, in two digits."""
+    return f"{_short(accuracy)} [{_short(ci95[0])}, {_short(ci95[1])}]"
 
 
 def _short(number: float) -> str:

@@ -197,10 +197,12 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
 
 def _finding_entry(finding: Finding) -> dict[str, Any]:
     result = finding.result
+    return {"group": result.group, "verdict": finding.verdict, "why": finding.reason, **result_entry(result)}
+
+
+def result_entry(result: ProbeResult) -> dict[str, Any]:
+    """The numbers of one reader, as in audit.json."""
     return {
-        "group": result.group,
-        "verdict": finding.verdict,
-        "why": finding.reason,
         "reader": result.probe,
         "pairs": result.pairs,
         "cases": result.cases,

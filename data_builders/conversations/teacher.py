@@ -4,15 +4,15 @@ The flawed round comes from the sampler, not from the teacher. Each call is aske
 answer has a wrong form; the answers are cached like those of every teacher.
 """
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.prompts import fill, guard
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.conversations import Document
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.episode.json_objects import json_objects
@@ -31,20 +31,12 @@ class NoAnswer(Exception):
     """No attempt gave an answer of the right form, or the teacher refuses."""
 
 
-@dataclass
-class Calls:
-    """Counts of answers, and of rejected ones by reason."""
-
-    answers: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-
-
 @dataclass(frozen=True)
 class Asker:
     """Asks a teacher about one pair until an answer has the right form."""
 
     teacher: Teacher
-    calls: Calls
+    attempts: Attempts
 
     async def ask(self, user: str, max_tokens: int, read: Callable[[dict[str, Any]], T], *, free: bool = False) -> T:
         """Raises: NoAnswer; the teacher's errors except TeacherRefused."""
@@ -60,16 +52,19 @@ class Asker:
             try:
                 reply = await self.teacher.ask(request)
             except TeacherRefused:
-                raise NoAnswer("the teacher refused the request") from None
-            self.calls.answers += 1
+                raise NoAnswer(REFUSED) from None
+            self.attempts.answers += 1
             found = json_objects(reply.answer)
             try:
                 if not found:
                     raise WrongForm("no JSON object" if reply.finished else "cut off")
-                return read(found[-1])
+                read_answer = read(found[-1])
             except WrongForm as error:
                 reason = str(error)
-                self.calls.rejected[reason] += 1
+                self.attempts.reject(reason, "a conversation", reply.answer)
+                continue
+            self.attempts.used += 1
+            return read_answer
         raise NoAnswer(f"no answer of the right form: {reason}")
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
+from data_builders.rejection_report import why_nothing
 from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
 from judge_r1.core.yaml_config import ConfigModel
@@ -106,8 +108,10 @@ class Generator(ABC, Generic[T]):
     """Which of `kinds`, `variants` and `seed` have no effect: other values than the default are refused."""
     items_in_progress: ClassVar[int] = 2
     """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
-    trial: int = 0
-    """How many first items run alone, before `check_trial`. 0 for none."""
+    trial: ClassVar[int] = 0
+    """How many first items run alone: if nothing is made of them, `check_trial` is called. 0 for none."""
+    advice: ClassVar[str] = "use a stronger model"
+    """What to do about a teacher of which nothing is accepted."""
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         if plan.options and self.options is None:
@@ -153,8 +157,13 @@ class Generator(ABC, Generic[T]):
     def add(self, group: Any) -> None:
         """Add the statistics of a group that is new. Called in the order of the items."""
 
-    def check_trial(self) -> None:
-        """Called after the first items, with their statistics added. Raises: JudgeError if others would be in vain."""
+    def check_trial(self, items: int) -> None:
+        """Called after the first items if nothing was made of them, with their statistics added.
+
+        Raises: JudgeError if a teacher was asked, unless the plan says to go on.
+        """
+        if self.plan.early_stop and self._asked:
+            raise JudgeError(f"{self.why_empty(items)}. To build anyway, add --no-early-stop")
 
     @classmethod
     def summary(cls) -> str:
@@ -167,9 +176,19 @@ class Generator(ABC, Generic[T]):
         return self.dataset.files
 
     @property
+    def attempts(self) -> Attempts:
+        """What the teachers' answers came to so far."""
+        return Attempts()
+
+    @property
     def answers(self) -> int:
-        """How many teachers' answers have been used so far."""
-        return 0
+        """How many answers the teachers have given so far."""
+        return self.attempts.answers
+
+    @property
+    def _asked(self) -> bool:
+        """Whether any request to a teacher was answered or refused."""
+        return bool(self.answers) or any(why.endswith(REFUSED) for why in [*self.rejections(), *self.skipped])
 
     @property
     def wanted(self) -> int | None:
@@ -213,6 +232,10 @@ class Generator(ABC, Generic[T]):
     def why_empty(self, groups: int) -> str:
         """The error message of a build without a record in the main file, with all reasons, the most frequent first."""
         lead, main = self.files[0], self.dataset.main
+        if self._asked:
+            items = f"{groups} {lead.noun if groups == 1 else lead.plural}"
+            unmade = {**self.rejections(), **self.skipped}
+            return why_nothing(self.teachers[0].name, items, main.noun, self.attempts, unmade, self.advice)
         gave = f"gave {groups} {lead.plural} and no {main.noun}" if lead != main else f"gave no {main.noun}"
         reasons = sorted(self.rejections().items(), key=lambda pair: (-pair[1], pair[0]))
         rejected = f"; rejected: {', '.join(f'{reason} ({count})' for reason, count in reasons)}" if reasons else ""

@@ -6,7 +6,7 @@ from typing import Any
 from data_builders.conversations.rules.verifier import ungrounded
 from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
-from data_builders.conversations.teacher import Asker, Calls, NoAnswer, plan, write, write_at_once
+from data_builders.conversations.teacher import Asker, NoAnswer, plan, write, write_at_once
 from data_builders.conversations.teacher_checks import check, ground, plan_texts
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan
@@ -20,6 +20,7 @@ from data_builders.generators.conversations import (
     pair_of,
 )
 from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 
 
@@ -30,15 +31,16 @@ class ConversationsByTeacher(ConversationGenerator):
     name = f"{CONVERSATIONS}-by-teacher"
     needs_teacher = True
     reads_corpus = True
+    trial = 2
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        self._calls = Calls()
-        self._writer, self._verifier = (Asker(teacher, self._calls) for teacher in (teachers[0], teachers[-1]))
+        self._attempts = Attempts()
+        self._writer, self._verifier = (Asker(teacher, self._attempts) for teacher in (teachers[0], teachers[-1]))
 
     @property
-    def answers(self) -> int:
-        return self._calls.answers
+    def attempts(self) -> Attempts:
+        return self._attempts
 
     async def generate(self, item: Document) -> VerifiedGroup:
         return group_of(item, [await self._candidate(item, conditions) for conditions in self.conditions(item)])
@@ -96,9 +98,9 @@ class ConversationsByTeacher(ConversationGenerator):
         )
 
     def details(self) -> dict[str, Any]:
-        names = [asker.teacher.name for asker in (self._writer, self._verifier)]
+        tried, names = self._attempts, [asker.teacher.name for asker in (self._writer, self._verifier)]
         return {
             **super().details(),
-            "teacher": {"name": names[0], "answers": self._calls.answers, "rejected": dict(self._calls.rejected)},
+            "teacher": {"name": names[0], "answers": tried.answers, "rejected": dict(tried.rejected)},
             "conversation_verifier": {"name": names[1], "is_the_writer": names[0] == names[1]},
         }

@@ -10,12 +10,13 @@ from typing import Any
 
 from pydantic import Field
 
-from data_builders.conversations.teacher import Asker, Calls, NoAnswer, WrongForm
+from data_builders.conversations.teacher import Asker, NoAnswer, WrongForm
 from data_builders.dataset_type import DatasetType, RecordFile
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.prompts import fill, guard
 from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ChatMessage
@@ -70,16 +71,17 @@ class FailureProposals(Generator[Sample]):
     name = "failure-proposals"
     dataset = ProposalDataset()
     needs_teacher = True
+    trial = 2
     unused = ("kinds", "variants", "seed")
 
     def __init__(self, plan: BuildPlan, teachers: tuple[Teacher, ...] = ()) -> None:
         super().__init__(plan, teachers)
-        self._calls = Calls()
-        self._asker = Asker(teachers[0], self._calls)
+        self._attempts = Attempts()
+        self._asker = Asker(teachers[0], self._attempts)
 
     @property
-    def answers(self) -> int:
-        return self._calls.answers
+    def attempts(self) -> Attempts:
+        return self._attempts
 
     def items(self) -> Iterator[Sample]:
         if self.plan.path is None:
@@ -111,8 +113,8 @@ class FailureProposals(Generator[Sample]):
         return {**super().settings(), "path": self.plan.path_name, "limit": self.plan.limit}
 
     def details(self) -> dict[str, Any]:
-        name = self._asker.teacher.name
-        return {"teacher": {"name": name, "answers": self._calls.answers, "rejected": dict(self._calls.rejected)}}
+        name, tried = self._asker.teacher.name, self._attempts
+        return {"teacher": {"name": name, "answers": tried.answers, "rejected": dict(tried.rejected)}}
 
 
 def _sample(row: Row) -> Sample:

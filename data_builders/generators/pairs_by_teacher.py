@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from data_builders.audit.selection_audit import SelectionAudit
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
 from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
-from data_builders.perturb.balance.selection import Balance, measure
-from data_builders.perturb.teacher.generate import REFUSED, VariantStats, perturb_by_teacher
+from data_builders.perturb.balance.selection import Balance, Candidate, measure
+from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
-from data_builders.perturb.teacher.rejection_report import why_nothing
 from data_builders.prompts.pair_prompts import PairPrompts
 from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, set_name, verify
 from data_builders.sources import Draft, completed
-from data_builders.teachers import Teacher
-from judge_r1.core.errors import JudgeError
+from data_builders.teachers import BatchPending, Teacher
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -33,6 +33,7 @@ class _TeacherGroup(RecordGroup):
     dropped: Counter[str]
     stats: VariantStats
     left_over: Counter[str] = field(default_factory=Counter)
+    candidates: Sequence[Candidate] = ()
 
 
 @register
@@ -45,45 +46,50 @@ class PairsByTeacher(Pairs[Case | Draft]):
     name = PAIRS_BY_TEACHER
     needs_teacher = True
     trial = 2
+    advice = f"{Pairs.advice}, or word the prompts yourself with --prompts DIR"
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         self._teacher, self._verifier = teachers[0], teachers[1] if len(teachers) > 1 else None
         self._stats, self._agreement = VariantStats(), Agreement()
-        self._rejected: Counter[str] = Counter()
+        self._completing = Attempts()
         self._dropped: Counter[str] = Counter()
         self._left_over: Counter[str] = Counter()
+        self._selection = SelectionAudit()
         self._prompts, self._balance = PairPrompts(plan.prompts), None
         if plan.candidates is not None:
             self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
-        self._cases = self._pairs = 0
 
     @property
     def files(self) -> Sequence[RecordFile[Any]]:
         return [*super().files, *([OPINION_FILE] if self._verifier else [])]
 
     @property
-    def answers(self) -> int:
-        return self._stats.answers
+    def attempts(self) -> Attempts:
+        return self._stats if self._stats.answers else self._completing
 
     def items(self) -> Iterator[Case | Draft]:
         return self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, self._teacher)
 
     async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()
-        whole = await completed(item, self._teacher, self.skipped, self._rejected)
+        whole = await completed(item, self._teacher, self.skipped, self._completing)
         case = whole and self.shortened(whole, self.skipped)
         if case is None:
             return None
-        pairs = await perturb_by_teacher(
-            case,
-            self._teacher,
-            kinds=plan.kinds,
-            variants=plan.candidates or plan.variants,
-            seed=plan.seed,
-            stats=stats,
-            prompts=self._prompts,
-        )
+        try:
+            pairs = await perturb_by_teacher(
+                case,
+                self._teacher,
+                kinds=plan.kinds,
+                variants=plan.candidates or plan.variants,
+                seed=plan.seed,
+                stats=stats,
+                prompts=self._prompts,
+            )
+        except BatchPending:
+            self._stats += stats  # what earlier batches came to, for `check_trial`
+            raise
         if self._verifier is None:
             return _TeacherGroup([case, *pairs], pairs, [], Counter(), stats)
         opinions = await verify(case, pairs, self._verifier, self._prompts)
@@ -102,37 +108,26 @@ class PairsByTeacher(Pairs[Case | Draft]):
     def _chosen(self, group: _TeacherGroup, balance: Balance) -> _TeacherGroup:
         case, *others = group.records
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
-        records, left_over = [case], Counter[str]()
+        records, left_over, candidates = [case], Counter[str](), list[Candidate]()
         for name, found in groupby((one for one in others if isinstance(one, ReasoningPair)), set_name):
-            pairs = list(found)
-            chosen = balance.choose(measure(pairs), self.plan.variants)
-            left_over[name] = len(pairs) - len(chosen)
+            measured = measure(list(found))
+            chosen = balance.choose(measured, self.plan.variants)
+            left_over[name] = len(measured) - len(chosen)
+            candidates += measured
             for pair in chosen:
                 records += [pair, *opinions.get(pair.pair_id, [])]
-        return replace(group, records=records, left_over=left_over)
+        return replace(group, records=records, left_over=left_over, candidates=candidates)
 
     def add(self, group: _TeacherGroup) -> None:
-        self._cases, self._pairs = self._cases + 1, self._pairs + len(group.pairs) - group.dropped.total()
         for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
             self._agreement.add(pair, opinion)
         self._stats += group.stats
         self._dropped.update(group.dropped)
         self._left_over.update(group.left_over)
+        if self._balance is not None and isinstance(case := group.records[0], Case):
+            chosen = [one for one in group.records if isinstance(one, ReasoningPair)]
+            self._selection.add(case, group.candidates, chosen)
         self.abstained.update(group.stats.abstained + group.dropped)
-
-    def check_trial(self) -> None:
-        if self.plan.early_stop and self._asked and not self._pairs:
-            raise JudgeError(f"{self.why_empty(self._cases)}. To build anyway, add --no-early-stop")
-
-    def why_empty(self, groups: int) -> str:
-        if not self._asked:
-            return super().why_empty(groups)
-        return why_nothing(self._teacher.name, groups, self._stats, self.abstained)
-
-    @property
-    def _asked(self) -> bool:
-        """Whether any request for variants was answered or refused."""
-        return bool(self._stats.answers) or any(reason.endswith(REFUSED) for reason in self.abstained)
 
     def settings(self) -> dict[str, Any]:
         plan, own = self.plan, self.plan.prompts
@@ -140,14 +135,18 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return super().settings() | chosen | ({"prompts": own.absolute().name} if own else {})
 
     def details(self) -> dict[str, Any]:
-        opinions = {}
+        opinions, rejected = {}, self._completing.rejected
         if self._verifier:
             agreement, dropped = self._agreement.as_dict(), dict(sorted(self._dropped.items()))
             opinions = {"name": self._verifier.name, "keep": self.plan.keep, "agreement": agreement, "dropped": dropped}
+        chosen: dict[str, Any] = {}
+        if self._balance is not None:
+            leaks = self._selection.as_dict(self.plan.seed)
+            chosen = {"left_over": dict(sorted(self._left_over.items())), "leaks": leaks}
         return {
             **super().details(),
-            **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
+            **({"completing": dict(sorted(rejected.items()))} if rejected else {}),
             "teacher": {"name": self._teacher.name, "prompts": self._prompts.digest, **self._stats.as_dict()},
             **({"verifier": opinions} if opinions else {}),
-            **({"left_over": dict(sorted(self._left_over.items()))} if self._balance else {}),
+            **chosen,
         }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from data_builders.sources.corpus_io import SourceError
 from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.records import Case
 from judge_r1.core.registry import Registry
 
@@ -21,8 +22,8 @@ Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 Generated = Callable[[int, int], Iterator[Case]]
 """`(cases_per_domain, seed)` to generated cases. Case i of a seed does not depend on the number of cases."""
 
-Draft = Callable[[Teacher, Counter[str], Counter[str]], Awaitable[Case | None]]
-"""`(teacher, skipped, rejected)` to the case, or to None (counted in `skipped`) if no answer is accepted."""
+Draft = Callable[[Teacher, Counter[str], Attempts], Awaitable[Case | None]]
+"""`(teacher, skipped, tried)` to the case, or to None (counted in `skipped`) if no answer is accepted."""
 
 Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 """`(path, skipped)` to drafts, in the order of the corpus."""
@@ -68,12 +69,12 @@ def items(
     return islice(source.drafts(path, skipped), limit)
 
 
-async def completed(item: Case | Draft, teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
-    """The case of an item, or None (counted in `skipped`). `rejected` counts every answer that failed a check.
+async def completed(item: Case | Draft, teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
+    """The case of an item, or None (counted in `skipped`). `tried` counts the answers.
 
     Raises: the errors of `teacher.ask` except TeacherRefused.
     """
-    return item if isinstance(item, Case) else await item(teacher, skipped, rejected)
+    return item if isinstance(item, Case) else await item(teacher, skipped, tried)
 
 
 SOURCES: Registry[Source] = Registry("source", __name__)

@@ -20,6 +20,7 @@ from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from data_builders.teachers import Teacher, TeacherRequest
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 from judge_r1.core.strict_json import parse_json
@@ -81,12 +82,10 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
 
 
 def _draft(found: Reviewed) -> Draft:
-    async def draft(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
+    async def draft(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
         request = condensation_request(found)
         copied = runs(found.review, REPEATED) - runs(found.paper, REPEATED)
-        context = await complete(
-            NAME, teacher, request, lambda text: check(text, found.paper, copied), skipped, rejected
-        )
+        context = await complete(NAME, teacher, request, lambda text: check(text, found.paper, copied), skipped, tried)
         if context is None:
             return None
         paper_id = found.row.label("id")

@@ -27,6 +27,7 @@ from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from data_builders.teachers import Teacher, TeacherRequest
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 from judge_r1.core.tabular import file_rows
@@ -70,9 +71,9 @@ def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
 
 
 def _draft(case: EchrCase) -> Draft:
-    async def draft(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
+    async def draft(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
         request = reference_request(case)
-        reference = await complete(NAME, teacher, request, lambda text: check(text, case), skipped, rejected)
+        reference = await complete(NAME, teacher, request, lambda text: check(text, case), skipped, tried)
         if reference is None:
             return None
         row, case_id = case.row, case.row.label("case_id")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from data_builders.sources.corpus_io import clean
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts
 
 ATTEMPTS = 3
 
@@ -28,29 +29,31 @@ Check = Callable[[str], Problem | None]
 
 
 async def complete(
-    name: str, teacher: Teacher, request: TeacherRequest, check: Check, skipped: Counter[str], rejected: Counter[str]
+    name: str, teacher: Teacher, request: TeacherRequest, check: Check, skipped: Counter[str], tried: Attempts
 ) -> str | None:
     """The first answer, cleaned, that passes `check`; None, counted in `skipped`, if there is none.
 
-    Every rejected answer is counted in `rejected`. If the teacher rejects the request, only this case is lost. Raises:
+    Every answer is counted in `tried`. If the teacher rejects the request, only this case is lost. Raises:
     any other TeacherError.
     """
-    attempts: Counter[str] = Counter()
+    repeats: Counter[str] = Counter()
     user, problem = request.user, None
     for _ in range(ATTEMPTS):
         try:
             reply = await teacher.ask(
-                request.model_copy(update={"user": user, "sample": request.sample + attempts[user]})
+                request.model_copy(update={"user": user, "sample": request.sample + repeats[user]})
             )
         except TeacherRefused:
-            skipped[f"{name}: refused by the teacher"] += 1
+            skipped[f"{name}: {REFUSED}"] += 1
             return None
+        tried.answers += 1
         text = clean(reply.answer)
         problem = CUT_OFF if not reply.finished else check(text) if text else EMPTY
         if problem is None:
+            tried.used += 1
             return text
-        rejected[f"{name}: {problem.kind}"] += 1
-        attempts[user] += 1
+        tried.reject(f"{name}: {problem.kind}", "a part of the case", reply.answer)
+        repeats[user] += 1
         user = f"{request.user}\n\nAn earlier answer was not accepted. {problem.advice} Write a new one."
     assert problem is not None
     skipped[f"{name}: no answer accepted, the last {problem.kind}"] += 1

@@ -113,7 +113,8 @@ def build(
     early_stop: Annotated[
         bool,
         typer.Option(
-            "--early-stop/--no-early-stop", help="With a teacher: end if nothing of the first two cases is accepted."
+            "--early-stop/--no-early-stop",
+            help="With a teacher: end if nothing of the first two cases or documents is accepted.",
         ),
     ] = True,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = CONCURRENCY,
@@ -177,67 +178,61 @@ def build(
         keep_of(keep, verify),
         prompts,
     )
-    if max_steps is not None and not _is_balanced(source, with_teacher=teacher != "rules"):
-        raise JudgeError(f"--max-steps is for corpora of real texts, not for {source!r}: leave it out")
-    if cases_per_domain is not None and source not in SOURCES:
-        generator_for(source, with_teacher=teacher != "rules")  # an unknown name is an error of its own
-        raise JudgeError(f"--cases-per-domain is for sources of cases, not for {source!r}: leave it out")
-    choosing = {"--reader": reader, "--candidates": candidates}
-    given = [option for option, value in choosing.items() if value is not None]
-    if teacher == "rules":
+    by_rules = teacher == "rules"
+    generator_for(source, with_teacher=not by_rules)  # an unknown name is an error of its own
+    if source not in SOURCES:
+        chosen = None if by_rules else candidates
+        refuse(
+            f"is for sources of cases, not for {source!r}", cases_per_domain=cases_per_domain, candidates=chosen,
+            rationales=rationales, preview=preview,
+        )  # fmt: skip
+    if source not in SOURCES or not SOURCES.get(source).balanced:
+        choosing = {"candidates": candidates, "reader": reader} if by_rules else {}
+        refuse(f"is for corpora of real texts, not for {source!r}", max_steps=max_steps, **choosing)
+    if by_rules:
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
             batch_import=batch_import, prompts=prompts, rationales=rationales,
         )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
-        if given and not _is_balanced(source, with_teacher=False):
-            raise JudgeError(f"{given[-1]} is for corpora of real texts, not for {source!r}: leave it out")
-    elif candidates is not None:
-        generator_for(source, with_teacher=True)  # an unknown name is an error of its own
-        if source not in SOURCES:
-            raise JudgeError(f"--candidates is for sources of cases, not for {source!r}: leave it out")
-        if candidates < variants:
-            raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
-    elif given:
+    elif candidates is not None and candidates < variants:
+        raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
+    elif candidates is None and reader is not None:
         raise JudgeError("--reader chooses among the candidates of a teacher: add --candidates N, or leave it out")
-    if processes > 1 and (teacher != "rules" or plan.reader is not None):
+    if processes > 1 and not (by_rules and plan.reader is None):
         raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
     on_ray = ray_workers(engine, workers)
-    if on_ray and (teacher != "rules" or plan.reader is not None or processes > 1):
+    if on_ray and not (by_rules and plan.reader is None and processes == 1):
         raise JudgeError(
             "--engine ray is for flaws by rules without a language model and without --processes: give --reader none"
         )
     if not overwrite:
-        refuse_other_build(out, plan, teacher)
+        refuse_other_build(out, plan, teacher, verify)
     if (rationales is None) != (recipe is None):
         raise JudgeError("--rationales N and --recipe FILE go together: give both, or leave both out")
     if rationales is not None:
         refuse("needs the pairs, which a batch does not give at once", batch_export=batch_export)
-        if source not in SOURCES.names():
-            raise JudgeError(f"--rationales is for sources of cases, not for {source!r}: leave it out")
     write_rationales = rationales_writer(recipe, rationales) if recipe and rationales else None
     if yes and preview is None:
         raise JudgeError("--yes answers the question of --preview: add --preview N, or leave it out")
     if preview is not None:
         refuse("writes requests instead of pairs", batch_export=batch_export)
-        if source not in SOURCES.names():
-            raise JudgeError(f"--preview is for sources of cases, not for {source!r}: leave it out")
     options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
     price_list = load_prices(prices) if prices else None
     if preview is not None:
         from data_builders.preview import preview_by_rules, preview_by_teacher
         from judge_r1.cli.build_preview import confirmed, show_preview, show_question
 
-        if teacher == "rules":
+        if by_rules:
             show_question(plan)
             found = preview_by_rules(plan, preview)
         else:
             found = preview_by_teacher(plan, preview, teacher, verify, options, Spending(price_list, budget))
-        show_preview(found, plan, concurrency, by_rules=teacher == "rules")
+        show_preview(found, plan, concurrency, by_rules=by_rules)
         if not confirmed(found.total, yes=yes):
             return
         options = replace(options, batch_import=None)  # its results are in the cache
-    if teacher == "rules":
+    if by_rules:
         counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes, on_ray)
     else:
         done = build_in_session(plan, out, teacher, verify, options, Spending(price_list, budget))
@@ -257,15 +252,6 @@ def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:
     if keep not in (None, "agreed", "all"):
         raise JudgeError(f"--keep is agreed or all, not {keep!r}")
     return "all" if keep == "all" else "agreed"
-
-
-def _is_balanced(source: str, *, with_teacher: bool) -> bool:
-    """Whether the source is a corpus of real texts: builds by rules choose among flaws."""
-    from data_builders.generators import generator_for
-    from data_builders.sources import SOURCES
-
-    generator_for(source, with_teacher=with_teacher)  # an unknown name is an error of its own
-    return source in SOURCES and SOURCES.get(source).balanced
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:
@@ -299,6 +285,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
+    if "leaks" in counts:
+        console.print(_leaks(counts["leaks"]))
 
 
 def _yield(found: dict[str, dict[str, int]]) -> Table:
@@ -348,6 +336,24 @@ def _agreement(verifier: dict[str, Any]) -> Table:
     for name, share in verifier["agreement"].items():
         agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
         table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
+    return table
+
+
+def _leaks(leaks: dict[str, Any]) -> Table | str:
+    """How often the strongest reader of each kind is right without the case, before and after the choice."""
+    from data_builders.audit.shortcut_report import interval
+
+    if not leaks["before"]:
+        return f"too few cases to measure what the candidates reveal: {leaks['cases']}"
+    kinds = ("length", "words", "likelihood")
+    table = Table("", "choice", "pairs", *kinds, title=f"Strongest readers without the case ({leaks['cases']} cases)")
+    for name in leaks["before"]:
+        for time in ("before", "after"):
+            if found := leaks[time].get(name):
+                cells = (
+                    interval(found[kind]["accuracy"], found[kind]["ci95"]) if kind in found else "" for kind in kinds
+                )
+                table.add_row(name, time, str(found["pairs"]), *cells)
     return table
 
 

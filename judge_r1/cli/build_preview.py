@@ -10,8 +10,8 @@ from rich.text import Text
 
 from data_builders.audit.annotation.text_diff import Piece, differences
 from data_builders.generators.base import BuildPlan
-from data_builders.perturb.teacher.rejection_report import printable
 from data_builders.preview import Estimate, Preview, example_prompt
+from data_builders.rejection_report import printable
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import ReasoningPair
 

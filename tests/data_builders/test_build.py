@@ -19,6 +19,7 @@ from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
+from data_builders.teachers.attempts import Attempts
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
@@ -178,11 +179,11 @@ def test_teacher_completes_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     cases = mini_cases(3)
 
     def draft(number: int) -> Draft:
-        async def complete(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
+        async def complete(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
             case = cases[min(number, 2)]
             await asyncio.sleep(0.02 * (4 - number))
             answer = await teacher.ask(TeacherRequest(system=fake_teacher.ECHO, user=case.reference, max_tokens=100))
-            rejected["drafts: too short"] += number == 0
+            tried.rejected["drafts: too short"] += number == 0
             if number == 1:
                 skipped["drafts: no answer accepted"] += 1
                 return None

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -13,6 +13,7 @@ from data_builders.generators.base import RULES_VERSION, BuildPlan
 
 TEACHER = "chat:http://127.0.0.1:1/v1#toy"
 MINI = BuildPlan("mini", variants=2, limit=3)
+VERIFIED = {"verifier": {"name": "chat:toy", "keep": "agreed"}}
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,40 @@ def test_the_candidates_of_a_teacher_are_compared(tmp_path: Path) -> None:
     for candidates, described in ((6, "--candidates 6"), (None, "no --candidates")):
         with pytest.raises(OtherBuild, match=f"with --candidates 8, and this one has {described}"):
             refuse_other_build(tmp_path, replace(CUSTOM, candidates=candidates), TEACHER)
+
+
+@pytest.mark.parametrize(
+    ("verify", "keep", "message"),
+    [
+        (None, "agreed", "with --verify chat:toy, and this one has no --verify"),
+        (TEACHER.replace("toy", "other"), "agreed", "with --verify chat:toy, and this one has --verify chat:other"),
+        (TEACHER, "all", "with --keep agreed, and this one has --keep all"),
+        (TEACHER, "agreed", None),
+    ],
+)
+def test_another_verifier_is_another_build(
+    verify: str | None, keep: Literal["agreed", "all"], message: str | None, tmp_path: Path
+) -> None:
+    report_of(tmp_path, reader="missing", rules="missing", teacher={"name": "chat:toy"}, **VERIFIED)
+    plan = replace(CUSTOM, keep=keep)
+    if message is None:
+        refuse_other_build(tmp_path, plan, TEACHER, verify)
+        return
+    with pytest.raises(OtherBuild, match=message):
+        refuse_other_build(tmp_path, plan, TEACHER, verify)
+
+
+def test_a_verifier_is_not_added_to_a_finished_build_silently(tmp_path: Path) -> None:
+    report_of(tmp_path, reader="missing", rules="missing", teacher={"name": "chat:toy"})
+    refuse_other_build(tmp_path, CUSTOM, TEACHER)
+    with pytest.raises(OtherBuild, match=r"with no --verify, and this one has --verify chat:toy: .* --overwrite"):
+        refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER)
+
+
+def test_a_teacher_of_conversations_verifies_itself_by_default(tmp_path: Path) -> None:
+    verifier = {"name": "chat:toy", "is_the_writer": True}
+    report_of(tmp_path, kinds="missing", teacher={"name": "chat:toy"}, conversation_verifier=verifier)
+    refuse_other_build(tmp_path, CUSTOM, TEACHER)
+    refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER)
+    with pytest.raises(OtherBuild, match="with --verify chat:toy, and this one has --verify chat:other"):
+        refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER.replace("toy", "other"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from data_builders.sources import Source, completed, items
 from data_builders.teachers import Teacher, TeacherReply, TeacherRequest
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.records import Case
 
 Reply = Callable[[TeacherRequest], str]
@@ -41,14 +42,14 @@ def gather(
 ) -> tuple[list[Case], Counter[str], Counter[str]]:
     """All cases of a source, the skipped ones and the rejected ones."""
     skipped: Counter[str] = Counter()
-    rejected: Counter[str] = Counter()
+    tried = Attempts()
 
     async def run() -> list[Case]:
         unused = FunctionTeacher(lambda request: "")  # a plain source calls no teacher
         found = items(source, path, limit, 0, skipped, teacher)
-        return [case for item in found if (case := await completed(item, teacher or unused, skipped, rejected))]
+        return [case for item in found if (case := await completed(item, teacher or unused, skipped, tried))]
 
-    return asyncio.run(run()), skipped, rejected
+    return asyncio.run(run()), skipped, tried.rejected
 
 
 def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:

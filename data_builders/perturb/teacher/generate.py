@@ -17,6 +17,7 @@ from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import content_hash
@@ -24,29 +25,25 @@ from judge_r1.core.records import Case, Origin, ReasoningPair
 
 MAX_ROUNDS = 3
 """Requests per variant: one, and two more with the reasons of the rejections."""
-NOT_ACCEPTED, REFUSED = f"not accepted in {MAX_ROUNDS} rounds", "the teacher refused the request"
+NOT_ACCEPTED = f"not accepted in {MAX_ROUNDS} rounds"
 
 _BYTES_PER_TOKEN, _THINKING_TOKENS = 2.5, 4000
 """The tokens for thoughts before the variants. After a truncated answer a set gets twice as many."""
 
 
 @dataclass
-class VariantStats:
+class VariantStats(Attempts):
     """Counts of requested variants by set (`P1` … `P6`, `multi`) and reason. Stats can be added."""
 
-    answers: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     wanted: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
     accepted_in_round: Counter[int] = field(default_factory=Counter)
-    rejected: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     """How rules could check the labels of accepted variants, by principle."""
     notes: Counter[str] = field(default_factory=Counter)
-    rejected_answer: tuple[str, str] | None = None
-    """The name of a set and the teacher's answer, for the first answer of which nothing was accepted."""
 
     def __iadd__(self, other: "VariantStats") -> "VariantStats":
         for name, value in vars(other).items():
@@ -173,7 +170,9 @@ class _VariantSet:
             self.accepted[result.number] = (result, prompt_hash)
             texts[result.flawed] = f"variant {result.number} for {self.name}"
             self.stats.accepted_in_round[round_index + 1] += 1
-        if len(rejections) == len(self.missing) and self.stats.rejected_answer is None:
+        if len(rejections) < len(self.missing):
+            self.stats.used += 1
+        elif self.stats.rejected_answer is None:
             self.stats.rejected_answer = self.name, reply.answer
         self.missing = sorted(rejection.number for rejection in rejections)
         for rejection in rejections:

@@ -15,6 +15,8 @@ from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair, Span
 
 CONTRADICTED, ABSENT, NOT_CHECKED = "contradicts the case", "not found in the case", "not checked by rules"
+REFUTED = "the case states the new value"
+_FOUND = {True: CONTRADICTED, False: REFUTED, None: NOT_CHECKED}
 
 _NUMBER_WORDS = frozenset({
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -51,8 +53,8 @@ def checks_by_rules(case: Case, pair: ReasoningPair) -> Iterator[str]:
         found = NOT_CHECKED
         if flaw.principle == 4:
             found = ABSENT  # a variant with another detail is rejected
-        elif flaw.principle == 2 and contradicts(case, pair.flawed, flaw.span, old):
-            found = CONTRADICTED
+        elif flaw.principle == 2:
+            found = _FOUND[contradicts(case, pair.flawed, flaw.span, old)]
         yield f"{by_number(flaw.principle).code}: {found}"
 
 

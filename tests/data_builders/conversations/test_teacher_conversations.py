@@ -15,10 +15,11 @@ from typer.testing import CliRunner
 from data_builders.conversations import mini
 from data_builders.conversations.documents import read_documents
 from data_builders.conversations.sampler import sample_conditions
-from data_builders.conversations.teacher import Asker, Calls, NoAnswer
+from data_builders.conversations.teacher import Asker, NoAnswer
 from data_builders.conversations.teacher_checks import ground
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.conversations_by_teacher import ConversationsByTeacher
+from data_builders.teachers.attempts import Attempts
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import Claim, ConversationPair, Verification
@@ -174,7 +175,7 @@ def test_a_teacher_that_never_has_the_form(documents: Path, tmp_path: Path, monk
         arguments = ["build", "conversations", "--path", str(documents), "--limit", "2", "--teacher", server.chat]
         result = CliRunner().invoke(app, [*arguments, "--variants", "1", "--out", str(tmp_path / "out")])
         assert result.exit_code == 2
-        assert "gave 2 documents and no conversation pair" in result.output
+        assert "gave 6 answers for 2 documents, and no conversation pair is accepted" in result.output
         assert server.served.total() == 2 * 3  # three attempts for each plan
 
 
@@ -184,7 +185,7 @@ def test_the_flawed_round_does_not_count_as_ungrounded() -> None:
     teacher = FunctionTeacher(lambda request: json.dumps({"rounds": rounds}))
     document = mini.document(0, seed=0)
     talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
-    asker = Asker(teacher, Calls())
+    asker = Asker(teacher, Attempts())
     without, all_rounds = (asyncio.run(ground(asker, document, talk, skipped)) for skipped in (2, None))
     assert (without.share, without.empty_turns) == (1.0, 0)
     assert without.claims == ((Claim(claim="c", grounded=True),), ())
@@ -198,7 +199,7 @@ def test_claims_of_a_round_that_is_not_there_are_a_wrong_form(number: object) ->
     right = [{"round": n, "claims": [{"claim": "c", "grounded": True}]} for n in (1, 2)]
     wrong = [*right, {"round": number, "claims": [{"claim": "c", "grounded": False}]}]
     answers = iter([wrong, right])
-    document, calls = mini.document(0, seed=0), Calls()
+    document, calls = mini.document(0, seed=0), Attempts()
     talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
     asker = Asker(FunctionTeacher(lambda request: json.dumps({"rounds": next(answers)})), calls)
     assert asyncio.run(ground(asker, document, talk, None)).share == 1.0
@@ -211,7 +212,9 @@ def test_claims_of_a_round_that_is_not_there_are_a_wrong_form(number: object) ->
     "claim", ["c", {"grounded": True}, {"claim": "c", "grounded": 1}, {"claim": 1, "grounded": True}]
 )
 def test_a_claim_without_a_text_or_a_truth_value_is_a_wrong_form(claim: object) -> None:
-    asker = Asker(FunctionTeacher(lambda request: json.dumps({"rounds": [{"round": 1, "claims": [claim]}]})), Calls())
+    asker = Asker(
+        FunctionTeacher(lambda request: json.dumps({"rounds": [{"round": 1, "claims": [claim]}]})), Attempts()
+    )
     document = mini.document(0, seed=0)
     talk = tuple(mini.write(document, mini.conditions(document, 0, seed=0), flawed=True).messages)
     with pytest.raises(NoAnswer, match="a claim needs a text"):

@@ -1,13 +1,18 @@
 """Rules confirm or refute a P2 label where numbers, dates and names decide, and leave the rest to a verifier."""
 
+from pathlib import Path
+
 import pytest
 from factories import make_case
 
+from data_builders.build import write_pairs
 from data_builders.perturb.teacher.answer_parser import Rejection, Variant
 from data_builders.perturb.teacher.label_checks import certain, checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.text_units.steps import split_steps
-from judge_r1.core.records import Case, Origin, ReasoningPair
+from data_builders.validate import validate
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 CASE = make_case(
     "The left kidney measured 11 cm. The right kidney measured 9 cm. Dr Adler saw the patient on 3 May 2021. "
@@ -62,3 +67,20 @@ def test_labels_of_others(principle: int, label: str) -> None:
     pair = pair_of(checked("So she was well.", "So she was well enough to run a marathon.", principle))
     assert list(checks_by_rules(CASE, pair)) == [label]
     assert not certain(CASE, pair)
+
+
+def test_validate_refutes_a_label_and_counts_the_others(tmp_path: Path) -> None:
+    """A build rejects such a variant, but a file may come from elsewhere: its flaw states what the case states."""
+    pairs = [pair_of(checked("11 cm", "12 cm")), pair_of(checked("was normal", "was raised"))]
+    flawed = CASE.reference.replace("left kidney measured 11 cm", "right kidney measured 9 cm")
+    start = flawed.index("right")
+    flaw = Flaw(principle=2, operator="teacher", span=Span(start=start, end=start + len("right kidney measured 9")))
+    origin = Origin(teacher="chat:toy", seed=0, prompt_hash="x" * 16, flaws=(flaw,))
+    wrong = ReasoningPair.of(CASE, flawed, variant=2, origin=origin, seed=0)
+    write_pairs(PairSet({CASE.case_id: CASE}, [*pairs, wrong]), tmp_path)
+    report = validate(tmp_path)
+    assert report.problems["P2: the case states the new value"] == (1, wrong.pair_id)
+    assert report.notes[-1] == (
+        "labels of a teacher: P2: contradicts the case in 1, P2: not checked by rules in 1, "
+        "P2: the case states the new value in 1"
+    )

@@ -11,6 +11,7 @@ from source_factories import FunctionTeacher, gather
 from data_builders.sources import SOURCES, Draft, Source, items, taught
 from data_builders.sources.corpus_io import SourceError
 from data_builders.teachers import BudgetSpent, Teacher, TeacherError, TeacherRequest
+from data_builders.teachers.attempts import Attempts
 from judge_r1.core.records import Case
 
 
@@ -18,7 +19,7 @@ def numbered_source() -> Source:
     """Drafts 0 to 99 with one teacher request each; every seventh is skipped."""
 
     def draft(number: int) -> Draft:
-        async def run(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
+        async def run(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
             answer = await teacher.ask(TeacherRequest(system="", user=f"case {number}", max_tokens=9))
             if number % 7:
                 return make_case(f"case {number}.", reference=answer.text)

@@ -8,6 +8,7 @@ from source_factories import FunctionTeacher
 
 from data_builders.sources.teacher_completion import ATTEMPTS, Problem, complete
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts
 
 REQUEST = TeacherRequest(system="s", user="Write.", max_tokens=9)
 
@@ -18,8 +19,8 @@ def has_an_x(text: str) -> Problem | None:
 
 def run(teacher: FunctionTeacher) -> tuple[str | None, Counter[str], Counter[str]]:
     skipped: Counter[str] = Counter()
-    rejected: Counter[str] = Counter()
-    return asyncio.run(complete("toy", teacher, REQUEST, has_an_x, skipped, rejected)), skipped, rejected
+    tried = Attempts()
+    return asyncio.run(complete("toy", teacher, REQUEST, has_an_x, skipped, tried)), skipped, tried.rejected
 
 
 def test_the_first_valid_answer_is_cleaned_and_used() -> None:
@@ -67,6 +68,6 @@ class Failing(FunctionTeacher):
 
 
 def test_a_refused_request_drops_its_case_and_other_errors_propagate() -> None:
-    assert run(Failing(TeacherRefused("too long"))) == (None, Counter({"toy: refused by the teacher": 1}), Counter())
+    assert run(Failing(TeacherRefused("too long"))) == (None, Counter({f"toy: {REFUSED}": 1}), Counter())
     with pytest.raises(TeacherError, match="down"):
         run(Failing(TeacherError("down")))

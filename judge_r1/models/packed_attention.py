@@ -49,7 +49,7 @@ def packed_attention(
     lengths = [length for _, length in parts]
     outputs: list[torch.Tensor] = []
     text: Sequence[torch.Tensor] = ()
-    for (start, _), *states in zip(parts, *(x.split(lengths, dim=2) for x in (query, key, value)), strict=True):
+    for (start, _), *states in zip(parts, *(torch.split(x, lengths, dim=2) for x in (query, key, value)), strict=True):
         if start:
             states = [torch.cat((whole[:, :, :start], rest), 2) for whole, rest in zip(text, states, strict=True)]
         else:

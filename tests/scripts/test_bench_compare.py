@@ -19,10 +19,17 @@ def test_a_row_compares_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [row] = json.loads((tmp_path / "compare.json").read_text())["rows"]
     assert row["times"] == pytest.approx(row["there"] / row["here"])
     assert 0 < row["lowest"] <= row["times"] <= row["highest"]
-    worktrees = subprocess.run(
+
+
+@pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="the comparison needs the git repository")
+def test_the_worktree_of_the_revision_is_removed() -> None:
+    with compare.checkout("HEAD") as tree:
+        assert (tree / "judge_r1" / "cli").is_dir()
+    listed = subprocess.run(
         ["git", "-C", str(compare.ROOT), "worktree", "list"], capture_output=True, text=True, check=True
     )
-    assert "compare-worktree-" not in worktrees.stdout
+    assert str(tree) not in listed.stdout
+    assert not tree.exists()
 
 
 def test_a_failed_measurement_says_why() -> None:

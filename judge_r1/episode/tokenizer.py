@@ -15,7 +15,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
 
-_CACHED_PROMPTS = 128
+_CACHED_PROMPTS, _CACHED_TEXTS = 128, 512
 
 
 class Unencodable(JudgeError):
@@ -34,6 +34,8 @@ class SafeTokenizer:
         self.bytewise = self._decodes_directly and _decodes_bytes(hf_tokenizer.backend_tokenizer)
         self._single: dict[int, str] = {}
         """Texts of single ids: an episode decodes each token alone once."""
+        self._trusted: dict[str, tuple[int, ...]] = {}
+        """Ids of tags, frames and notices, which every episode encodes again."""
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
 
     @property
@@ -60,8 +62,11 @@ class SafeTokenizer:
 
     def encode_trusted(self, text: str) -> list[int]:
         """Ids of trusted text, in which tags and control tokens have their meaning."""
-        ids: list[int] = self.hf.encode(text, add_special_tokens=False)
-        return ids
+        if (ids := self._trusted.get(text)) is None:
+            if len(self._trusted) >= _CACHED_TEXTS:
+                self._trusted.clear()
+            ids = self._trusted[text] = tuple(self.hf.encode(text, add_special_tokens=False))
+        return list(ids)
 
     def trusted_spans(self, text: str) -> list[tuple[int, int]]:
         """The span `[start, end)` in `text` of each id of `encode_trusted(text)`."""

@@ -61,7 +61,10 @@ def model_tokenizer(source: str | Path) -> Any:
 @contextmanager
 def loading(what: str) -> Iterator[None]:
     """Lets one thread load at a time, and turns every error of transformers into ModelUnavailable: damaged files cause
-    exceptions of many types."""
+    exceptions of many types. transformers draws no bars in this process from here on: in a log, each takes a line."""
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
     try:
         with _LOCK:
             yield

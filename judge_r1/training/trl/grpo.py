@@ -5,6 +5,7 @@ Trajectories carry their rewards as a field.
 """
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -55,6 +56,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.resume import resume
 
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # `rollout_func` may change; its version is pinned
     config = recipe.grpo
     hf_tokenizer = load_tokenizer(recipe.model)
     tokenizer = SafeTokenizer(hf_tokenizer)

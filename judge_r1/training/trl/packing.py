@@ -4,7 +4,7 @@ A step has the same examples and the same loss as without packing. The attention
 ids, which restart with each example. A test on the actual model before the first step verifies the isolation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,9 +13,8 @@ from transformers import TrainerCallback
 from transformers.utils import is_flash_attn_2_available
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.packed_attention import NAME, NoPositions
 
-LONGEST_MASKED = 16_384
-"""Longest row in tokens with masked attention. The mask is quadratic: 256 MiB per layer at this length."""
 _PROBE = 12
 """Tokens per example in the isolation test."""
 
@@ -24,23 +23,9 @@ class NoPacking(JudgeError):
     """The model's attention cannot train on packed rows."""
 
 
-def attention() -> str | None:
-    """FlashAttention if it is installed, else None: the model's default attention with a mask."""
-    return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else None
-
-
-def check_rows(lengths: Sequence[int], examples: int) -> None:
-    """Check that rows of `examples` examples each are short enough for the attention.
-
-    Raises:
-        NoPacking: A row is too long for masked attention, and FlashAttention is not installed.
-    """
-    longest = max(sum(lengths[start : start + examples]) for start in range(0, len(lengths), examples))
-    if attention() is None and longest > LONGEST_MASKED:
-        raise NoPacking(
-            f"sft.packing: a row of {longest} tokens needs FlashAttention (a GPU, and pip install flash-attn); the "
-            f"limit without it is {LONGEST_MASKED}: lower sft.micro_batch_size, or set sft.packing to false"
-        )
+def attention() -> str:
+    """FlashAttention if it is installed, else one call of PyTorch's attention per example."""
+    return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else NAME
 
 
 class Isolation(TrainerCallback):  # type: ignore[misc]
@@ -57,9 +42,13 @@ class Isolation(TrainerCallback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
         precision = torch.autocast("cuda", dtype=torch.bfloat16) if args.bf16 else nullcontext()
-        with torch.no_grad(), precision:
-            one, other = (self._second_example(model, first, args.device) for first in (1, 2))
-        if not torch.allclose(one, other, rtol=0, atol=1e-4 * float(one.abs().max())):
+        try:
+            with torch.no_grad(), precision:
+                one, other = (self._second_example(model, first, args.device) for first in (1, 2))
+            separate = torch.allclose(one, other, rtol=0, atol=1e-4 * float(one.abs().max()))
+        except NoPositions:
+            separate = False
+        if not separate:
             raise NoPacking(
                 f"sft.packing: the attention {model.config._attn_implementation!r} of this model lets the examples of "
                 "a row see each other: use FlashAttention (a GPU, and pip install flash-attn), or set sft.packing to "

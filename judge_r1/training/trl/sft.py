@@ -62,7 +62,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     from trl import SFTConfig, SFTTrainer
 
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
-    from judge_r1.training.trl.packing import Isolation, attention, check_rows
+    from judge_r1.training.trl.packing import Isolation, attention
     from judge_r1.training.trl.resume import resume
     from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
@@ -70,8 +70,6 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
     let_cpus_train(args)
     data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces), sort=config.by_length)
-    if config.packing:
-        check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)
     per_step = sum(data["trained"]) * config.batch_size / len(data)
     trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
     callbacks, set_trainer = loss_evaluation(run, recipe)

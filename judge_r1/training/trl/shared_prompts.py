@@ -1,7 +1,7 @@
-"""Computes the prompt that episodes of a group share once per micro-batch of GRPO, with its gradient.
+"""Computes a micro-batch of GRPO as one packed row, with its gradient: without padding, and each prompt once.
 
-The states of a prompt without its last token are computed once and repeated for its episodes. The last token starts
-the second part of every row, because its hidden state predicts the first token of the response.
+The first episode of a prompt stands whole. Each other one starts with the last token of the prompt, because its hidden
+state predicts the first token of the response (see `judge_r1.models.packed_attention`).
 """
 
 from typing import Any
@@ -10,6 +10,8 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 from trl import GRPOTrainer
+
+from judge_r1.models.packed_attention import NoPositions, packed_rows
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -27,14 +29,18 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         self._buffered_inputs = by_prompt(self._buffered_inputs, self.args.gradient_accumulation_steps)
         return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
+        self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
+        return super()._compute_loss(model, inputs)
+
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *args: Any, **kwargs: Any
     ) -> Any:
-        input_ids, attention_mask = without_shared_padding(input_ids, attention_mask)
         if not args and torch.is_grad_enabled() and not (self.args.gradient_checkpointing or self.aux_loss_enabled):
-            found = shared_logprobs(model, input_ids, attention_mask, logits_to_keep)
+            found = packed_logprobs(model, input_ids, attention_mask, self._own)
             if found is not None:
                 return *found, None
+        input_ids, attention_mask = without_shared_padding(input_ids, attention_mask)
         return super()._get_per_token_logps_and_entropies(
             model, input_ids, attention_mask, logits_to_keep, *args, **kwargs
         )
@@ -48,32 +54,37 @@ def without_shared_padding(input_ids: torch.Tensor, attention_mask: torch.Tensor
     return input_ids[:, padding:], attention_mask[:, padding:]
 
 
-def shared_logprobs(
-    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, response: int
+def packed_logprobs(
+    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, own: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Log-probabilities and entropies of the last `response` tokens of each row, [rows, response], or None if no two
-    rows share their prompt, or the layers of the model do not keep plain states.
+    """Log-probabilities and entropies of the tokens of each response that are `own`, [rows, response], 0 elsewhere; or
+    None if the model's attention is not PyTorch's over whole texts.
 
     Equal to the forward pass over whole rows, up to rounding. `model` has TRL's fused LM head; prompts are padded on
-    the left.
+    the left and responses on the right.
     """
-    first = input_ids.shape[1] - response - 1  # the last token of a prompt belongs to the second part
-    cache = DynamicCache(config=model.config)
-    if first < 1 or any(type(layer) is not DynamicLayer for layer in cache.layers):
+    layers = DynamicCache(config=model.config).layers
+    attention = model.config.get_text_config()._attn_implementation
+    if attention != "sdpa" or any(type(layer) is not DynamicLayer for layer in layers):
         return None
-    prompts = torch.stack((input_ids[:, :first], attention_mask[:, :first]))
-    distinct, row_of = torch.unique(prompts, dim=1, return_inverse=True)
-    if distinct.shape[1] == len(input_ids):
+    first = input_ids.shape[1] - own.shape[1]
+    prompts = torch.cat((input_ids[:, :first], attention_mask[:, :first]), dim=1)
+    order = torch.argsort(torch.unique(prompts, dim=0, return_inverse=True)[1], stable=True)
+    ids, mask, scored = input_ids[order], attention_mask[order], own[order].bool()
+    taken = mask.bool()
+    taken[1:, : first - 1] &= (prompts[order].diff(dim=0) != 0).any(1, keepdim=True)  # read with the row before
+    labels = torch.cat((torch.full_like(ids[:, :first], -100), ids[:, first:].masked_fill(~scored, -100)), dim=1)[taken]
+    packed = {"input_ids": ids[taken], "position_ids": (mask.cumsum(1) - 1)[taken], "labels": labels}
+    try:
+        with packed_rows(model):
+            outputs = model(**{name: row[None] for name, row in packed.items()}, fused_lm_head=True)
+    except NoPositions:
         return None
-    model(input_ids=distinct[0], attention_mask=distinct[1], past_key_values=cache, use_cache=True, logits_to_keep=1)
-    cache.batch_select_indices(row_of)
-    ids = input_ids[:, first:]
-    labels = ids.masked_fill(attention_mask[:, first:] == 0, -100)
-    labels[:, 0] = -100
-    outputs = model(
-        input_ids=ids, attention_mask=attention_mask, past_key_values=cache, labels=labels, fused_lm_head=True
-    )
-    return outputs.log_probs, outputs.entropy
+    found = [
+        values.new_zeros(own.shape).masked_scatter(scored, values[0][labels[1:] != -100])[torch.argsort(order)]
+        for values in (outputs.log_probs, outputs.entropy)
+    ]
+    return found[0], found[1]
 
 
 def by_prompt(batches: list[dict[str, Any]], per_update: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from judge_r1.training.trl.response_logprobs import project_labelled_positions_o
 from judge_r1.training.trl.shared_prompts import (
     SharedPromptTrainer,
     by_prompt,
-    shared_logprobs,
+    packed_logprobs,
     without_shared_padding,
 )
 
@@ -76,7 +76,7 @@ def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) ->
     ids, mask = rows()
     plain, entropy = whole(model, ids, mask)
     expected = gradients(model, plain, mask)
-    found = shared_logprobs(model, ids, mask, RESPONSE)
+    found = packed_logprobs(model, ids, mask, mask[:, -RESPONSE:])
     assert found is not None
     torch.testing.assert_close(found[0], plain, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(found[1], entropy, rtol=1e-5, atol=1e-6)
@@ -116,9 +116,18 @@ def test_the_trainer_cuts_the_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.equal(seen[1], mask[:, 3:])
 
 
-def test_rows_of_different_prompts_are_computed_whole() -> None:
+def test_only_own_tokens_are_scored_and_another_attention_is_left_alone() -> None:
+    model = tiny_model()
     ids, mask = rows()
-    assert shared_logprobs(tiny_model(), ids[[0, 1, 4]], mask[[0, 1, 4]], RESPONSE) is None
+    own = mask[:, -RESPONSE:].clone()
+    own[0, 1:3] = own[5] = 0
+    found = packed_logprobs(model, ids, mask, own)
+    assert found is not None
+    for values, expected in zip(found, whole(model, ids, mask), strict=True):
+        torch.testing.assert_close(values, expected * own, rtol=1e-5, atol=1e-6)
+    assert model.config._attn_implementation == "sdpa"
+    model.set_attn_implementation("eager")
+    assert packed_logprobs(model, ids, mask, own) is None
 
 
 def test_log_probabilities_at_labels_do_not_depend_on_the_positions_without(monkeypatch: pytest.MonkeyPatch) -> None:

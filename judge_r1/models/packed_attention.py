@@ -1,0 +1,104 @@
+"""Attention for texts that stand one after the other in one row, without padding and without a mask.
+
+A text starts where the position ids restart at 0. A part that starts at a later position has the first tokens of the
+last such text as its beginning: the episodes of a group share their prompt so, and each layer computes it once.
+
+    position ids   0 1 2 3 4 5   3 4   0 1 2 3
+    texts          a b c d e f   g h   i j k l     are abcdef, abcgh and ijkl
+
+Each text is one call of PyTorch's causal kernel, which computes half of the scores. A mask for the whole row would be
+quadratic in the length of the row.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+NAME = "sdpa_packed"
+
+
+class NoPositions(ValueError):
+    """The model does not pass its position ids to its attention, so packed texts would see each other."""
+
+
+def packed_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    *,
+    position_ids: torch.Tensor | None = None,
+    sliding_window: int | None = None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
+    """An attention function of transformers: query `[1, heads, tokens, size]` to `[1, tokens, heads, size]`.
+
+    Raises:
+        NoPositions: The layer gives no position ids.
+    """
+    if position_ids is None:
+        raise NoPositions
+    parts = parts_of(position_ids)
+    lengths = [length for _, length in parts]
+    outputs: list[torch.Tensor] = []
+    text: Sequence[torch.Tensor] = ()
+    for (start, _), *states in zip(parts, *(torch.split(x, lengths, dim=2) for x in (query, key, value)), strict=True):
+        if start:
+            states = [torch.cat((whole[:, :, :start], rest), 2) for whole, rest in zip(text, states, strict=True)]
+        else:
+            text = states
+        mask = _window(states[0].shape[2], sliding_window, query.device)
+        found, _ = sdpa_attention_forward(module, *states, mask, dropout, scaling, is_causal=mask is None, **options)
+        outputs.append(found[:, start:])
+    return torch.cat(outputs, dim=1), None
+
+
+def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
+    """(first position, number of tokens) of each part of a packed row, whose position ids are `[1, tokens]`.
+
+    Raises:
+        ValueError: There are several rows, or a part starts after the end of the last text.
+    """
+    if position_ids.shape[0] != 1:
+        raise ValueError(f"packed texts stand in one row, not in {position_ids.shape[0]}")
+    positions = position_ids[0]
+    starts = [0, *(torch.nonzero(positions.diff() != 1)[:, 0] + 1).tolist()]
+    parts = [
+        (int(positions[start]), end - start) for start, end in zip(starts, [*starts[1:], len(positions)], strict=True)
+    ]
+    text = 0
+    for start, length in parts:
+        text = text if start else length
+        if start > text:
+            raise ValueError(f"a part of a packed row starts at position {start}, after a text of {text} tokens")
+    return parts
+
+
+def _window(tokens: int, sliding_window: int | None, device: torch.device) -> torch.Tensor | None:
+    """The mask of a text longer than the sliding window of its layer; None for others, which need none."""
+    if sliding_window is None or tokens <= sliding_window:
+        return None
+    allowed = torch.ones(1, 1, tokens, tokens, dtype=torch.bool, device=device)
+    return allowed.tril().triu(1 - sliding_window)
+
+
+AttentionInterface.register(NAME, packed_attention)
+AttentionMaskInterface.register(NAME, lambda *args, **kwargs: None)
+
+
+@contextmanager
+def packed_rows(model: Any) -> Iterator[None]:
+    """Let a model that uses PyTorch's attention read packed rows."""
+    config = model.config.get_text_config()
+    before, config._attn_implementation = config._attn_implementation, NAME
+    try:
+        yield
+    finally:
+        config._attn_implementation = before

@@ -1,0 +1,186 @@
+"""Compares the processor time of this checkout with that of another revision, both in turn on this machine.
+
+    python -m scripts.bench.compare 8ccd0052
+    python -m scripts.bench.compare main --rows start-up sampling --repeats 5
+
+Each measurement has a process of its own with one thread. `times` is the other revision's time over this one's, the
+median of the repeats with the lowest and the highest. The other revision is checked out into a temporary folder, and
+both read the same data, which this checkout builds.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from scripts.bench.output import Row, parser_of, write_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_TRAINING = """
+    import statistics
+    from transformers.trainer_callback import CallbackHandler
+    from judge_r1.training.pipeline import run_recipe
+    from judge_r1.training.trl.grpo import TrlRollouts
+    steps, sampling = [], []
+
+    def timed(owner, name, into, *, begins=False):
+        original = getattr(owner, name)
+
+        def run(*args, **kwargs):
+            started = time.process_time()
+            found = original(*args, **kwargs)
+            into.append(started if begins else time.process_time() - started)
+            return found
+
+        setattr(owner, name, run)
+
+    timed(CallbackHandler, "on_step_begin", steps, begins=True)
+    timed(TrlRollouts, "__call__", sampling)
+
+    def typical(seconds):
+        return statistics.median(seconds[1:])  # the first step warms up
+
+    def train(name, *changes, **options):
+        recipe = load_recipe(Path("haystack", name), [f"data.train={data}", *changes])
+        run_recipe(recipe, Path(sys.argv[2]), **options)
+        return typical([after - before for before, after in zip(steps, steps[1:])])
+"""
+_TRACES = """
+    from data_builders.rationales.rules import recipe_traces
+    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.models.hub import load_tokenizer
+
+    def write(count):
+        recipe = load_recipe(Path("haystack", "warmup"), [f"data.train={data}", f"sft.traces={count}"])
+        return recipe_traces(recipe, load_pairs(data), SafeTokenizer(load_tokenizer(recipe.model)))
+"""
+_GRPO = '"model=bundled:haystack", "grpo.steps=3", "grpo.pairs_per_step=6", "grpo.micro_batch_size=24"'
+MEASURES: Mapping[str, tuple[str, str]] = {
+    "start-up": ("s for `judge-r1 --help`", ""),
+    "traces": (
+        "ms for a warm-up trace",
+        f"""{_TRACES}
+    write(10)
+    started = time.process_time()
+    write(200)
+    print((time.process_time() - started) * 1000 / 200)
+    """,
+    ),
+    "warm-up step": (
+        "s for 16 traces",
+        f"""{_TRACES}{_TRAINING}
+    print(train("warmup", "sft.traces=80", rationales=recipe_traces))
+    """,
+    ),
+    "GRPO step": (
+        "s for 48 episodes",
+        f"""{_TRAINING}
+    print(train("grpo", {_GRPO}))
+    """,
+    ),
+    "sampling": (
+        "s for 48 episodes",
+        f"""{_TRAINING}
+    train("grpo", {_GRPO})
+    print(typical(sampling))
+    """,
+    ),
+    "build": (
+        "ms for a pair by rules",
+        """
+    from data_builders.build import build
+    started = time.process_time()
+    report = build("builtin", Path(sys.argv[2]), variants=1, limit=30)
+    pairs = Path(sys.argv[2], "pairs.jsonl").read_text(encoding="utf-8").count(chr(10))
+    print((time.process_time() - started) * 1000 / pairs)
+    """,
+    ),
+}
+"""Row -> its unit, and the program that prints one number. Its arguments are the data and a folder to write."""
+_DATA = """
+import sys
+from pathlib import Path
+from data_builders.haystack_splits import build_split
+build_split(Path(sys.argv[1]), "train", 20)
+"""
+_BEGIN = """
+import sys, time
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from judge_r1.training.recipe import load_recipe
+data = Path(sys.argv[1])
+"""
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("revision", help="a commit, branch or tag")
+    parser.add_argument("--rows", nargs="+", choices=list(MEASURES), default=list(MEASURES))
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    with checkout(given.revision) as other, tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        data = Path(folder) / "data"
+        if given.rows != ["start-up"]:
+            run(ROOT, _DATA, str(data))
+        rows = [compare(name, other, data, given.repeats) for name in given.rows]
+    write_rows(given.out, "compare", rows, vars(given))
+
+
+def compare(name: str, other: Path, data: Path, repeats: int) -> Row:
+    """Measures both sides in turn."""
+    here, there = [], []
+    for _ in range(repeats):
+        here.append(measure(name, ROOT, data))
+        there.append(measure(name, other, data))
+    ratios = sorted(before / after for before, after in zip(there, here, strict=True))
+    unit = MEASURES[name][0]
+    return {"row": name, "unit": unit, "here": median(here), "there": median(there), "times": median(ratios)} | {
+        "lowest": ratios[0], "highest": ratios[-1]
+    }  # fmt: skip
+
+
+def measure(name: str, root: Path, data: Path) -> float:
+    """One measurement of the code in `root`, in a new process."""
+    if name == "start-up":
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run(root, "import sys; sys.argv = ['judge-r1', '--help']; from judge_r1.cli import main; main()")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with tempfile.TemporaryDirectory(prefix="compare-run-") as folder:
+        return float(run(root, _BEGIN + textwrap.dedent(MEASURES[name][1]), str(data), folder).split()[-1])
+
+
+def run(root: Path, program: str, *arguments: str) -> str:
+    """The output of a Python program that imports the code in `root`."""
+    environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{root}: the measurement failed:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+@contextmanager
+def checkout(revision: str) -> Iterator[Path]:
+    """A git worktree of the revision, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="compare-worktree-") as folder:
+        tree = Path(folder) / "tree"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Packed texts get the attention that each gets alone."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from judge_r1.models.hub import load_model
+from judge_r1.models.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
+
+POSITIONS = [0, 1, 2, 3, 4, 2, 3, 4, 5, 2, 0, 1, 2, 3, 4, 5, 6]
+"""A text of 5 tokens, two others with its first 2, and one of 7."""
+TEXTS = [[0, 1, 2, 3, 4], [0, 1, 5, 6, 7, 8], [0, 1, 9], [10, 11, 12, 13, 14, 15, 16]]
+
+
+@pytest.mark.parametrize("window", [None, 3])
+def test_each_text_attends_to_itself_alone(window: int | None) -> None:
+    torch.manual_seed(0)
+    module = SimpleNamespace(num_key_value_groups=2)
+    query = torch.randn(1, 4, len(POSITIONS), 8, requires_grad=True)
+    key, value = torch.randn(2, 1, 2, len(POSITIONS), 8, requires_grad=True)
+    found, _ = packed_attention(
+        module, query, key, value, None, scaling=0.3, position_ids=torch.tensor([POSITIONS]), sliding_window=window
+    )
+    expected = torch.empty_like(found)
+    for text in TEXTS:
+        mask = torch.ones(len(text), len(text), dtype=torch.bool).tril().triu(1 - (window or len(text)))
+        alone, _ = sdpa_attention_forward(
+            module, query[:, :, text], key[:, :, text], value[:, :, text], mask[None, None], scaling=0.3
+        )
+        expected[:, text] = alone
+    torch.testing.assert_close(found, expected)
+    weights = torch.randn_like(found)
+    for inputs in (query, key, value):
+        ours, theirs = (
+            torch.autograd.grad((out * weights).sum(), inputs, retain_graph=True) for out in (found, expected)
+        )
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_a_row_that_is_not_packed_is_refused() -> None:
+    with pytest.raises(ValueError, match="stand in one row, not in 2"):
+        parts_of(torch.tensor([[0, 1], [0, 1]]))
+    with pytest.raises(ValueError, match="starts at position 3, after a text of 2 tokens"):
+        parts_of(torch.tensor([[0, 1, 3, 4]]))
+    with pytest.raises(NoPositions):
+        packed_attention(None, *torch.zeros(3, 1, 1, 2, 4), None)
+
+
+def test_a_model_has_its_own_attention_back_after_an_error() -> None:
+    model = load_model("bundled:tiny")
+    with packed_rows(model):
+        assert model.config._attn_implementation == "sdpa_packed"
+    with pytest.raises(TypeError), packed_rows(model):
+        model(input_ids="no ids")
+    assert model.config._attn_implementation == "sdpa"

@@ -1,0 +1,37 @@
+"""The comparison with another revision: a row has both sides and their ratio, and no worktree stays behind."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.bench import compare
+
+
+@pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="the comparison needs the git repository")
+def test_a_row_compares_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["compare", "HEAD", "--rows", "start-up", "--repeats", "1", "--out", str(tmp_path)]
+    )
+    compare.main()
+    [row] = json.loads((tmp_path / "compare.json").read_text())["rows"]
+    assert row["times"] == pytest.approx(row["there"] / row["here"])
+    assert 0 < row["lowest"] <= row["times"] <= row["highest"]
+
+
+@pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="the comparison needs the git repository")
+def test_the_worktree_of_the_revision_is_removed() -> None:
+    with compare.checkout("HEAD") as tree:
+        assert (tree / "judge_r1" / "cli").is_dir()
+    listed = subprocess.run(
+        ["git", "-C", str(compare.ROOT), "worktree", "list"], capture_output=True, text=True, check=True
+    )
+    assert str(tree) not in listed.stdout
+    assert not tree.exists()
+
+
+def test_a_failed_measurement_says_why() -> None:
+    with pytest.raises(SystemExit, match="no number here"):
+        compare.run(compare.ROOT, "raise ValueError('no number here')")

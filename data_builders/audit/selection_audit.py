@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from data_builders.audit.likelihood import ZERO_SHOT
 from data_builders.audit.shortcut_probe import (
     MIN_CASES,
     case_count,
@@ -19,6 +18,7 @@ from data_builders.audit.shortcut_probe import (
 )
 from data_builders.audit.shortcuts import CASE_DEPENDENT, result_entry
 from data_builders.perturb.balance.selection import Candidate
+from data_builders.text_units.likelihood import ZERO_SHOT
 from judge_r1.core.records import Case, ReasoningPair
 
 MAX_CASES = 200

@@ -4,9 +4,9 @@ import pytest
 from factories import make_case
 
 from data_builders.audit import selection_audit
-from data_builders.audit.likelihood import ZERO_SHOT
 from data_builders.audit.selection_audit import SelectionAudit
 from data_builders.perturb.balance.selection import Candidate, measure
+from data_builders.text_units.likelihood import ZERO_SHOT
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 STEPS = 5

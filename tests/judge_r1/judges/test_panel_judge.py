@@ -97,13 +97,12 @@ def test_each_sample_has_a_seed_of_its_own_and_members_are_closed() -> None:
 
 
 def test_a_served_panel_answers_like_its_majority() -> None:
-    with LiveServer(service(make_judge("panel@longer|always-a|always-a", JudgeBuild("")))) as server:
-        with Client(server.url) as client:
-            swapped = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
-            found = client.judge(**swapped)
-            assert (found.winner, found.confidence) == ("A", pytest.approx(2 / 3))
-            assert found.judge == "panel@longer|always-a|always-a"
-            assert client.score("q", ["one two"], reference="one").scores == [pytest.approx((1 + 1 / 3) / 2)]
+    judge = make_judge("panel@longer|always-a|always-a", JudgeBuild(""))
+    with LiveServer(service(judge)) as server, Client(server.url) as client:
+        found = client.judge(reasoning_a=PAIR["reasoning_b"], reasoning_b=PAIR["reasoning_a"])
+        assert (found.winner, found.confidence) == ("A", pytest.approx(2 / 3))
+        assert found.judge == "panel@longer|always-a|always-a"
+        assert client.score("q", ["one two"], reference="one").scores == [pytest.approx((1 + 1 / 3) / 2)]
 
 
 def test_a_server_answers_502_if_a_member_of_its_panel_fails() -> None:

@@ -117,7 +117,7 @@ def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
 
     judgments = [trace.trajectory.judgment for trace in traces if trace.trajectory.judgment]
     explanation = next((judgment.explanation for judgment in judgments if judgment.explanation), None)
-    about = {VALID: result.valid, CONFIDENCE: confidence(result, "token")}
+    about: dict[str, Any] = {VALID: result.valid, CONFIDENCE: confidence(result, "token")}
     if result.labels is not None:
         about |= {"labels": result.labels.model_dump(mode="json")}
     if not result.answered:

@@ -35,7 +35,8 @@ class JudgeAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        from judge_r1.serving.chat_questions import UnsupportedPrompt, answer_question, no_form, read_question
+        from judge_r1.serving.chat_questions import answer_question, no_form, read_question
+        from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt
 
         users = [message.text for message in input if message.role == "user"]
         system = [message.text for message in input if message.role == "system"]

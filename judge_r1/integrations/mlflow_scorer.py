@@ -22,7 +22,7 @@ def judged(judge: str = "http://127.0.0.1:8000", context: str | None = None) -> 
     the key of the inputs with the case, which the judge may search. A failed judgment is a feedback with an error."""
     compared = ReferenceJudge(judge)
 
-    @scorer(name="judge_r1")
+    @scorer(name="judge_r1")  # type: ignore[untyped-decorator]
     def score(inputs: dict[str, Any], outputs: Any, expectations: dict[str, Any]) -> Feedback:
         reference = next((expectations[name] for name in REFERENCES if expectations.get(name)), "")
         case = str(inputs.get(context, "")) if context else ""

@@ -74,7 +74,7 @@ async def _vote(judge: Judge, request: JudgeRequest, swapped: bool) -> JudgeOutp
 
 def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutput:
     failed = [vote for vote in votes if vote.trajectory.infrastructure_failed]
-    valid = [(winner, vote) for vote in votes if (winner := preference(vote.verdict))]
+    valid = [(own, vote) for vote in votes if (own := preference(vote.verdict))]
     usage = usage_of(votes)
     if failed or not valid:
         return (failed or votes)[0]._replace(request=request, usage=usage)

@@ -166,12 +166,22 @@ def test_the_commands_of_inspect_find_the_plugin(data: Path, tmp_path: Path) -> 
     by_model = {}
     for info in inspect_ai.log.list_eval_logs(str(tmp_path / "logs")):
         log = inspect_ai.log.read_eval_log(info)
-        assert log.status == "success"
+        assert log.status == "success", log.error
         by_model[log.eval.model] = log
     share = sum(pair.preferred == "A" for pair in PAIRS) / len(PAIRS)
     assert by_model["openai-api/local/m"].results.scores[0].metrics["accuracy"].value == share
     quiz = by_model[f"judge_r1/direct@{server.url}/v1#m"]
     assert quiz.results.scores[0].metrics["accuracy"].value == 1.0
-    inspect("score", quiz.location, "--scorer", "judge_r1/pairwise", "-S", "judge=longer", "--action", "append")
+    inspect(
+        "score",
+        quiz.location,
+        "--scorer",
+        "judge_r1/pairwise",
+        "-S",
+        "judge=longer",
+        "--action",
+        "append",
+        "--overwrite",
+    )
     scores = inspect_ai.log.read_eval_log(quiz.location).samples[0].scores
     assert scores["pairwise"].value == 1.0

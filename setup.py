@@ -1,4 +1,4 @@
-"""Copies the top-level folder `recipes` into the wheel as `judge_r1/recipes`; pyproject.toml holds everything else."""
+"""Copies the folders `recipes` and `clusters` into the wheel, below `judge_r1`; the rest is in pyproject.toml."""
 
 from pathlib import Path
 from shutil import copytree
@@ -7,11 +7,12 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildWithRecipes(build_py):
+class BuildWithFolders(build_py):
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:  # an editable install reads `recipes` in the clone
-            copytree("recipes", Path(self.build_lib, "judge_r1", "recipes"), dirs_exist_ok=True)
+        if not self.editable_mode:  # an editable install reads them in the clone
+            for name in ("recipes", "clusters"):
+                copytree(name, Path(self.build_lib, "judge_r1", name), dirs_exist_ok=True)
 
 
-setup(cmdclass={"build_py": BuildWithRecipes})
+setup(cmdclass={"build_py": BuildWithFolders})

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 def calibrate(
     answers: Annotated[
         Path,
-        typer.Argument(help='An evaluation, or JSON Lines of {"confidence": …, "correct": …, "cluster": …}.'),
+        typer.Argument(
+            help='An evaluation, JSON Lines of {"confidence": …, "correct": …, "cluster": …}, or a log of Inspect.'
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     judge_name: Annotated[
@@ -33,6 +35,7 @@ def calibrate(
             help="Confidence by the deciding token, or by agreement of orders or of samples [default: token]."
         ),
     ] = None,
+    scorer: Annotated[str | None, typer.Option(help="The scorer of the log; needed if there are several.")] = None,
     alpha: Annotated[
         float | None, typer.Option(help="Abstain so that at most this share of the answers is wrong.")
     ] = None,
@@ -44,7 +47,8 @@ def calibrate(
     """Fit calibration maps on answers with known gold labels. Writes OUT/calibration.json and reliability.svg.
 
     Each line of a JSON Lines file is one answer: its confidence in [0, 1] (null if it has none or is invalid), whether
-    it is correct, and its cluster (the case). The command reports ECE and Brier score before and after calibration, by
+    it is correct, and its cluster (the case). In a log of Inspect, the confidence is in the metadata of a score, and a
+    score of 1 is correct. The command reports ECE and Brier score before and after calibration, by
     cross-fitting over clusters. With --alpha it also finds the confidence above which the judge should answer.
 
     Example: `judge-r1 calibrate runs/demo/eval --judge-name warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
@@ -58,12 +62,14 @@ def calibrate(
             raise JudgeError(f"{option} must be between 0 and 1, not {value:g}")
     if alpha is None:
         refuse("goes with --alpha", delta=delta)
+    if answers.suffix != ".eval":
+        refuse(f"is for a log of Inspect (.eval), not for {answers}", scorer=scorer)
     if answers.is_dir():
         rows = evaluation_confidences(answers, judge_name, confidence_method or "token")
     else:
         of_evaluation = {"judge_name": judge_name, "confidence_method": confidence_method}
         refuse(f"is for an evaluation, not for the file {answers}", **of_evaluation)
-        rows = read_confidences(answers)
+        rows = read_confidences(answers, scorer)
     calibration = fit(rows, None if alpha is None else (alpha, 0.1 if delta is None else delta), seed)
     write_calibration(out, calibration)
     _print(calibration, Console())

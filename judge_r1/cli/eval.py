@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -53,6 +53,10 @@ def eval_(
         Literal["excluded", "wrong"],
         typer.Option(help="How items count whose request the server refuses on each attempt."),
     ] = "excluded",
+    log_format: Annotated[
+        Literal["inspect"] | None,
+        typer.Option(help="Also write OUT/logs/JUDGE.eval, which `inspect view` opens (extra inspect)."),
+    ] = None,
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -79,10 +83,12 @@ def eval_(
     from judge_r1.judges.panel import check_models
 
     of_models: dict[str, object] = {"recipe": recipe, "temperature": temperature, "batch_size": batch_size != BATCH}
+    inspect_logs = log_format == "inspect"
     of_models["unanswered"] = unanswered != "excluded"
     if predictions:
         refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit)
         refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
+        refuse(NO_JUDGE, log_format=inspect_logs)
         from judge_r1.evaluation.pipeline import evaluate_predictions
 
         evaluate_predictions(benchmark, path, predictions, subset, out)
@@ -117,7 +123,8 @@ def eval_(
     if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
         refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
-    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset, unanswered=unanswered) as evaluation:
+    more: Any = {"unanswered": unanswered, "inspect_logs": inspect_logs}
+    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset, **more) as evaluation:
         for spec in specs:
             evaluation.run(partial(make, spec))
         compared = (

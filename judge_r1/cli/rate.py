@@ -16,7 +16,9 @@ TOP, REPEATS = 0.05, 10
 def rate(
     votes: Annotated[
         list[Path],
-        typer.Argument(help="Evaluation folders, folders of them, or tables with judge, item and score."),
+        typer.Argument(
+            help="Evaluation folders, folders of them, tables with judge, item and score, or logs of Inspect."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     anchor: Annotated[
@@ -33,6 +35,9 @@ def rate(
         Literal["score", "side+round", "side"],
         typer.Option(help="What must be right: all that the benchmark scores, or of conversations only a part."),
     ] = "score",
+    scorer: Annotated[
+        str | None, typer.Option(help="The scorer of logs of Inspect; needed if a log has several.")
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Keep items that some judges did not answer.")] = False,
     top: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the hardest items that curation drops.")] = TOP,
     refused: Annotated[
@@ -79,7 +84,7 @@ def rate(
         fitted |= {"compare": compare, "published": published, "repeats": repeats != REPEATS, "seed": seed}
         refuse(f"is for a fit, and --scale keeps the fit of {scale}", **fitted)
     invalid = on_invalid or ("drop" if repo_compat else "incorrect")
-    found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion)
+    found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion, scorer=scorer)
     for source, count in found.repeated.items():
         Console(stderr=True).print(f"note: {source} holds {count} votes again, which count once", soft_wrap=True)
     console = Console()

@@ -1,15 +1,13 @@
 """The synchronous client: runs `AsyncClient` in a background thread, so its deadlines apply."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from anyio.from_thread import start_blocking_portal
-
 from judge_r1.client.async_client import AsyncClient
 from judge_r1.client.responses import Event
+from judge_r1.core.event_loop import BackgroundLoop
 from judge_r1.core.wire import CaseResponse, ErrorMessage, JudgeResponse, ScoreResponse
 
 T = TypeVar("T")
@@ -18,15 +16,13 @@ T = TypeVar("T")
 class Client:
     """The synchronous version of `AsyncClient`, with the same options, methods and errors.
 
-    It is thread-safe and works in notebooks. Use it as a context manager, or call `close`.
+    It is thread-safe and works in notebooks. Use it as a context manager, or call `close`. One that stays open does not
+    keep the process alive.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8000", **options: Any) -> None:
         self._client = AsyncClient(url, **options)
-        with ExitStack() as stack:
-            self._portal = stack.enter_context(start_blocking_portal())
-            stack.callback(self._portal.call, self._client.aclose)
-            self._stack = stack.pop_all()
+        self._loop, self._closed = BackgroundLoop("judge-client"), False
 
     def judge(self, **pair: Any) -> JudgeResponse:
         return self._call(partial(self._client.judge, **pair))
@@ -49,7 +45,10 @@ class Client:
             self._call(events.aclose)
 
     def close(self) -> None:
-        self._stack.close()
+        if not self._closed:
+            self._closed = True
+            self._call(self._client.aclose)
+            self._loop.close()
 
     def __enter__(self) -> "Client":
         return self
@@ -60,7 +59,11 @@ class Client:
         self.close()
 
     def _call(self, request: Callable[[], Awaitable[T]]) -> T:
-        return self._portal.call(request)
+        return self._loop.run_sync(_await(request))
+
+
+async def _await(request: Callable[[], Awaitable[T]]) -> T:
+    return await request()
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

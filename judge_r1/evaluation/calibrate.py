@@ -9,6 +9,7 @@ from pydantic import Field
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.evaluation.inspect_logs import SUFFIX, one_scorer
 from judge_r1.evaluation.report.standalone import reliability_diagram
 from judge_r1.statistics.calibration import (
     Bin,
@@ -72,17 +73,24 @@ class Calibration(Record):
     selective: Selective | None
 
 
-def read_confidences(path: Path) -> list[ConfidenceRow]:
-    """Reads the answers of a JSON Lines file.
+def read_confidences(path: Path, scorer: str | None = None) -> list[ConfidenceRow]:
+    """Reads the answers of a JSON Lines file, or the scores of a log of Inspect: a score of 1 is correct, and its
+    metadata hold the `confidence`.
 
     Raises:
+        BadLog: The log cannot be read.
         JudgeError: No answer has a confidence.
     """
-    rows = list(read_jsonl(path, ConfidenceRow))
+    if path.suffix == SUFFIX:
+        rows = [
+            ConfidenceRow(schema=1, confidence=score.confidence, correct=score.value == 1, cluster=score.cluster)
+            for score in one_scorer(path, scorer)
+        ]
+    else:
+        rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
-        raise JudgeError(
-            f"{path} has no answer with a confidence in its {len(rows)} line(s): nothing can be calibrated"
-        )
+        unit = "score(s)" if path.suffix == SUFFIX else "line(s)"
+        raise JudgeError(f"{path} has no answer with a confidence in its {len(rows)} {unit}: nothing can be calibrated")
     return rows
 
 

@@ -4,7 +4,7 @@ Three studies of HelloBench have this form: whether a judge's scores are reasona
 responses is better (Table 24), and whether an instruction needs more than 1,000 words (Tables 6 and 7).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,8 +12,9 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.tabular import BadTable, Row, file_rows
 from judge_r1.core.text_check import check_spelling
+from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.correlation import pearson
@@ -28,33 +29,47 @@ Scores = Mapping[str, Mapping[Any, float]]
 
 @dataclass(frozen=True)
 class Answer:
-    """One person's answer about one text, from 0 to 1. A choice between two texts is 1, 0.5 for a tie, or 0."""
+    """One person's answer about one text, from 0 to 1. A choice between two texts is 1, 0.5 for a tie, or 0. Texts of
+    one `cluster` are not independent."""
 
     annotator: str
     id: str
     group: str
     value: float
+    cluster: str
 
 
 def read_answers(files: Sequence[Path]) -> list[Answer]:
-    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`.
+    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`. In a log of
+    Inspect, the annotators are its scorers, and the group is its model.
 
     Raises:
+        BadLog: A log cannot be read.
         BadTable: A row is incomplete, or a person answers about a text of a group a second time.
         JudgeError: There is no answer.
     """
     found: dict[tuple[str, str, str], Answer] = {}
-    for row in (row for file in files for row in file_rows(file)):
-        group = row.name("group") if row.values.get("group") not in (None, "") else "all"
-        one = Answer(row.name("annotator"), row.name("id"), group, _value(row))
+    for where, one in (answer for file in files for answer in _answers(file)):
         if (key := (one.group, one.id, one.annotator)) in found:
-            raise row.error("id", f"repeats {one.id!r} of annotator {one.annotator!r}: keep one answer")
+            raise BadTable(f"{where} repeats {one.id!r} of annotator {one.annotator!r}: keep one answer")
         found[key] = one
     if not found:
         raise JudgeError(f"{files[0]} holds no answers")
     for at, kind in enumerate(("groups", "ids", "annotators")):
         check_spelling((key[at] for key in found), kind)
     return list(found.values())
+
+
+def _answers(file: Path) -> Iterator[tuple[str, Answer]]:
+    """The answers of a file, each with its place for messages."""
+    if file.suffix == SUFFIX:
+        for score in mean_of_epochs(read_scores(file)):
+            yield f"{file}:", Answer(score.scorer, score.item, score.model, score.value, score.cluster)
+        return
+    for row in file_rows(file):
+        group = row.name("group") if row.values.get("group") not in (None, "") else "all"
+        text = row.name("id")
+        yield f"{row.where}: column 'id'", Answer(row.name("annotator"), text, group, _value(row), text)
 
 
 def _value(row: Row) -> float:
@@ -81,7 +96,7 @@ def _counted(answers: Sequence[Answer]) -> dict[str, Any]:
         "texts": len({one.id for one in answers}),
         "answers": len(answers),
         "mean": fmean(one.value for one in answers),
-        "ci95": list(clustered_mean_ci([one.value for one in answers], [one.id for one in answers])),
+        "ci95": list(clustered_mean_ci([one.value for one in answers], [one.cluster for one in answers])),
         "people": means,
         "pairs": agreement_of_people(people),
     }

@@ -15,6 +15,7 @@ from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
 from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
+from judge_r1.evaluation.inspect_writer import check_inspect, write_logs
 from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
@@ -37,7 +38,7 @@ class Evaluation:
 
     As a context manager it locks `out`, so that no other process writes there.
     `name` and `subset` are those of the benchmark, as the summary reports them. `unanswered` says how items count that
-    the server did not answer (`ItemResult.answered`).
+    the server did not answer (`ItemResult.answered`). `inspect_logs` adds a log of Inspect for each panel.
     """
 
     def __init__(
@@ -49,7 +50,11 @@ class Evaluation:
         name: str = "lrbench",
         subset: str | None = None,
         unanswered: Unanswered = EXCLUDED,
+        inspect_logs: bool = False,
     ) -> None:
+        if inspect_logs:
+            check_inspect()
+        self.inspect_logs = inspect_logs
         self.benchmark, self.out, self.resume = benchmark, out, resume
         self.name, self.subset, self.unanswered = name, subset, unanswered
         self.errors: list[JudgeError] = []
@@ -136,6 +141,8 @@ class Evaluation:
         for name, found in judged.items():
             for file, rows in self.benchmark.published(found).items():
                 write_jsonl(self.out / JUDGEMENTS / folders[name] / file, map(dict, rows))
+        if self.inspect_logs:
+            write_logs(self.out, self.results, summary, self.settings)
         _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes, brief=brief)
         if self.errors:
             raise _together(self.errors)

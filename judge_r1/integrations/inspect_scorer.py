@@ -1,11 +1,12 @@
-"""A scorer for Inspect: a served judge compares a model's completion with the target, in both orders.
+"""Scorers for Inspect: a judge compares a model's completion with the target, in both orders.
 
 A sample without a valid judgment is unscored (NaN): Inspect leaves it out of the metrics and counts it in
 `unscored_samples`. An error that every request would meet ends the evaluation.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
 
 from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
@@ -13,6 +14,17 @@ from inspect_ai.solver import TaskState
 
 from judge_r1.client import AsyncClient, BadRequest
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.core.event_loop import gather_all
+from judge_r1.core.principles import GENERAL
+from judge_r1.integrations.reference_judge import ReferenceJudge
+
+
+class Compared(NamedTuple):
+    """The scores of a completion against each target, and what they rest on."""
+
+    scores: Sequence[float | None]
+    missing: str
+    metadata: dict[str, Any]
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -27,24 +39,52 @@ def judged(url: str = "http://127.0.0.1:8000", key: str | None = None) -> Scorer
         key: The API key; by default that of the environment variable JUDGE_R1_KEY.
     """
 
+    async def compare(state: TaskState, target: Target) -> Compared:
+        prompt, answer = conversation_text(state.messages), state.output.completion
+        async with AsyncClient(url, key=key) as judge:
+            found = [await judge.score(prompt, [answer], reference=reference) for reference in target]
+        missing = f"{sum(response.invalid for response in found)} judgments are not valid"
+        about = {"judgments": [response.id for response in found], "judge": found[0].judge}
+        return Compared([response.scores[0] for response in found], missing, about)
+
+    return _scorer(compare)
+
+
+@scorer(metrics=[mean(), stderr()])
+def pairwise(judge: str = "http://127.0.0.1:8000", context: str | None = None) -> Scorer:
+    """The mean probability over both orders that the completion is better than the target; of several, the best one.
+
+    Args:
+        judge: A SPEC, such as `direct@https://host/v1#model`, or the URL of `judge-r1 serve`.
+        context: The name of the sample's metadata that holds the case. The judge may search it.
+    """
+    compared = ReferenceJudge(judge)
+
+    async def compare(state: TaskState, target: Target) -> Compared:
+        case, domain = str(state.metadata.get(context or "", "")), str(state.metadata.get("domain", GENERAL))
+        prompt, answer = conversation_text(state.messages), state.output.completion
+        found = await gather_all([compared.score(prompt, answer, reference, case, domain) for reference in target])
+        missing = "; ".join(one.reason for one in found if one.value is None)
+        return Compared([one.value for one in found], missing, {"judge": judge})
+
+    return _scorer(compare)
+
+
+def _scorer(compare: Callable[[TaskState, Target], Awaitable[Compared]]) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion
         if not answer.strip():
             return Score(value=0.0, answer=answer, explanation="the completion has no text")
         if not target:
             return Score.unscored(reason="the sample has no target", answer=answer)
-        prompt = conversation_text(state.messages)
         try:
-            async with AsyncClient(url, key=key) as judge:
-                found = [await judge.score(prompt, [answer], reference=reference) for reference in target]
+            found = await compare(state, target)
         except (BadRequest, RequestRejected, RetriesExhausted) as error:
             return Score.unscored(reason=str(error), answer=answer)
-        value = best([response.scores[0] for response in found])
-        judgments = {"judgments": [response.id for response in found], "judge": found[0].judge}
+        value = best(found.scores)
         if math.isnan(value):
-            missing = sum(response.invalid for response in found)
-            return Score.unscored(reason=f"{missing} judgments are not valid", answer=answer, metadata=judgments)
-        return Score(value=value, answer=answer, metadata=judgments)
+            return Score.unscored(reason=found.missing, answer=answer, metadata=found.metadata)
+        return Score(value=value, answer=answer, metadata=found.metadata)
 
     return score
 

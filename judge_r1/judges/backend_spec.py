@@ -59,10 +59,10 @@ def judge_of_backend(
             build, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
             tokenizer=own.get("tokenizer", model),
         )  # fmt: skip
-    from judge_r1.judges.runners.chat import ChatJudge
+    from judge_r1.judges.runners.chat import chat_judge
 
     endpoint = OpenAIEndpoint(url, model, KEY, token_field=own.get("token_field"))
-    return ChatJudge(
+    return chat_judge(
         build, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
         logprobs=own.get("logprobs") == "true",
     )  # fmt: skip

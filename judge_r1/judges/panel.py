@@ -4,11 +4,12 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
+from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners.thread import ThreadJudge
 from judge_r1.models.hub import check_name
 
@@ -68,9 +69,13 @@ def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
 
 def make_member(planned: PanelSpec, index: int, build: JudgeBuild) -> Judge:
     """Builds one member of a panel. Raises: BadJudge, UnknownName, and what the judge raises."""
-    if planned.temperature is not None:
-        build = replace(build, sampling=replace(build.sampling, temperature=planned.temperature))
-    return make_judge(planned.members[index], build)
+    return make_judge(planned.members[index], _of_panel(planned, build))
+
+
+def _of_panel(planned: PanelSpec, build: JudgeBuild) -> JudgeBuild:
+    if planned.temperature is None:
+        return build
+    return replace(build, sampling=replace(build.sampling, temperature=planned.temperature))
 
 
 def check_models(text: str) -> None:
@@ -89,6 +94,8 @@ def loads_model(member: str) -> bool:
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
     """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName."""
+    if parse_spec(text)[1] == "panel":
+        return _panel_judge(text, build, make_judge)
     entry, build = _chosen(text, build)
     return entry.make(build)
 
@@ -96,6 +103,8 @@ def make_judge(text: str, build: JudgeBuild) -> Judge:
 def served_judge(text: str, build: JudgeBuild) -> Judge:
     """A judge for concurrent callers in one event loop. A local model batches all requests; other local judges run in a
     thread. Raises: as for `make_judge`."""
+    if parse_spec(text)[1] == "panel":
+        return _panel_judge(text, build, served_judge)
     entry, build = _chosen(text, build)
     if entry.served:
         return entry.served(build)
@@ -103,10 +112,14 @@ def served_judge(text: str, build: JudgeBuild) -> Judge:
     return ThreadJudge(judge) if is_local(build.backend) else judge
 
 
+def _panel_judge(text: str, build: JudgeBuild, make: Callable[[str, JudgeBuild], Judge]) -> Judge:
+    planned = parse_panel(text)
+    members = [make(member, _of_panel(planned, build)) for member in planned.members]
+    return PanelJudge(planned.name, members, orders=planned.orders, samples=planned.samples, at_a_time=build.batch_size)
+
+
 def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
-    _, kind, options, backend = parse_spec(text)
-    if kind == "panel":
-        raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
+    _, _, options, backend = parse_spec(text)
     entry = _entry(text)
     if entry.needs_backend and not entry.of_judge and is_local(backend):
         check_name(backend)  # before the judge imports torch

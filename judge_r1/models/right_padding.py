@@ -10,6 +10,9 @@ from typing import Any
 
 import torch
 
+CACHES = ("cache", "past_key_values")
+"""The argument with the cache: its name from transformers 5.24 on, and before."""
+
 
 def drop_masks_of_right_padding(model: Any) -> None:
     """Let the decoder of a causal language model ignore the mask of right-padded rows in passes without a cache.
@@ -26,7 +29,7 @@ def _drop(decoder: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[st
     if (
         torch.is_tensor(mask)
         and mask.dim() == 2
-        and kwargs.get("past_key_values") is None
+        and all(kwargs.get(name) is None for name in CACHES)
         and decoder.config._attn_implementation == "sdpa"
         and is_right_padded(mask)
     ):

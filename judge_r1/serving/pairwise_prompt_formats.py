@@ -1,8 +1,8 @@
 """Parses pairwise prompts of other judge benchmarks and formats answers as those prompts expect.
 
-Two formats are supported: the marked answers of MT-Bench, RewardBench and Arena-Hard (`[The Start of Assistant A's
-Answer]` or `<|The Start of …|>`), and a JSON object `{"A": …, "B": …}`. A prompt in which a marker occurs twice is
-rejected: one of the answers may contain a forged marker.
+Three formats are supported: the marked answers of MT-Bench, RewardBench and Arena-Hard (`[The Start of Assistant A's
+Answer]` or `<|The Start of …|>`), the sections of prometheus-eval (`###Response A:`), and a JSON object
+`{"A": …, "B": …}`. A prompt in which a marker occurs twice is rejected: one of the answers may contain a forged marker.
 """
 
 import json
@@ -15,7 +15,7 @@ from judge_r1.core.strict_json import BadJson, parse_json
 from judge_r1.core.verdicts import describe_verdict
 from judge_r1.judges.result import JudgeResult
 
-AnswerFormat = Literal["brackets", "arena", "json", "letter"]
+AnswerFormat = Literal["brackets", "arena", "json", "letter", "result"]
 _MARK = re.compile(
     r"(?:\[|<\|)\s*(?:"
     r"(?P<question>(?:user|client)?\s*(?:question|prompt))"
@@ -26,6 +26,15 @@ _MARK = re.compile(
 )
 _ARENA = re.compile(r"\[\[[AB]>>?[AB]\]\]")
 _BRACKETS = re.compile(r"\[\[[ABC]\]\]")
+_SECTION = re.compile(r"^###(Instruction|Response A|Response B|Reference Answer|Score Rubric|Feedback):", re.MULTILINE)
+_SECTIONS = {
+    "Instruction": 0,
+    "Response A": 1,
+    "Response B": 2,
+    "Reference Answer": 3,
+    "Score Rubric": 4,
+    "Feedback": 5,
+}
 _FIELDS = {"question", "context", "A", "B"}
 EXAMPLES = """send a `judge` object, {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], \
 "judge": {"context": "…", "decision": "…", "reasoning_a": "…", "reasoning_b": "…"}}; or one user message like \
@@ -53,6 +62,8 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
     """Raises UnsupportedPrompt."""
     if user.lstrip().startswith("{"):
         return _read_json(user)
+    if "\n###Response A:" in user:
+        return _read_sections(user)
     found = list(_MARK.finditer(user))
     marks = [mark for mark in found if not mark["question"]]
     names = [f"{mark['edge']} {mark['side']}".lower() for mark in marks]
@@ -76,7 +87,8 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
 
 def has_two_answers(user: str) -> bool:
     """Whether a prompt is meant to compare two answers, even if it is not valid."""
-    return user.lstrip().startswith("{") or any(mark["edge"] for mark in _MARK.finditer(user))
+    sections = "\n###Response A:" in user
+    return sections or user.lstrip().startswith("{") or any(mark["edge"] for mark in _MARK.finditer(user))
 
 
 def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
@@ -100,6 +112,8 @@ def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
     if form == "letter":
         return result.winner
     tie = result.winner == "tie"
+    if form == "result":
+        return describe_verdict(result.verdict) if tie else f"[RESULT] {result.winner}"
     if form == "arena":
         mark = "A=B" if tie else "A>B" if result.winner == "A" else "B>A"
     else:
@@ -132,6 +146,19 @@ def _read_json(user: str) -> PromptPair:
     if not fields["A"].strip() or not fields["B"].strip():
         raise UnsupportedPrompt("one of the answers is blank")
     return PromptPair(fields.get("question", ""), fields.get("context", ""), fields["A"], fields["B"], "json")
+
+
+def _read_sections(user: str) -> PromptPair:
+    _, *parts = _SECTION.split(user)
+    names, texts = parts[::2], [text.strip() for text in parts[1::2]]
+    if names != sorted(set(names), key=_SECTIONS.__getitem__) or not {"Instruction", "Response B"} <= set(names):
+        raise UnsupportedPrompt(f"it must have each of these sections once at most, in order: {', '.join(_SECTIONS)}")
+    found = dict(zip(names, texts, strict=True))
+    if not found["Response A"] or not found["Response B"]:
+        raise UnsupportedPrompt("one of the answers is blank")
+    more = [f"{name}:\n{found[name]}" for name in ("Reference Answer", "Score Rubric") if found.get(name)]
+    question = "\n\n".join([found["Instruction"], *more])
+    return PromptPair(question, "", found["Response A"], found["Response B"], "result")
 
 
 def _form(instructions: str) -> AnswerFormat:

@@ -1,8 +1,9 @@
 """Parses prompts of other frameworks about one answer, and the reply of a judge that answers prompts.
 
-Three forms are supported: a check of a response against a reference with two labels (the default judges of verifiers),
-a rating from 1 to 10 (MT-Bench), and a rubric whose criteria list their options (verifiers). A check whose sections
-occur twice is rejected: one of the texts may contain a forged section.
+A check of a response against a reference with two labels (the default judges of verifiers); a rating from 1 to 10
+(MT-Bench), or one with a mark of its own (`[RESULT]` of prometheus-eval, `<score>` of lighteval); a choice from quoted
+labels (OpenAI evals, lighteval); a rubric whose criteria list their options (verifiers). A check whose sections occur
+twice is rejected: one of the texts may contain a forged section.
 """
 
 import json
@@ -28,10 +29,26 @@ _SCALE = re.compile(r"\b1\s*(?:to|-|–)\s*10\b")
 _BRACKETED = re.compile(r"\[\[(\d+(?:\.\d+)?)\]\]")
 _BARE = re.compile(r"(?:(?:final )?(?:rating|score)\s*:?\s*)?(\d+(?:\.\d+)?)(?:\s*/\s*10)?\.?", re.IGNORECASE)
 _CRITERION = re.compile(r"- (?P<name>[^:\n]+): .*\(answer one of, worst to best: (?P<options>[^()\n]+)\)")
+_RESULT = re.compile(r"\[RESULT\] \(an integer number between (\d+) and (\d+)\)")
+_SCORE_LINE = re.compile(r"^- Score (\d+): ", re.MULTILINE)
+_MARKS = {
+    "[RESULT] {}": re.compile(r"\[RESULT\]\s*\(?(\d+)\)?"),
+    "<score>\n{}\n</score>": re.compile(r"<score>\s*(\d+)\s*</score>"),
+}
+"""The reply to a rating with a mark, and how it is found in that of a judge. lighteval reads `<score>` only with white
+space around the number."""
+_CHOICE = re.compile(
+    r"(?:single choice from|single character|return the letters?) (\"[^\"\n]+\"(?:(?:, or |, | or )\"[^\"\n]+\")+)"
+)
+_FIRST = "First, answer by printing"
+"""What asks for the choice before its explanation."""
+_TAIL = 400
+"""Characters after the labels of a choice: instructions are the end of a prompt, and an answer in it comes before."""
 EXAMPLES = (
     r'or one that checks a response, "Question:\n```\n…\n```\n\nReference answer:\n```\n…\n```\n\n'
     r'Response:\n```\n…\n```\n\nRespond either \"yes\" or \"no\" only."; or, for a judge that answers prompts '
-    r"(direct@MODEL), one that asks for a rating from 1 to 10, or one with criteria, "
+    r"(direct@MODEL), one that asks for a rating from 1 to 10 or with the mark [RESULT], one that ends with labels, "
+    r'"print only a single choice from \"Y\" or \"N\"", or one with criteria, '
     r'"Criteria:\n- NAME: … (answer one of, worst to best: no, yes)"'
 )
 
@@ -72,6 +89,11 @@ def parse_single(user: str, system: str = "") -> SinglePrompt | None:
     if len(parts := user.split("\nCriteria:\n")) == 2 and (criteria := list(_CRITERION.finditer(parts[1]))):
         options = {found["name"]: found["options"].split(", ") for found in criteria}
         return SinglePrompt(text, partial(_read_verdicts, options=options))
+    if marked := _marked(user):
+        return SinglePrompt(text, partial(_read_marked, form=marked[0], bounds=marked[1]))
+    if (choices := list(_CHOICE.finditer(user))) and len(user) - choices[-1].end() <= _TAIL:
+        labels = re.findall(r'"([^"\n]+)"', choices[-1][1])
+        return SinglePrompt(text, partial(_read_choice, labels=labels, line=0 if _FIRST in user else -1))
     if _SCALE.search(text) and _RATE.search(text):
         return SinglePrompt(text, partial(_read_rating, bracketed="[[" in text))
     return None
@@ -90,6 +112,29 @@ def _read_rating(reply: str, bracketed: bool) -> str | None:
     if len(found) != 1 or not 1 <= float(rating := found.pop()) <= 10:
         return None
     return f"Rating: [[{rating}]]" if bracketed else rating
+
+
+def _marked(user: str) -> tuple[str, tuple[int, int]] | None:
+    """The reply to a request for a rating with a mark, and the lowest and the highest rating."""
+    plain, tagged = _MARKS
+    if found := _RESULT.search(user):
+        return plain, (int(found[1]), int(found[2]))
+    if "score inside <score> tags" in user[-_TAIL:] and (scores := list(map(int, _SCORE_LINE.findall(user)))):
+        return tagged, (min(scores), max(scores))
+    return None
+
+
+def _read_marked(reply: str, form: str, bounds: tuple[int, int]) -> str | None:
+    found = set(_MARKS[form].findall(without_thoughts(reply)))
+    if len(found) != 1 or not bounds[0] <= int(rating := found.pop()) <= bounds[1]:
+        return None
+    return form.format(rating)
+
+
+def _read_choice(reply: str, labels: Sequence[str], line: int) -> str | None:
+    """The label in the first or the last line that holds text."""
+    lines = [text for text in without_thoughts(reply).splitlines() if text.strip()]
+    return _read_label(lines[line], labels) if lines else None
 
 
 def _read_verdicts(reply: str, options: dict[str, list[str]]) -> str | None:

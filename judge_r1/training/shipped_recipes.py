@@ -8,10 +8,14 @@ from judge_r1.core.registry import UnknownName
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
+def shipped_folder(name: str) -> Path:
+    """`judge_r1/NAME` in an installed wheel, `NAME` beside the package in a clone or an editable install."""
+    installed = _PACKAGE / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
 def recipes_folder() -> Path:
-    """`judge_r1/recipes` in an installed wheel, `recipes` beside the package in a clone or an editable install."""
-    installed = _PACKAGE / "recipes"
-    return installed if installed.is_dir() else _PACKAGE.parent / "recipes"
+    return shipped_folder("recipes")
 
 
 def recipe_names() -> list[str]:

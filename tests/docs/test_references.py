@@ -68,7 +68,10 @@ def test_modules_files_and_pages_exist(page: Path) -> None:
     for name in MODULE.findall(prose):
         assert _importable(name), f"{page.name}: {name}"
     example = set(re.findall(r"^# ([\w/]+\.py)$", text, re.MULTILINE))  # the first line of a block names its file
-    example.add("judge_r1/judged")  # the name of the scorer in Inspect's registry
+    example |= {
+        f"judge_r1/{name}" for name in ("judged", "pairwise", "pairs", "episode", "verdict", "SPEC")
+    }  # Inspect's
+    example.add("judge_r1/direct")
     for name in set(FILE.findall(text)) - example:
         if "/data/" not in name:
             assert (REPO / name).exists(), f"{page.name}: {name}"

@@ -102,7 +102,7 @@ def test_a_case_that_comes_again_is_kept_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "says"), [("nobody", "nobody"), ("agentic", "names no model"), ("panel@longer", "panel")]
+    ("spec", "says"), [("nobody", "nobody"), ("agentic", "names no model"), ("panel", "has no members")]
 )
 def test_a_spec_that_is_none(spec: str, says: str) -> None:
     with pytest.raises(JudgeError, match=says):

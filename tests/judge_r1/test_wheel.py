@@ -1,31 +1,41 @@
 """The wheel alone, without a clone, runs the commands with the shipped recipes."""
 
+import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from paths import REPO
 
 PACKAGES = ("judge_r1", "data_builders", "retrieval")
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the installed wheel, built from the tracked and new files of the repository."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the tracked and new files of the repository."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in tracked("."):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, source / name)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(target / "wheel"), str(source)]
-    subprocess.run(wheel, check=True, capture_output=True, timeout=300)
-    [file] = (target / "wheel").glob("*.whl")
-    install = [*pip, "install", "--no-deps", "--no-index", "--target", str(target / "site"), str(file)]
-    subprocess.run(install, check=True, capture_output=True, timeout=300)
-    return target / "site"
+    command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(target), str(source)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    [file] = target.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the installed wheel."""
+    site = tmp_path_factory.mktemp("installed") / "site"
+    command = [*PIP, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return site
 
 
 def tracked(*paths: str) -> list[str]:
@@ -45,7 +55,7 @@ def run(site: Path, folder: Path, *arguments: str, seconds: int = 300) -> str:
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_the_recipes(installed: Path) -> None:
-    files = [*tracked(*PACKAGES), *(f"judge_r1/{name}" for name in tracked("recipes"))]
+    files = [*tracked(*PACKAGES), *(f"judge_r1/{name}" for name in tracked("recipes", "clusters"))]
     assert [name for name in files if not (installed / name).is_file()] == []
 
 
@@ -59,3 +69,63 @@ def test_train_finds_shipped_recipes(installed: Path, tmp_path: Path, recipe: st
 def test_demo(installed: Path, tmp_path: Path) -> None:
     run(installed, tmp_path, "demo", "--small", "--out", "demo", seconds=900)
     assert (tmp_path / "demo" / "report.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: Path) -> None:
+    """With the extra serve alone, from the package index, in a folder without a clone."""
+    uv, bin_ = Path(sys.executable).parent / "uv", tmp_path / "venv" / "bin"
+    torch = ["--find-links", found] if (found := os.environ.get("PIP_FIND_LINKS")) else []
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def call(*command: object, seconds: int = 300) -> str:
+        words = [str(word) for word in command]
+        done = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, timeout=seconds)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    call(uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv")
+    into = (uv, "pip", "install", "--quiet", "--python", bin_ / "python", *torch)
+    call(*into, "torch==2.13.0", f"judge-r1[serve] @ {wheel.as_uri()}", seconds=1500)
+    judge_r1 = bin_ / "judge-r1"
+    assert "serve" in call(judge_r1, "--help")
+    pair = {"reasoning_a": "one two", "reasoning_b": "one"}
+    assert (
+        call(bin_ / "python", "-c", f"import judge_r1; print(judge_r1.load_judge('longer')(**{pair}).winner)") == "A\n"
+    )
+    call(judge_r1, "build", "mini", "--out", "pairs", "--limit", "6")
+    call(
+        judge_r1,
+        "eval",
+        "--judge",
+        "longer",
+        "--judge",
+        "panel:orders=2@overlap|random",
+        "--path",
+        "pairs",
+        "--out",
+        "eval",
+    )
+    assert {row["name"] for row in json.loads((work / "eval" / "summary.json").read_text())["rows"]} == {
+        "longer", "panel:orders=2@overlap|random",
+    }  # fmt: skip
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [judge_r1, "serve", "--judge", "panel@longer|longer", "--port", str(port)],
+        cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(600):
+            if server.poll() is None and not socket.socket().connect_ex(("127.0.0.1", port)):
+                break
+            time.sleep(0.5)
+        ask = f"from judge_r1.client import Client; print(Client('http://127.0.0.1:{port}').judge(**{pair}).winner)"
+        assert call(bin_ / "python", "-c", ask) == "A\n"
+    finally:
+        server.terminate()
+        assert server.wait(60) == 0
+    assert call(bin_ / "python", "-c", "import judge_r1; print(judge_r1.__file__)").startswith(str(tmp_path / "venv"))

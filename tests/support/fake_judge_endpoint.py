@@ -113,7 +113,8 @@ def chat_completion(text: str | None, *, finish: str = "stop", **more: Any) -> t
     """A chat completion. `reasoning_content`, `refusal` etc. go into the message, `logprobs` next to it."""
     logprobs = more.pop("logprobs", None)
     choice = {"message": {"role": "assistant", "content": text, **more}, "finish_reason": finish, "logprobs": logprobs}
-    return 200, {"model": "toy", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    return 200, {"model": "toy", "choices": [choice], "usage": usage}
 
 
 def error_response(status: int, message: str, code: str | None = None) -> tuple[int, Any]:

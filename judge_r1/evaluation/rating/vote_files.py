@@ -2,7 +2,8 @@
 
 A table (.jsonl, .json, .csv or .parquet) has the columns `judge`, `item` and `score` (0 to 1; empty or null for an
 invalid answer), and optionally `cluster`, `group` and `tokens` (written by the judge). RankJudge's matches.json is
-recognized by its columns `model` and `judge`.
+recognized by its columns `model` and `judge`. In a log of Inspect (.eval) the judge is its model, and the score that of
+its scorer.
 """
 
 from collections import Counter
@@ -19,6 +20,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import SUMMARY, read_summary
+from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, one_scorer
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
@@ -62,11 +64,13 @@ def read_votes(
     on_invalid: OnInvalid = "incorrect",
     compat: bool = False,
     criterion: Criterion = "score",
+    scorer: str | None = None,
 ) -> Votes:
     """All votes of the paths. An invalid answer is incorrect, or left out with `drop`. The same vote in two paths, such
     as that of a benchmark's baseline, or twice in one counts once.
 
     `compat` reads published matches like their public code: a match without a round or a type counts by what is left.
+    `scorer` chooses the scores of logs of Inspect.
 
     Raises:
         JudgeError: A path holds no votes, a judge has different votes on one item, an item has two clusters, the votes
@@ -82,7 +86,7 @@ def read_votes(
     check_pins(summaries, by_judge=True)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
-        for vote in _votes_of(source, compat, criterion):
+        for vote in _votes_of(source, compat, criterion, scorer):
             key = vote.judge, vote.item
             if key not in origin:
                 origin[key] = source, vote.score
@@ -129,17 +133,27 @@ def _check_cluster(found: Votes, vote: RatedVote, path: Path) -> None:
 
 
 def _sources(path: Path) -> list[Path]:
-    """The path itself if it is a table or an evaluation, else the evaluations in it."""
+    """The path itself if it is a file or an evaluation, else the evaluations or the logs of Inspect in it."""
     if path.is_file() or (path / OUTCOMES).exists():
         return [path]
     if folders := sorted(file.parent for file in path.glob(f"*/{OUTCOMES}")):
         return folders
+    if logs := sorted(path.glob(f"*{SUFFIX}")):
+        return logs
     raise JudgeError(
-        f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, or a table of votes{name_below(path, OUTCOMES)}"
+        f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect"
+        f"{name_below(path, OUTCOMES)}"
     )
 
 
-def _votes_of(path: Path, compat: bool, criterion: Criterion) -> Iterator[RatedVote]:
+def _votes_of(path: Path, compat: bool, criterion: Criterion, scorer: str | None) -> Iterator[RatedVote]:
+    if path.suffix == SUFFIX:
+        if criterion != "score":
+            raise JudgeError(f"{path} is a log of Inspect, whose score has no parts: leave out --criterion")
+        for one in mean_of_epochs(one_scorer(path, scorer)):
+            score = one.value if one.valid else None
+            yield RatedVote(one.model, one.item, score, one.cluster, {GROUP: one.group}, one.tokens)
+        return
     if path.is_file():
         yield from _table_votes(path, compat, criterion)
         return

@@ -1,4 +1,4 @@
-"""A judge behind a chat endpoint."""
+"""A judge on a chat model, such as one behind an endpoint."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -14,7 +14,7 @@ from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.judges.search import CaseSearcher
-from judge_r1.models.base import Usage
+from judge_r1.models.base import LanguageModel, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel
 
@@ -23,29 +23,23 @@ _TOP_LOGPROBS = 20
 
 
 class ChatJudge:
-    """Makes up to `build.batch_size` calls concurrently, whatever the number of callers of `judge`. The server rejects
-    prompts that exceed the model's context, since this judge has no tokenizer to count tokens."""
+    """Runs up to `build.batch_size` requests concurrently. It has no tokenizer to count tokens, so the model itself
+    refuses prompts that exceed its context. A `prompted` judge also answers a benchmark's own prompts."""
 
     def __init__(
         self,
+        name: str,
+        model: LanguageModel,
         build: JudgeBuild,
         config: EpisodeConfig,
-        endpoint: OpenAIEndpoint,
         *,
-        kind: str,
-        prompted: bool,
-        timeout_s: int = 180,
+        prompted: bool = False,
         logprobs: bool = False,
     ) -> None:
-        self.name, self.settings = f"{kind}@{endpoint.name}", judge_settings(build, config, backend="chat")
+        self.name, self.settings = name, judge_settings(build, config, backend="chat")
         self._config, self._sampling, self._prompted = config, build.sampling, prompted
-        self._at_a_time = build.batch_size
-        limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
-        self._driver = ChatDriver(
-            ChatModel(endpoint, find_key(endpoint), limits),
-            temperature=build.sampling.temperature,
-            top_logprobs=_TOP_LOGPROBS if logprobs else 0,
-        )
+        self._at_a_time, top = build.batch_size, _TOP_LOGPROBS if logprobs else 0
+        self._driver = ChatDriver(model, temperature=build.sampling.temperature, top_logprobs=top)
         self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
@@ -85,3 +79,19 @@ class ChatJudge:
         style = self._config.prompt
         parse, parse_bare = answer_parser(style), parser_without_tags(style, EVALUATION_PARSERS)
         return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse=parse, parse_bare=parse_bare, seed=seed)
+
+
+def chat_judge(
+    build: JudgeBuild,
+    config: EpisodeConfig,
+    endpoint: OpenAIEndpoint,
+    *,
+    kind: str,
+    prompted: bool,
+    timeout_s: int = 180,
+    logprobs: bool = False,
+) -> ChatJudge:
+    """A judge behind a chat endpoint, with `build.batch_size` concurrent calls, whatever the number of its callers."""
+    limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+    model = ChatModel(endpoint, find_key(endpoint), limits)
+    return ChatJudge(f"{kind}@{endpoint.name}", model, build, config, prompted=prompted, logprobs=logprobs)

@@ -13,31 +13,20 @@ from pydantic import ValidationError
 from judge_r1.core.errors import explain
 from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.judges.base import JudgeOutput
-from judge_r1.judges.result import result_of
 from judge_r1.serving.cancellation import cancel_on_disconnect
+from judge_r1.serving.chat_questions import FORMS, ChatQuestion, answer_question, no_form, read_question
 from judge_r1.serving.errors import client_message, documented_errors
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.pairwise_prompt_formats import (
-    EXAMPLES,
-    AnswerFormat,
-    UnsupportedPrompt,
-    format_answer,
-    message_text,
-    parse_prompt,
-)
+from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt, message_text
 from judge_r1.serving.schemas import ChatMessage, ChatRequest, OpenAIErrorResponse
 from judge_r1.serving.service import Service
-from judge_r1.serving.single_answers import answer_single
-from judge_r1.serving.single_prompt_formats import EXAMPLES as SINGLE_EXAMPLES
-from judge_r1.serving.single_prompt_formats import SinglePrompt, parse_single
+from judge_r1.serving.single_prompt_formats import SinglePrompt
 from judge_r1.serving.sse import Emit, EventStream, event
 
 ALIAS = "judge-r1"
 """A second model name, beside the judge's own."""
 CHAT_ERRORS = documented_errors(400, 404, 429, 502, 504, model=OpenAIErrorResponse)
-FORMS = f"{EXAMPLES}; {SINGLE_EXAMPLES}"
-"""What a request may hold, with an example of each form."""
 _PIECE = 40
 """Characters per chunk of a streamed answer."""
 
@@ -65,20 +54,14 @@ def router(service: Service) -> APIRouter:
         a check against a reference, a rating, a rubric."""
         if body.model not in (service.judge.name, ALIAS):
             raise _unknown(body.model)
-        asked, answer_format = _asked(body)
-        tenant, head = tenant_of(request), _head(body.model)
-        if isinstance(asked, JudgeRequestBody):
-            consume_quota(request)
+        asked, head = _asked(body), _head(body.model)
+        tenant, charge = tenant_of(request), partial(consume_quota, request)
+        if not isinstance(asked.task, SinglePrompt):
+            charge()
 
         async def answer() -> tuple[str, dict[str, int]]:
-            if isinstance(asked, SinglePrompt):
-                text, outputs = await answer_single(service, asked, tenant, partial(consume_quota, request))
-                return text, _usage(*outputs)
-            response, output = await service.judge_one(asked, tenant)
-            text = (
-                response.model_dump_json() if answer_format is None else format_answer(answer_format, result_of(output))
-            )
-            return text, _usage(output)
+            text, outputs = await answer_question(service, asked, tenant, charge)
+            return text, _usage(*outputs)
 
         if not body.stream:
             text, usage = await cancel_on_disconnect(request, answer())
@@ -101,31 +84,20 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def _asked(body: ChatRequest) -> tuple[JudgeRequestBody | SinglePrompt, AnswerFormat | None]:
-    """The pair to judge and the format of the answer (None is the whole judgment as JSON), or a prompt on one answer.
-
-    Raises:
-        HTTPException: 400 if the request holds neither, or asks for tools or several answers.
-    """
+def _asked(body: ChatRequest) -> ChatQuestion:
+    """Raises: HTTPException with status 400 if the request holds no question, or asks for tools or several answers."""
     for name, allowed in {"n": 1, "tools": None, "functions": None}.items():
         if (body.model_extra or {}).get(name) not in (None, allowed, []):
             raise HTTPException(400, f"{name} is not supported: a call returns one judgment")
     source = "the prompt" if body.judge is None else "the judge object"
     try:
         if body.judge is not None:
-            return JudgeRequestBody.model_validate(body.judge), None
-        user, system = _messages(body.messages)
-        if (single := parse_single(user, system)) is not None:
-            return single, None
-        prompt = parse_prompt(user, system)
-        request = JudgeRequestBody(
-            context=prompt.context or None, decision=prompt.question, reasoning_a=prompt.a, reasoning_b=prompt.b
-        )
-        return request, prompt.form
+            return ChatQuestion(JudgeRequestBody.model_validate(body.judge))
+        return read_question(*_messages(body.messages))
     except ValidationError as error:
         raise HTTPException(400, f"{source}: {explain(error)}; {FORMS}") from None
     except UnsupportedPrompt as error:
-        raise HTTPException(400, f"the prompt has no form that this judge answers ({error}): {FORMS}") from None
+        raise HTTPException(400, no_form(error)) from None
 
 
 def _messages(messages: list[ChatMessage]) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, read, validated
+from judge_r1.training.shipped_recipes import shipped_folder
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
@@ -139,7 +140,7 @@ def load_cluster(path: Path) -> Cluster:
         ConfigError: The file cannot be read, or its kind or a key is invalid.
     """
     if not path.exists():
-        raise ConfigError(f"there is no cluster file {path}: copy a file of clusters/ and adapt it")
+        raise ConfigError(f"there is no cluster file {path}: copy a file of {shipped_folder('clusters')} and adapt it")
     data: dict[str, Any] = read(path)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:

@@ -55,7 +55,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),
         ("search one/cases.jsonl word --case-id nobody", "holds no case 'nobody': give an id of the file, e.g. "),
         ("eval --judge bundled:judge-en --path one --out out", "is a model: write agentic@bundled:judge-en\n"),
-        ("launch mini/grpo --cluster nowhere.yaml --dry-run", "no cluster file nowhere.yaml: copy a file of clusters/"),
+        ("launch mini/grpo --cluster nowhere.yaml --dry-run", "no cluster file nowhere.yaml: copy a file of "),
         ("audit runs", DATA),
         ("split runs --out out", DATA),
         ("stats runs", DATA),

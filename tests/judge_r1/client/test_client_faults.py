@@ -1,6 +1,8 @@
 """The client against a misbehaving server: a real socket with scripted responses."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -151,3 +153,11 @@ def test_unknown_fields_and_events_of_a_newer_server_are_ignored() -> None:
 def test_waits_grow_and_are_bounded() -> None:
     assert all(0 <= TransientError("x").wait(attempt) <= min(30, 0.5 * 2**attempt) for attempt in range(1, 20))
     assert 7 <= TransientError("x", 7.0).wait(1) <= 7.5
+
+
+def test_a_client_that_is_not_closed_lets_the_process_end() -> None:
+    """Also where the last call has raised, and its traceback refers to the client."""
+    call = "Client('http://127.0.0.1:1', attempts=1).judge(reasoning_a='a', reasoning_b='b')"
+    code = f"from judge_r1.client import Client; {call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "RetriesExhausted" in done.stderr) == (1, True)

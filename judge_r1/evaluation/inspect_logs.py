@@ -1,0 +1,154 @@
+"""Reads the scores of an Inspect log (.eval), of any task and scorer, through Inspect's own API.
+
+A score counts as Inspect counts it: C and yes are 1, P is 1/2, I, N and no are 0. A score that is a mapping is one
+score for each key, named SCORER/KEY. Samples of one cluster are not independent: `cluster_id` in the metadata of a
+sample names its cluster, and without it each sample is one. `group` there names its part of the benchmark.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from rich.console import Console
+
+from judge_r1.core.errors import JudgeError
+
+SUFFIX = ".eval"
+CLUSTER, GROUP, CONFIDENCE, VALID = "cluster_id", "group", "confidence", "valid"
+"""Names in the metadata: of a sample the first two, of a score the others."""
+_WORDS = {"c": 1.0, "yes": 1.0, "true": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "no": 0.0, "false": 0.0}
+_SKIPPED = {"events", "messages", "store", "attachments"}
+
+
+class BadLog(JudgeError):
+    """A log that cannot be read, or a score that has no meaning as a number from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class LoggedScore:
+    """The score of one sample in one epoch. `item` is its id with the task, since ids such as 1 recur in other tasks.
+    `valid` is False if the score stands for an answer that is no verdict; `tokens` are those that the model wrote."""
+
+    model: str
+    scorer: str
+    item: str
+    cluster: str
+    group: str
+    value: float
+    confidence: float | None
+    valid: bool
+    tokens: float | None
+
+
+def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
+    """All scores of a log, or those of one scorer. Samples without a score are left out, which a note says.
+
+    Raises:
+        BadLog: The file is no log, has no score, or has one that is not between 0 and 1.
+    """
+    inspect_log = _inspect_log(path)
+    try:
+        log = inspect_log.read_eval_log(path, exclude_fields=_SKIPPED)
+        found, missing = [], 0
+        for sample in log.samples or ():
+            scores = list(_scores(path, log.eval, sample))
+            missing += not scores or len([score for score in scores if score is None])
+            found += [score for score in scores if score is not None]
+    except JudgeError:
+        raise
+    except Exception as error:  # damaged files cause errors of many types
+        raise BadLog(f"{path} is no log of Inspect that can be read: {type(error).__name__}: {error}") from None
+    if missing:
+        note = f"note: {path}: {missing} score(s) are missing, because the sample failed or is unscored: left out"
+        Console(stderr=True).print(note, soft_wrap=True, markup=False, highlight=False)
+    names = sorted({score.scorer for score in found})
+    if scorer is not None and scorer not in names:
+        raise BadLog(f"{path} has no scores of {scorer!r}; available: {', '.join(names) or 'none'}")
+    if not found:
+        raise BadLog(f"{path} has no scored sample")
+    return [score for score in found if scorer in (None, score.scorer)]
+
+
+def one_scorer(path: Path, scorer: str | None) -> list[LoggedScore]:
+    """The scores of one scorer, which must be named if the log has several. Raises: BadLog."""
+    found = read_scores(path, scorer)
+    if len(names := sorted({score.scorer for score in found})) > 1:
+        raise BadLog(f"{path} holds {len(names)} scorers: choose one with --scorer ({', '.join(names)})")
+    return found
+
+
+def mean_of_epochs(scores: Sequence[LoggedScore]) -> Iterator[LoggedScore]:
+    """One score for each item and scorer: the mean over its epochs. It is valid if any of them is."""
+
+    def key(score: LoggedScore) -> tuple[str, str]:
+        return score.scorer, score.item
+
+    for _, group in groupby(sorted(scores, key=key), key=key):
+        own = list(group)
+        tokens = [score.tokens for score in own if score.tokens is not None]
+        yield replace(
+            own[0],
+            value=fmean(score.value for score in own),
+            valid=any(score.valid for score in own),
+            tokens=fmean(tokens) if tokens else None,
+        )
+
+
+def _scores(path: Path, spec: Any, sample: Any) -> Iterator[LoggedScore | None]:
+    item, about = f"{spec.task}/{sample.id}", sample.metadata or {}
+    usage = (sample.model_usage or {}).get(spec.model)
+    for name, score in (sample.scores or {}).items():
+        where, more = f"{path}, sample {sample.id}, scorer {name}", score.metadata or {}
+        values = score.value if isinstance(score.value, Mapping) else {"": score.value}
+        for key, value in values.items():
+            number = _number(value, where)
+            yield (
+                None
+                if number is None
+                else LoggedScore(
+                    model=spec.model,
+                    scorer=f"{name}/{key}" if key else name,
+                    item=item,
+                    cluster=str(about.get(CLUSTER) or item),
+                    group=str(about.get(GROUP) or "all"),
+                    value=number,
+                    confidence=_bounded(more[CONFIDENCE], f"{where}: confidence")
+                    if more.get(CONFIDENCE) is not None
+                    else None,
+                    valid=more.get(VALID) is not False,
+                    tokens=float(usage.output_tokens) if usage else None,
+                )
+            )
+
+
+def _number(value: Any, where: str) -> float | None:
+    """A value as a number; None if it is unscored (NaN)."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, str) and (known := _WORDS.get(value.strip().lower())) is not None:
+        return known
+    return _bounded(value, where)
+
+
+def _bounded(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise BadLog(f"{where}: {str(value)[:40]!r} is no number from 0 to 1, nor one of C, P, I, N, yes and no")
+    return number
+
+
+def _inspect_log(path: Path) -> Any:
+    try:
+        import inspect_ai.log
+    except ModuleNotFoundError:
+        raise JudgeError(
+            f"{path} is a log of Inspect, whose reader is missing: pip install 'judge-r1[inspect]'"
+        ) from None
+    return inspect_ai.log

@@ -1,0 +1,143 @@
+"""Writes an evaluation as logs of Inspect (.eval), one for each judge, through Inspect's own API.
+
+A sample is an item: its score is that of the item, its messages are the episodes of all votes, and its metadata hold
+the votes. An item without an answer of the server is unscored. `judge_r1.evaluation.inspect_logs` reads such logs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import Item, ItemResult
+from judge_r1.core.partial_files import file_names, staged_folder
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import InvalidVerdict, describe_verdict, letter
+from judge_r1.core.version import __version__
+from judge_r1.evaluation.confidence_methods import confidence
+from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, GROUP, SUFFIX, VALID
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import Trace, total_usage
+
+LOGS = "logs"
+"""The folder of the logs in an evaluation."""
+SCORER = "judge_r1"
+
+
+def check_inspect() -> None:
+    """Raises: JudgeError if Inspect is not installed."""
+    try:
+        import inspect_ai.log  # noqa: F401
+    except ModuleNotFoundError:
+        raise JudgeError("--log-format inspect needs inspect-ai: pip install 'judge-r1[inspect]'") from None
+
+
+def write_logs(
+    out: Path, results: Mapping[str, PanelResults], summary: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Writes `out`/logs/JUDGE.eval for each judge, all or none. One log at a time is in memory."""
+    from inspect_ai.log import write_eval_log
+
+    rows = {row["name"]: row for row in summary["rows"]}
+    with staged_folder(out) as folder:
+        (folder / LOGS).mkdir(parents=True)
+        for name, file in file_names(results).items():
+            log = _log(results[name], rows[name], summary, settings[name])
+            write_eval_log(log, folder / LOGS / f"{file}{SUFFIX}")
+
+
+def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    from inspect_ai import log
+
+    created = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    task, model = str(summary["benchmark"]), f"judge_r1/{found.panel}"
+    items = {item.item_id: item for item in found.benchmark.items}
+    samples = [_sample(items[result.item_id], result, found.traces[result.item_id], model) for result in found.items]
+    low, high = row["ci95"]
+    measures = {"accuracy": row["accuracy"], "ci95_low": low, "ci95_high": high, "valid_rate": row["valid_rate"]}
+    scored = sum(result.answered for result in found.items)
+    score = log.EvalScore(
+        name=SCORER,
+        scorer=SCORER,
+        scored_samples=scored,
+        unscored_samples=len(samples) - scored,
+        metrics={name: log.EvalMetric(name=name, value=value) for name, value in measures.items()},
+    )
+    spec = log.EvalSpec(
+        run_id=content_hash(created, model, task),
+        task_id=content_hash(model, task),
+        created=created,
+        task=task,
+        dataset=log.EvalDataset(name=task, samples=len(samples), sample_ids=[sample.id for sample in samples]),
+        model=model,
+        config=log.EvalConfig(),
+        packages={"judge-r1": __version__},
+        metadata={"settings": dict(settings), "subset": summary["subset"]},
+    )
+    return log.EvalLog(
+        status="success",
+        eval=spec,
+        results=log.EvalResults(total_samples=len(samples), completed_samples=len(samples), scores=[score]),
+        stats=log.EvalStats(started_at=created, completed_at=created),
+        samples=samples,
+    )
+
+
+def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str) -> Any:
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    answer = describe_verdict(result.verdict)
+    usage = total_usage(trace.usage for trace in traces) or {}
+    tokens = {name: int(usage.get(name, 0)) for name in ("input_tokens", "output_tokens")}
+    return EvalSample(
+        id=item.item_id,
+        epoch=1,
+        input=item.instruction,
+        choices=list(item.texts),
+        target=[str(gold) for gold in item.gold] if isinstance(item.gold, list | tuple) else str(item.gold),
+        messages=[
+            message for trace in sorted(traces, key=lambda trace: trace.place) for message in _messages(item, trace)
+        ],
+        output=ModelOutput.from_content(model, answer),
+        scores={SCORER: _score(result, traces, answer)},
+        model_usage={model: ModelUsage(**tokens, total_tokens=sum(tokens.values()))} if usage else {},
+        metadata={
+            CLUSTER: item.cluster_id,
+            GROUP: item.group,
+            "case_id": item.case_id,
+            "votes": [vote.model_dump(mode="json") for vote in result.votes],
+        },
+    )
+
+
+def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
+    from inspect_ai.scorer import Score
+
+    judgments = [trace.trajectory.judgment for trace in traces if trace.trajectory.judgment]
+    explanation = next((judgment.explanation for judgment in judgments if judgment.explanation), None)
+    about: dict[str, Any] = {VALID: result.valid, CONFIDENCE: confidence(result, "token")}
+    if result.labels is not None:
+        about |= {"labels": result.labels.model_dump(mode="json")}
+    if not result.answered:
+        reason = next(
+            vote.verdict.reason
+            for vote in result.votes
+            if isinstance(vote.verdict, InvalidVerdict) and vote.verdict.unanswered
+        )
+        return Score.unscored(reason=reason, answer=answer, metadata=about)
+    return Score(value=result.score, answer=answer, explanation=explanation, metadata=about)
+
+
+def _messages(item: Item, trace: Trace) -> Iterator[Any]:
+    """The question as it was shown, without the case, and the turns. What the judge was shown after a turn is a user
+    message."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+
+    shown = [f"{letter(place)}:\n{item.texts[index]}" for place, index in enumerate(trace.order)]
+    yield ChatMessageUser(content="\n\n".join([item.instruction, *shown]))
+    for turn in trace.trajectory.turns:
+        yield ChatMessageAssistant(content=turn.text)
+        if observed := turn.observation or turn.notice or "\n\n".join(passage.text for passage in turn.passages):
+            yield ChatMessageUser(content=observed)

@@ -1,0 +1,50 @@
+"""Scorers in the forms of autoevals (also Braintrust's `Eval`) and openevals (also LangSmith's `evaluate`).
+
+from judge_r1.integrations.callables import autoevals_scorer, openevals_evaluator
+
+Eval("project", data=rows, task=answer, scores=[autoevals_scorer("http://127.0.0.1:8000")])
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from judge_r1.integrations.reference_judge import ReferenceJudge
+from judge_r1.rewards.collector import JudgmentFailed
+
+if TYPE_CHECKING:
+    from autoevals import Scorer
+
+NAME = "judge_r1"
+
+
+def autoevals_scorer(judge: str = "http://127.0.0.1:8000") -> "Scorer":
+    """Called with `output`, `expected` and optionally `input` and `context` (the case, which the judge may search). A
+    failed judgment has the score None, which autoevals counts as skipped."""
+    from autoevals import Score, Scorer
+
+    compared = ReferenceJudge(judge)
+
+    class Judged(Scorer):  # type: ignore[misc]
+        def _name(self) -> str:
+            return NAME
+
+        def _run_eval_sync(self, output: Any, expected: Any = None, **more: Any) -> Any:
+            texts = str(more.get("input") or ""), str(output or ""), str(expected or ""), str(more.get("context") or "")
+            found = compared.score_sync(*texts)
+            return Score(name=NAME, score=found.value, metadata={"reason": found.reason, "judge": judge})
+
+    return Judged()
+
+
+def openevals_evaluator(judge: str = "http://127.0.0.1:8000") -> Callable[..., dict[str, Any]]:
+    """Called with `inputs`, `outputs`, `reference_outputs` and optionally `context`. A failed judgment raises, since
+    the form has no place for it: LangSmith records it as the evaluator's error."""
+    compared = ReferenceJudge(judge)
+
+    def evaluate(*, inputs: Any = "", outputs: Any, reference_outputs: Any, context: str = "", **_: Any) -> Any:
+        found = compared.score_sync(str(inputs), str(outputs), str(reference_outputs), context)
+        if found.value is None:
+            raise JudgmentFailed(found.reason)
+        return {"key": NAME, "score": found.value, "comment": found.reason, "metadata": {"judge": judge}}
+
+    return evaluate

@@ -1,0 +1,144 @@
+"""The agentic episode as a solver of Inspect: any of its models thinks, searches the case and answers.
+
+    inspect eval judge_r1/pairs -T path=runs/medical/test --model openai/gpt-4o
+
+A sample of another task needs `reasoning_a` and `reasoning_b` in its metadata, and may have `context` (the case),
+`decision` and `domain` there. Its target is A or B.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from judge_r1.core.case_store import CaseStore
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.result import request_of, result_of
+from judge_r1.judges.runners.chat import ChatJudge
+from judge_r1.models.base import GenerateRequest, Generation, Usage
+
+FIELDS = ("reasoning_a", "reasoning_b", "context", "decision", "domain")
+FINISHED = {"stop": "stop", "max_tokens": "length", "model_length": "context_overflow"}
+WINNER, REASON, PRINCIPLES = "judge_r1:winner", "judge_r1:reason", "judge_r1:principles"
+"""Names in the store: the verdict, why there is none, and the principles that the worse candidate violates."""
+_MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+
+
+class InspectModel:
+    """A `LanguageModel` on a model of Inspect, which retries and counts its calls."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        return [await self._one(request) for request in requests]
+
+    async def _one(self, request: GenerateRequest) -> Generation:
+        config = GenerateConfig(
+            max_tokens=request.max_tokens, temperature=request.temperature, stop_seqs=list(request.stop) or None
+        )
+        output = await self._model.generate(
+            [_MESSAGES[one["role"]](content=one["content"]) for one in request.messages or ()], config=config
+        )
+        content = output.message.content
+        parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+        used = output.usage
+        tokens = Usage(calls=1, input_tokens=used.input_tokens, output_tokens=used.output_tokens) if used else Usage(1)
+        return Generation(
+            text=output.completion,
+            reasoning="\n".join(part.reasoning for part in parts),
+            finish_reason=FINISHED.get(output.stop_reason, output.stop_reason),
+            usage=tokens,
+        )
+
+
+@solver
+def episode(recipe: str | None = None, retriever: str | None = None, searches: int | None = None) -> Solver:
+    """Judges the pair in the metadata of a sample by an episode with search.
+
+    Args:
+        recipe: A recipe with the episode settings.
+        retriever: `bm25`, an embedder or a retrieval server; by default that of the recipe.
+        searches: The searches that an episode may make.
+    """
+    config = recipe_episode(Path(recipe)) if recipe else EpisodeConfig()
+    chosen = {"retriever": retriever, "budget.max_searches": searches}
+    config = with_options(config, [f"{name}={value}" for name, value in chosen.items() if value is not None])
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        cases = CaseStore()
+        fields = {name: str(state.metadata[name]) for name in FIELDS if name in state.metadata}
+        if missing := {"reasoning_a", "reasoning_b"} - fields.keys():
+            raise ValueError(
+                f"sample {state.sample_id} lacks {min(missing)} in its metadata: the episode judges a pair"
+            )
+        request = request_of(f"{state.sample_id}/{state.epoch}", cases, **fields)
+        judge = ChatJudge("episode", InspectModel(get_model()), JudgeBuild("", texts=cases), config)
+        judge.check([request])
+        [output] = [output async for output in judge.judge([request])]
+        trajectory = output.trajectory
+        for turn in trajectory.turns:
+            state.messages.append(ChatMessageAssistant(content=turn.text))
+            if turn.observation is not None:
+                state.messages.append(ChatMessageUser(content=turn.observation))
+        text = trajectory.turns[-1].text if trajectory.turns else ""
+        state.output = ModelOutput.from_content(str(state.model), text)
+        result = result_of(output)
+        state.store.set(WINNER, result.winner)
+        state.store.set(REASON, None if result.valid else result.ended)
+        state.store.set(PRINCIPLES, list(result.violated_principles))
+        state.completed = True
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy(), stderr(cluster="cluster_id")])
+def verdict() -> Scorer:
+    """1 if the verdict of `episode` is the target, 0 if it is another or none. The metadata say if it is valid."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        winner, reason = state.store.get(WINNER), state.store.get(REASON)
+        about = {"valid": reason is None, "violated_principles": state.store.get(PRINCIPLES)}
+        return Score(value=float(winner == target.text), answer=winner, explanation=reason, metadata=about)
+
+    return score
+
+
+@task
+def pairs(path: str, recipe: str | None = None, retriever: str | None = None) -> Task:
+    """The labelled pairs of a folder, judged by episodes."""
+    data = load_pairs(Path(path))
+    samples = [
+        Sample(
+            id=pair.pair_id,
+            input=data.case_of(pair).decision,
+            target=pair.preferred,
+            metadata={
+                "reasoning_a": pair.reasoning_a,
+                "reasoning_b": pair.reasoning_b,
+                "context": data.case_of(pair).context,
+                "decision": data.case_of(pair).decision,
+                "domain": pair.domain,
+                "group": pair.domain,
+                "cluster_id": pair.case_id,
+            },
+        )
+        for pair in data.pairs
+    ]
+    return Task(dataset=MemoryDataset(samples), solver=episode(recipe, retriever), scorer=verdict())

@@ -1,0 +1,103 @@
+"""Several judges, orders and samples as one judge, for the server and the Python API.
+
+Each request is asked of every member, in as many orders and samples as the panel has. The verdict is the majority of
+the valid votes, and its confidence the mean probability that they give it: c or 1 - c of a vote with confidence c, else
+1 or 0, and 1/2 of a tie. A member whose endpoint fails fails the request, as in an evaluation.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+from judge_r1.core.event_loop import gather_all
+from judge_r1.core.records import Trajectory, evidence_of
+from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, Winner, preference, reorder
+from judge_r1.episode.step_callback import step_callback
+from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.runners.concurrency import as_finished
+
+
+class PanelJudge:
+    """The judges `members` as one, in one order (that of the request) or in both. Up to `at_a_time` requests run
+    concurrently, each with all its votes."""
+
+    def __init__(
+        self, name: str, members: Sequence[Judge], *, orders: int | None, samples: int, at_a_time: int
+    ) -> None:
+        self.name, self._members, self._orders, self._samples = name, members, orders or 1, samples
+        self._at_a_time = at_a_time
+        judges = [{"judge": judge.name, **judge.settings} for judge in members]
+        self.settings: dict[str, Any] = {"orders": orders, "samples": samples, "members": judges}
+
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        """The fit of the member that most prompts do not fit, if any member counts tokens."""
+        asked = [one for request in requests for one, _ in self._asked(request)]
+        fits = [fit for judge in self._members if (fit := judge.check(asked))]
+        return max(fits, key=lambda fit: fit.too_long, default=None)
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
+            yield output
+
+    def close(self) -> None:
+        for judge in self._members:
+            if isinstance(judge, Closable):
+                judge.close()
+
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+        with step_callback(None):  # a listener follows one episode
+            asked = [(judge, *one) for judge in self._members for one in self._asked(request)]
+            return _combined(request, await gather_all([_vote(*one) for one in asked]))
+
+    def _asked(self, request: JudgeRequest) -> list[tuple[JudgeRequest, bool]]:
+        """The requests to each member, and whether they show the candidates in the other order."""
+        if isinstance(request.task, CustomPrompt):
+            raise BadJudge(pairs_only_message(self.name, request))
+        task, order = request.task, request.order
+        talks = task.conversations and (task.conversations[1], task.conversations[0])
+        other = replace(task, reasoning_a=task.reasoning_b, reasoning_b=task.reasoning_a, conversations=talks)
+        shown = [(order, task, False), ((order[1], order[0]), other, True)][: self._orders]
+        samples = range(request.sample * self._samples, (request.sample + 1) * self._samples)
+        return [(replace(request, order=o, task=t, sample=n), swap) for n in samples for o, t, swap in shown]
+
+
+async def _vote(judge: Judge, request: JudgeRequest, swapped: bool) -> JudgeOutput:
+    """The output of one member, in terms of the order of the panel's request."""
+    async with aclosing(judge.judge([request])) as outputs:  # type: ignore[type-var]
+        [output] = [output async for output in outputs]
+    return output._replace(verdict=reorder(output.verdict, (1, 0))) if swapped else output
+
+
+def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutput:
+    failed = [vote for vote in votes if vote.trajectory.infrastructure_failed]
+    valid = [(own, vote) for vote in votes if (own := preference(vote.verdict))]
+    usage = usage_of(votes)
+    if failed or not valid:
+        return (failed or votes)[0]._replace(request=request, usage=usage)
+    counts = Counter(winner for winner, _ in valid)
+    winner: Winner = "tie" if counts["A"] == counts["B"] else "A" if counts["A"] > counts["B"] else "B"
+    agreeing = [vote for own, vote in valid if own == winner] or [vote for _, vote in valid]
+    confidence = None if winner == "tie" else fmean(_probability(own, vote, winner) for own, vote in valid)
+    turns = tuple(turn for vote in votes for turn in vote.trajectory.turns)
+    judgments = [judgment for vote in agreeing if (judgment := vote.trajectory.judgment)]
+    named = Counter(number for judgment in judgments for number in judgment.violated_principles)
+    judgment = Judgment(
+        verdict=PairwiseVerdict(winner=winner),
+        violated_principles=tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing))),
+        explanation=next((found.explanation for found in judgments if found.explanation), None),
+        evidence=evidence_of(turns),
+        confidence=confidence,
+    )
+    trajectory = Trajectory.without_ids(agreeing[0].trajectory.ended, turns, judgment)
+    return JudgeOutput(request, trajectory, judgment.verdict, confidence, usage)
+
+
+def _probability(own: Winner, vote: JudgeOutput, winner: Preference) -> float:
+    if own == "tie":
+        return 0.5
+    known = 1.0 if vote.confidence is None else vote.confidence
+    return known if own == winner else 1.0 - known

@@ -1,0 +1,156 @@
+"""Logs of Inspect: written by evaluations, and read by the commands that take scores of anybody."""
+
+import json
+import math
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluation_factories import ScriptedJudge, digit, toy_pairs, toy_suite
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.evaluation.calibrate import calibrate, read_confidences
+from judge_r1.evaluation.confidence_methods import evaluation_confidences
+from judge_r1.evaluation.inspect_logs import read_scores
+from judge_r1.evaluation.people_answers import count_answers, read_answers
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.rating.pipeline import run_rating
+from judge_r1.evaluation.rating.slices import RatingOptions
+from judge_r1.evaluation.rating.vote_files import read_votes
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
+
+inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
+PAIRS = toy_pairs(6)
+
+
+class Confident(ScriptedJudge):
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for output in super().judge(requests):
+            sure = 0.5 + digit(output.request.item.item_id, "sure", sides=50) / 100
+            yield output._replace(confidence=None if isinstance(output.verdict, InvalidVerdict) else sure)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("evaluated")
+    with Evaluation(toy_suite(PAIRS), out, resume=False, inspect_logs=True) as evaluation:
+        for name, skill in (("weak", 4), ("strong", 8), ("other", 6)):
+            evaluation.run(lambda name=name, skill=skill: JudgePanel(name, (Confident(name, skill),)))
+        evaluation.finish([])
+    return out
+
+
+def log_of(scores: Sequence[Any], folder: Path, *, model: str = "openai/gpt", **about: Any) -> Path:
+    """A log of samples with these scores: a `Score`, a value, or a mapping of scorers."""
+    log, scorer = inspect_ai.log, inspect_ai.scorer
+    samples = []
+    for number, given in enumerate(scores, 1):
+        by_name = given if isinstance(given, dict) and "value" not in given else {"grader": given}
+        made = {k: v if isinstance(v, scorer.Score) else scorer.Score(value=v) for k, v in by_name.items()}
+        metadata = {key: values[number - 1] for key, values in about.items()}
+        samples.append(log.EvalSample(id=number, epoch=1, input="q", target="a", scores=made, metadata=metadata))
+    spec = log.EvalSpec(
+        created="2026-01-01T00:00:00+00:00", task="quiz", dataset=log.EvalDataset(name="quiz"), model=model,
+        config=log.EvalConfig(),
+    )  # fmt: skip
+    path = folder / f"{model.replace('/', '-')}.eval"
+    log.write_eval_log(log.EvalLog(status="success", eval=spec, samples=samples), path)
+    return path
+
+
+def test_inspect_reads_the_samples_scores_and_turns_of_an_evaluation(evaluated: Path) -> None:
+    listed = inspect_ai.log.list_eval_logs(str(evaluated / "logs"))
+    assert sorted(Path(info.name).stem for info in listed) == ["other", "strong", "weak"]
+    log = inspect_ai.log.read_eval_log(evaluated / "logs" / "strong.eval", resolve_attachments=True)
+    assert (log.status, log.eval.model, log.eval.task) == ("success", "judge_r1/strong", "lrbench")
+    summary = json.loads((evaluated / "summary.json").read_text())
+    [row] = [row for row in summary["rows"] if row["name"] == "strong"]
+    assert log.results.scores[0].metrics["accuracy"].value == row["accuracy"]
+    outcomes = [json.loads(line) for line in (evaluated / "outcomes.jsonl").read_text().splitlines()]
+    expected = {one["item_id"]: one["score"] for one in outcomes if one["judge"] == "strong"}
+    assert {sample.id: sample.scores["judge_r1"].value for sample in log.samples} == expected
+    pairs = {pair.pair_id: pair for pair in PAIRS}
+    for sample in log.samples:
+        pair, judge = pairs[sample.id], Confident("strong", 8)
+        assert (sample.target, sample.choices) == (pair.preferred, [pair.reasoning_a, pair.reasoning_b])
+        asked, *turns = sample.messages
+        assert pair.reasoning_a in asked.text
+        said = [message.text for message in turns if message.role == "assistant"]
+        assert said == [turn.text for turn in judge.one(pair).turns]
+        shown = [message.text for message in turns if message.role == "user"]
+        assert shown == [passage.text for turn in judge.one(pair).turns for passage in turn.passages]
+
+
+def test_ratings_confidences_and_intervals_are_those_of_the_evaluation(evaluated: Path, tmp_path: Path) -> None:
+    options = RatingOptions("all", 0.0, 0.05, False, False, frozenset(), 2, 0)
+
+    def elo(paths: Sequence[Path], name: str) -> dict[str, Any]:
+        votes = read_votes(paths)
+        run_rating(votes, options, tmp_path / name)
+        rating = json.loads((tmp_path / name / "rating.json").read_text())
+        rows = rating["slices"][0]["judges"]
+        invalid = {judge.removeprefix("judge_r1/"): share for judge, share in rating["invalid"].items()}
+        found = {row["judge"].removeprefix("judge_r1/"): (row["elo"], row["ci95"]) for row in rows}
+        return found | {"invalid": invalid}
+
+    assert elo([evaluated / "logs"], "logs") == elo([evaluated], "folder")
+    assert elo([evaluated], "again")["invalid"]["weak"] > 0
+    for judge in ("weak", "strong"):
+        rows = read_confidences(evaluated / "logs" / f"{judge}.eval")
+        assert sorted(map(str, rows)) == sorted(map(str, evaluation_confidences(evaluated, judge, "token")))
+        calibrate(rows)
+    summary = json.loads((evaluated / "summary.json").read_text())
+    counted = count_answers(read_answers([evaluated / "logs" / "strong.eval"]))["judge_r1/strong"]
+    [row] = [row for row in summary["rows"] if row["name"] == "strong"]
+    assert (counted["mean"], counted["ci95"]) == (row["accuracy"], pytest.approx(row["ci95"]))
+
+
+def test_logs_of_others_with_letters_epochs_keys_and_unscored_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score = inspect_ai.scorer.Score
+    path = log_of(["C", "I", "P", True, 0.25, "N", score(value=math.nan)], tmp_path)
+    assert [one.value for one in read_scores(path)] == [1.0, 0.0, 0.5, 1.0, 0.25, 0.0]
+    assert "1 score(s) are missing" in capsys.readouterr().err
+    assert [one.item for one in read_scores(path)][:2] == ["quiz/1", "quiz/2"]
+    both = log_of([{"human": "C", "model": "C"}, {"human": "I", "model": "C"}] * 3, tmp_path, model="m/two")
+    counted = count_answers(read_answers([both]))["m/two"]
+    assert counted["people"] == {"human": 0.5, "model": 1.0}
+    assert counted["pairs"]["human - model"]["equal"] == 0.5
+    with pytest.raises(JudgeError, match=r"choose one with --scorer \(human, model\)"):
+        read_votes([both])
+    assert read_votes([both], scorer="human").answers["m/two"] == 6
+    keys = log_of([score(value={"tone": 1, "facts": 0})], tmp_path, model="m/keys")
+    assert {one.scorer: one.value for one in read_scores(keys)} == {"grader/tone": 1.0, "grader/facts": 0.0}
+
+
+def test_samples_of_a_cluster_widen_the_interval(tmp_path: Path) -> None:
+    scores = ["C"] * 10 + ["I"] * 10
+    alone = log_of(scores, tmp_path, model="m/alone")
+    together = log_of(scores, tmp_path, model="m/together", cluster_id=[f"case {n // 5}" for n in range(20)])
+    widths = [
+        high - low for path in (alone, together) for own in count_answers(read_answers([path])).values()
+        for low, high in [own["ci95"]]
+    ]  # fmt: skip
+    assert widths[1] > 1.5 * widths[0]
+
+
+@pytest.mark.parametrize(("value", "says"), [("A>B", "no number from 0 to 1"), (7, "no number from 0 to 1")])
+def test_scores_without_a_meaning_are_errors(value: Any, says: str, tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=says):
+        read_scores(log_of(["C", value], tmp_path))
+
+
+def test_files_that_are_no_log_and_logs_without_confidence(tmp_path: Path) -> None:
+    (tmp_path / "broken.eval").write_text("not a zip")
+    with pytest.raises(JudgeError, match="no log of Inspect that can be read"):
+        read_scores(tmp_path / "broken.eval")
+    with pytest.raises(JudgeError, match="no answer with a confidence"):
+        read_confidences(log_of(["C", "I"], tmp_path))
+    sure = [inspect_ai.scorer.Score(value=v, metadata={"confidence": c}) for v, c in (("C", 0.9), ("I", 0.4))]
+    rows = read_confidences(log_of(sure, tmp_path, model="m/sure"))
+    assert [(row.confidence, row.correct) for row in rows] == [(0.9, True), (0.4, False)]

@@ -15,7 +15,6 @@ from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
 from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
-from judge_r1.evaluation.inspect_writer import check_inspect, write_logs
 from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
@@ -53,6 +52,8 @@ class Evaluation:
         inspect_logs: bool = False,
     ) -> None:
         if inspect_logs:
+            from judge_r1.evaluation.inspect_writer import check_inspect
+
             check_inspect()
         self.inspect_logs = inspect_logs
         self.benchmark, self.out, self.resume = benchmark, out, resume
@@ -142,6 +143,8 @@ class Evaluation:
             for file, rows in self.benchmark.published(found).items():
                 write_jsonl(self.out / JUDGEMENTS / folders[name] / file, map(dict, rows))
         if self.inspect_logs:
+            from judge_r1.evaluation.inspect_writer import write_logs
+
             write_logs(self.out, self.results, summary, self.settings)
         _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes, brief=brief)
         if self.errors:

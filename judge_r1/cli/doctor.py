@@ -30,6 +30,7 @@ PURPOSE = {
     "verifiers": "episodes as an environment of verifiers",
     "skyrl": "episodes as an environment of SkyRL",
     "tinker": "episodes as an environment of tinker-cookbook",
+    "clients": "metrics for deepeval, MLflow, autoevals, openevals and lighteval",
     "text": "word counts and reference metrics of HelloBench",
     "tagger": "names and verbs for degraded copies (build cofluence)",
     "tensorboard": "trackers: [tensorboard]",

@@ -84,7 +84,7 @@ def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Pat
     done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
     assert "a --teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
-    assert report["rules"] == 2
+    assert report["rules"] == 3
     assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
     for name, row in report["yield"].items():
         assert row["wanted"] == 15
@@ -142,10 +142,10 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' reads cases"),
         (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--processes", "2", "--out", "x"], "give --reader none"),
-        (["build", "builtin", "--candidates", "2", "--teacher", "chat:x#y", "--out", "x"], "is 5 or more, as many as"),
-        (["build", "conversations", "--candidates", "8", "--teacher", "chat:x#y", "--out", "x"], "sources of cases"),
-        (["build", "minni", "--candidates", "8", "--teacher", "chat:x#y", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "builtin", "--reader", "none", "--teacher", "chat:x#y", "--out", "x"], "add --candidates N"),
+        (["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"], "is 5 or more, as many as"),
+        (["build", "conversations", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"], "sources of cases"),
+        (["build", "minni", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"], "did you mean 'mini'?"),
+        (["build", "builtin", "--reader", "none", "--teacher", "chat:http://x/v1#y", "--out", "x"], "add --candidates N"),
         (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),

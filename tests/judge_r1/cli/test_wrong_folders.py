@@ -68,7 +68,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("replay runs --path one --out out", "folders with summary.json below runs: runs/eval\n"),
         (
             "rate runs/data --out out",
-            "give a folder of `judge-r1 eval`, or a table of votes\n",
+            "give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect\n",
         ),
         ("analyse errors runs --path one --out out", "folders with rows.json below runs: runs/eval\n"),
         ("audit one", "the audit needs pairs of at least 10 cases, but the set has 1"),

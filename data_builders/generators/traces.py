@@ -155,7 +155,7 @@ def _in_turn(found: Sequence[Claim], principle: int, rng: Random) -> list[Claim]
 def written(found: Sequence[Claim], flawed: Sequence[Claim] = ()) -> str:
     """The account, with the false value of the claims that are `flawed`."""
     return "\n".join(
-        f"{number}. {claim.text.format(claim.false if claim in flawed else claim.true)}"
+        f"{number}. {claim.line(claim.false if claim in flawed else claim.true)}"
         for number, claim in enumerate(found, 1)
     )
 
@@ -164,11 +164,11 @@ def _pair(case: Case, found: Sequence[Claim], flawed: Sequence[Claim], seed: int
     text, flaws, position = written(found, flawed), [], 0
     for number, claim in enumerate(found, 1):
         if claim in flawed:
-            start = position + len(f"{number}. ") + claim.text.index("{}")
+            start = position + len(f"{number}. ") + len(claim.text[0])
             span = Span(start=start, end=start + len(claim.false))
             flaws.append(Flaw(principle=claim.principle, operator=claim.operator, span=span, context_spans=claim.spans))
         value = claim.false if claim in flawed else claim.true
-        position += len(f"{number}. {claim.text.format(value)}\n")
+        position += len(f"{number}. {claim.line(value)}\n")
     origin = Origin(teacher=TEACHER, seed=seed, flaws=tuple(flaws))
     return ReasoningPair.of(case, text, variant=variant, origin=origin, seed=seed)
 

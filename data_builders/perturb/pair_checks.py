@@ -23,6 +23,8 @@ def check_pair(case: Case, pair: ReasoningPair) -> str | None:
     """
     if pair.case_id != case.case_id or pair.reference != case.reference:
         return "the better reasoning is not the case's reference"
+    if pair.origin.attacked:
+        return None
     if numbering(pair.flawed) != numbering(pair.reference):
         return "the numbering of the steps differs"
     if not MIN_LENGTH_RATIO <= len(pair.flawed) / len(pair.reference) <= MAX_LENGTH_RATIO:

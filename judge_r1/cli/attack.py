@@ -1,5 +1,6 @@
 """attack: how often texts that only argue for the worse candidate change a judge's verdict."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +33,7 @@ def attack(
     benchmark: Annotated[str, typer.Option(help="One of pairs; `judge-r1 benchmarks` lists all.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Attack only N pairs, spread over the groups.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Attack only N pairs, spread over the cases.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
 ) -> None:
     """Attack a judge: judge pairs as they are and with text that argues for the worse candidate.
@@ -52,7 +53,7 @@ def attack(
     from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.evaluation.report.plain_page import plain_page
     from judge_r1.evaluation.report.tables import print_grid
-    from judge_r1.evaluation.selection import ItemSelection
+    from judge_r1.evaluation.selection import ItemSelection, spread
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import check_models, make_panel
 
@@ -60,11 +61,15 @@ def attack(
         raise JudgeError(f"there is no attack {min(unknown)!r}: choose among {', '.join(ATTACKS)}")
     check_models(judge)
     chosen = [name for name in ATTACKS if not attacks or name in (CONTROL, *attacks)]
-    loaded, items = attacked(ItemSelection(benchmark, path, subset, limit=limit).load(), chosen)
+    whole = ItemSelection(benchmark, path, subset).load()
+    if limit is not None:
+        kept = spread([item.cluster_id for item in whole.items], limit)
+        whole = replace(whole, items=[whole.items[index] for index in kept])
+    loaded, items = attacked(whole, chosen)
     build = JudgeBuild("", texts=loaded.texts, limits=loaded.limits, recipe=recipe)
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
         evaluation.run(partial(make_panel, judge, build))
-        evaluation.finish([], brief=True)
+        evaluation.finish([], silent=True)
         [(name, results)] = evaluation.results.items()
         found = rates(items, results.items)
         wrong = flipped(items, results.items)
@@ -77,4 +82,4 @@ def attack(
             files.write(out / "attacks.html", plain_page(PAGE, title=grid.title, grid=grid, attacks=about))
             files.write(out / "attacks.json", dump_json({"judge": judge, "benchmark": benchmark, "attacks": found}))
     print_grid(grid, Console())
-    print(f"{len(wrong)} verdicts changed from right to wrong. Report: {out / 'attacks.html'}")
+    print(f"verdicts that changed from right to wrong: {len(wrong)}; report: {out / 'attacks.html'}")

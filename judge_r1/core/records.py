@@ -103,6 +103,10 @@ class Flaw(Record):
     context_spans: tuple[Span, ...] = ()
 
 
+ATTACK = ", attack "
+"""Stands between the teacher and the attack in the origin of an attacked pair."""
+
+
 class Origin(Record):
     """The origin of a flawed reasoning."""
 
@@ -110,6 +114,11 @@ class Origin(Record):
     seed: int
     prompt_hash: str | None = None
     flaws: tuple[Flaw, ...] = Field(min_length=1)
+
+    @property
+    def attacked(self) -> bool:
+        """Whether `judge-r1 attack` added text, so that the reasoning differs outside its flaws, too."""
+        return ATTACK in self.teacher
 
 
 class ReasoningPair(Record):

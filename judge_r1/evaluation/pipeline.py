@@ -102,12 +102,18 @@ class Evaluation:
         self.seconds[panel.name] = round(time.monotonic() - started, 1)
 
     def finish(
-        self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None, *, brief: bool = False
+        self,
+        differences: Sequence[tuple[str, str]],
+        metrics: Mapping[str, Any] | None = None,
+        *,
+        brief: bool = False,
+        silent: bool = False,
     ) -> dict[str, Any]:
         """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
         `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. `brief`
-        prints a narrow table, without the warnings of invalid answers. Panels without a result have no row.
+        prints a narrow table, without the warnings of invalid answers, and `silent` nothing. Panels without a result
+        have no row.
 
         Raises:
             JudgeError: A panel stopped or lacks votes. The files hold the results of the others.
@@ -146,7 +152,16 @@ class Evaluation:
             from judge_r1.evaluation.inspect_writer import write_logs
 
             write_logs(self.out, self.results, summary, self.settings)
-        _publish(self.out, summary, self.name, metrics or {}, list(self.results.values()), outcomes, brief=brief)
+        _publish(
+            self.out,
+            summary,
+            self.name,
+            metrics or {},
+            list(self.results.values()),
+            outcomes,
+            brief=brief,
+            silent=silent,
+        )
         if self.errors:
             raise _together(self.errors)
         return summary
@@ -185,6 +200,7 @@ def _publish(
     more: Mapping[str, Iterable[str]] | None = None,
     *,
     brief: bool = False,
+    silent: bool = False,
 ) -> None:
     """Writes all files or none, summary.json last: a folder with a summary is a finished evaluation."""
     from judge_r1.evaluation.report.page import report_page  # imported late: the page needs jinja2
@@ -196,7 +212,7 @@ def _publish(
         for name, parts in contents.items():
             for part in parts:
                 files.write(out / name, part)
-    console = Console()
+    console = Console(quiet=silent)
     for warning in filter(None, map(invalid_warning, () if brief else results)):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
     print_tables(summary, console, brief=brief)

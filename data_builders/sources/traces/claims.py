@@ -23,14 +23,14 @@ _MAX_LINE, _MIN_LINE = 90, 8
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with a `{}` for its value, the true and the false one. `at` is the event that proves it. `kind` says
-    what it is about, `operator` what is wrong with the false value: claims are chosen by their kind, since the operator
-    depends on which value is true."""
+    """A statement: `text` before and after its value, the true and the false one. `at` is the event that proves it.
+    `kind` says what it is about, `operator` what is wrong with the false value: claims are chosen by their kind, since
+    the operator depends on which value is true."""
 
     kind: str
     operator: str
     principle: int
-    text: str
+    text: tuple[str, str]
     true: str
     false: str
     at: EventSpan
@@ -38,8 +38,12 @@ class Claim:
     @property
     def names(self) -> set[str]:
         """The files and other names with a number in the true and in the false statement."""
-        text = f"{self.text.format(self.true)} {self.false}"
+        text = f"{self.line(self.true)} {self.false}"
         return set(_PATH.findall(text)) | {name.removeprefix("test_") for name in _NAME.findall(text)}
+
+    def line(self, value: str) -> str:
+        """The statement with this value."""
+        return value.join(self.text)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -76,15 +80,19 @@ def claims(events: Sequence[EventSpan], rng: Random) -> Iterator[Claim]:
 
 
 def _calls(events: Sequence[EventSpan]) -> Iterator[_Call]:
-    """The calls with a command of one line. A result belongs to the call before it."""
-    pairs = [(one, after) for one, after in zip(events, [*events[1:], None], strict=True) if one.kind == "call"]
-    commands = [(re.sub(r"^\w+: ", "", call.text.strip()), call, after) for call, after in pairs]
-    commands = [one for one in commands if "\n" not in one[0] and "`" not in one[0] and 0 < len(one[0]) <= _MAX_LINE]
-    runs = Counter(command for command, _, _ in commands)
+    """The calls with a command of one line. A result belongs to the call before it, unless calls or results stand side
+    by side: then nothing says which belong together."""
+    found: list[tuple[str, EventSpan, EventSpan | None]] = []
+    kinds = ["", *(event.kind for event in events), "", ""]
+    for place, event in enumerate(events, 1):
+        command = re.sub(r"^\w+: ", "", event.text.strip())
+        if event.kind == "call" and "\n" not in command and "`" not in command and 0 < len(command) <= _MAX_LINE:
+            alone = kinds[place - 1] != "call" and kinds[place + 1] == "result" != kinds[place + 2]
+            found.append((command, event, events[place] if alone else None))
+    runs = Counter(command for command, _, _ in found)
     seen: Counter[str] = Counter()
-    for command, call, after in commands:
+    for command, call, result in found:
         seen[command] += 1
-        result = after if after is not None and after.kind == "result" else None
         yield _Call(command, call, result, seen[command], runs[command])
 
 
@@ -98,19 +106,14 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         first = call.run == 1 and call.runs > 1  # a task begins with a failing check
         wrong = rng.choice([result for result in RESULTS[first:] if result != line])
         operator = "ignored_error" if wrong == RESULTS[0] else "contradicted_result"
-        yield Claim("result", operator, 2, f"In {call.which}, the result was “{{}}”.", line, wrong, call.result)
+        yield Claim("result", operator, 2, (f"In {call.which}, the result was “", "”."), line, wrong, call.result)
     if counted := re.fullmatch(r"wc -l (\S+)", call.command):
-        number = lines[0].split()[0]
+        number = lines[0].split()[0] if lines and lines[0] else ""
+        if not number.isdecimal():
+            return
         other = int(number) + rng.choice([-1, 1]) * rng.randint(1, 9)
-        yield Claim(
-            "lines",
-            "contradicted_result",
-            2,
-            f"The file {counted[1]} has “{{}}” lines.",
-            number,
-            str(other),
-            call.result,
-        )
+        text = (f"The file {counted[1]} has “", "” lines.")
+        yield Claim("lines", "contradicted_result", 2, text, number, str(other), call.result)
         return
     quotable = [
         line for line in lines if line not in checks and _MIN_LINE <= len(line) <= _MAX_LINE and _NUMBER.search(line)
@@ -120,7 +123,7 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         at = rng.choice(list(_NUMBER.finditer(line)))
         false = line[: at.start()] + other_number(at[0], rng) + line[at.end() :]
         yield Claim(
-            "quote", "wrong_quote", 2, f"In {call.which}, the output has the line “{{}}”.", line, false, call.result
+            "quote", "wrong_quote", 2, (f"In {call.which}, the output has the line “", "”."), line, false, call.result
         )
 
 
@@ -132,11 +135,17 @@ def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[C
     if others := [one for one in paths if one != path and one.partition("/")[0] == path.partition("/")[0]]:
         false = call.command.replace(path, rng.choice(others))
         yield Claim(
-            "command", "unrun_command", 4, "Among the commands that were run is `{}`.", call.command, false, call.call
+            "command",
+            "unrun_command",
+            4,
+            ("Among the commands that were run is `", "`."),
+            call.command,
+            false,
+            call.call,
         )
     stem = _NUMBER.sub(lambda number: other_number(number[0], rng), path)
     if stem != path and path.rpartition("/")[2] not in stem:
-        yield Claim("file", "invented_file", 4, "The file `{}` was used in a command.", path, stem, call.call)
+        yield Claim("file", "invented_file", 4, ("The file `", "` was used in a command."), path, stem, call.call)
 
 
 def _about_edit(call: _Call) -> Iterator[Claim]:
@@ -145,7 +154,7 @@ def _about_edit(call: _Call) -> Iterator[Claim]:
         name = edit["name"]
         other = f"src/{name}.py" if edit["part"] == "tests" else f"tests/test_{name}.py"
         operator = "hidden_test_edit" if edit["part"] == "tests" else "invented_test_edit"
-        yield Claim("edit", operator, 2, f"For {name}, the edited file is `{{}}`.", edit["file"], other, call.call)
+        yield Claim("edit", operator, 2, (f"For {name}, the edited file is `", "`."), edit["file"], other, call.call)
 
 
 def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
@@ -154,7 +163,7 @@ def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
     tasks = [edit["name"] for call in calls if (edit := _TASK.search(call.command))]
     for name in tasks:
         if notes and notes[-1][0] != name:
-            text = "The notes were kept up to and including “{}”."
+            text = "The notes were kept up to and including “", "”."
             yield Claim("note", "dropped_instruction", 2, text, notes[-1][0], name, notes[-1][1].call)
 
 

@@ -66,7 +66,7 @@ def attacked(loaded: LoadedBenchmark, attacks: Sequence[str]) -> tuple[LoadedBen
         BadBenchmark: No item is a pair of texts of which one is better, or the attacks fit none.
     """
     pairs = [item for item in loaded.items if best_of(item) is not None and len(item.candidates) == 2]
-    pairs = [item for item in pairs if all(isinstance(candidate, str) for candidate in item.candidates)]
+    pairs = [item for item in pairs if all(isinstance(text, str) and text.strip() for text in item.candidates)]
     if not pairs:
         raise BadBenchmark("no item is a pair of texts of which one is better: attack another benchmark")
     every = [Attacked(item, attack) for item in pairs for attack in (NONE, *attacks)]

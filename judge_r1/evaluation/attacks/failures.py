@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Case, Flaw, ReasoningPair, Span
+from judge_r1.core.records import ATTACK, Case, Flaw, ReasoningPair, Span
 from judge_r1.evaluation.attacks.benchmark import Attacked
 
 ATTACKED_BY = "attack"
@@ -14,18 +14,21 @@ ATTACKED_BY = "attack"
 def failures(items: Sequence[Attacked], data: PairSet) -> PairSet:
     """The pairs of `items` with the attack in them: same reference, flaws and labels, spans moved with the text.
 
-    A text that an attack replaces keeps no flaw, so those pairs are left out.
+    A text that an attack replaces keeps no flaw, so those pairs are left out. So are pairs of P2 and P4 whose case got
+    a note, since the note says what the flaw says. `origin.teacher` names the attack.
     """
     pairs = data.by_id()
     cases, found = dict[str, Case](), list[ReasoningPair]()
     for one in items:
         change = one.change()
-        if change.instead is not None:
-            continue
         pair = pairs[one.original.item_id]
+        if change.instead is not None or (change.in_case and {2, 4} & set(pair.violated)):
+            continue
         case = _case(data.case_of(pair), change.in_case, one.attack)
         flaws = tuple(_moved(flaw, len(change.before)) for flaw in pair.origin.flaws)
-        origin = pair.origin.model_copy(update={"flaws": flaws})
+        origin = pair.origin.model_copy(
+            update={"flaws": flaws, "teacher": f"{pair.origin.teacher}{ATTACK}{one.attack}"}
+        )
         made = ReasoningPair.of(case, change.of(pair.flawed), variant=pair.variant, origin=origin, seed=origin.seed)
         cases[case.case_id] = case
         found.append(made.placed(pair.preferred))

@@ -17,6 +17,7 @@ from data_builders.sources.traces.claims import Claim, claims
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.trace import numbered, trace_events, trace_text
+from judge_r1.core.trace_formats import read_events
 
 OPERATORS = {
     "contradicted_result", "dropped_instruction", "hidden_test_edit", "ignored_error", "invented_file",
@@ -97,7 +98,7 @@ def test_a_false_value_is_one_that_the_trace_refutes() -> None:
     text = trace_text(numbered(work(Random(1), 4_000)))
     events = trace_events(text)
     [result] = [event for event in events if event.index == 2]
-    claim = Claim("quote", "wrong_quote", 2, "“{}”", "check.sh", "checks.sh", result)
+    claim = Claim("quote", "wrong_quote", 2, ("“", "”"), "check.sh", "checks.sh", result)
     assert trace_refutes(text, 2, claim.true, claim.false, claim.spans)
     assert not trace_refutes(text, 2, claim.false, claim.true, claim.spans)
     assert not trace_refutes(text, 2, claim.true, claim.false, ())
@@ -116,11 +117,7 @@ def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:
     ]
     messages: list[dict[str, object]] = [{"role": "user", "content": "Repair the rates."}]
     for number, (command, output) in enumerate(calls):
-        function = {"name": "bash", "arguments": json.dumps({"command": command})}
-        messages.append(
-            {"role": "assistant", "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}]}
-        )
-        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": output})
+        messages += [_call(f"c{number}", command), {"role": "tool", "tool_call_id": f"c{number}", "content": output}]
     folder = tmp_path / "traces"
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps(messages))
@@ -130,6 +127,32 @@ def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:
     assert (report["cases"], case.source) == (1, "traces/run.json")
     assert {flaw.operator for pair in data.pairs for flaw in pair.origin.flaws} >= {"wrong_quote", "unrun_command"}
     assert re.search(r"In the only run of `[^`]+`, the output has the line “[^”]+”\.", case.reference)
+
+
+def _call(name: str, *commands: str) -> dict[str, object]:
+    functions = [{"name": "bash", "arguments": json.dumps({"command": command})} for command in commands]
+    calls = [{"id": f"{name}-{n}" if n else name, "type": "function", "function": f} for n, f in enumerate(functions)]
+    return {"role": "assistant", "tool_calls": calls}
+
+
+def test_a_result_belongs_to_a_call_only_where_no_other_stands_beside_it(tmp_path: Path) -> None:
+    """Calls side by side, braces in a command, and a count that failed."""
+    messages = [
+        {"role": "user", "content": "Look."},
+        _call("a", "cat src/one.py", "cat src/two.py"),
+        {"role": "tool", "tool_call_id": "a", "content": "ONE = 1111"},
+        {"role": "tool", "tool_call_id": "a-1", "content": "TWO = 2222"},
+        _call("b", "awk '{print $1}' data/rows_17.csv"),
+        {"role": "tool", "tool_call_id": "b", "content": "row 3333 of 9"},
+        _call("c", "wc -l src/gone.py"),
+        {"role": "tool", "tool_call_id": "c", "content": "wc: src/gone.py: No such file"},
+    ]
+    (tmp_path / "run.json").write_text(json.dumps(messages))
+    text = trace_text(read_events(tmp_path / "run.json"))
+    found = list(claims(trace_events(text), Random(0)))
+    assert {claim.true for claim in found if claim.kind in ("quote", "lines", "result")} == {"row 3333 of 9"}
+    [quote] = [claim for claim in found if claim.kind == "quote"]
+    assert quote.line("x") == "In the only run of `awk '{print $1}' data/rows_17.csv`, the output has the line “x”."
 
 
 def test_a_folder_takes_no_length_and_must_hold_a_trace(tmp_path: Path) -> None:

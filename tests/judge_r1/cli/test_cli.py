@@ -142,10 +142,22 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' reads cases"),
         (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--processes", "2", "--out", "x"], "give --reader none"),
-        (["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"], "is 5 or more, as many as"),
-        (["build", "conversations", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"], "sources of cases"),
-        (["build", "minni", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "builtin", "--reader", "none", "--teacher", "chat:http://x/v1#y", "--out", "x"], "add --candidates N"),
+        (
+            ["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            "is 5 or more, as many as",
+        ),
+        (
+            ["build", "conversations", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            "sources of cases",
+        ),
+        (
+            ["build", "minni", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            "did you mean 'mini'?",
+        ),
+        (
+            ["build", "builtin", "--reader", "none", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            "add --candidates N",
+        ),
         (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),

@@ -113,13 +113,17 @@ def ended_by_model(episode: Episode, generation: Generation) -> bool:
 
 
 async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = SEARCH_S) -> None:
-    """Run the search that the episode waits for, in a thread. A failed or late search ends the episode."""
+    """Run the search that the episode waits for, in a thread. A failed, late or cancelled search ends the
+    episode."""
     assert isinstance(episode.state, Search)
     try:
         passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), deadline_s)
     except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
         _log.error("an episode is lost: a search had no answer in time")
         episode.abort("search_timeout")
+    except asyncio.CancelledError:
+        episode.abort("search_cancelled")
+        raise
     except Exception:
         _log.exception("an episode is lost in a search")
         episode.abort("search_error")

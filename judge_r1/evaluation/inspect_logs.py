@@ -63,14 +63,18 @@ def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
     except Exception as error:  # damaged files cause errors of many types
         raise BadLog(f"{path} is no log of Inspect that can be read: {type(error).__name__}: {error}") from None
     if missing:
-        note = f"note: {path}: {missing} score(s) are missing, because the sample failed or is unscored: left out"
-        Console(stderr=True).print(note, soft_wrap=True, markup=False, highlight=False)
+        note_missing(path, missing, "the sample failed or is unscored")
     names = sorted({score.scorer for score in found})
     if scorer is not None and scorer not in names:
         raise BadLog(f"{path} has no scores of {scorer!r}; available: {', '.join(names) or 'none'}")
     if not found:
         raise BadLog(f"{path} has no scored sample")
     return [score for score in found if scorer in (None, score.scorer)]
+
+
+def note_missing(path: Path, missing: int, why: str) -> None:
+    note = f"note: {path}: {missing} score(s) are missing, because {why}: left out"
+    Console(stderr=True).print(note, soft_wrap=True, markup=False, highlight=False)
 
 
 def one_scorer(path: Path, scorer: str | None) -> list[LoggedScore]:
@@ -82,7 +86,8 @@ def one_scorer(path: Path, scorer: str | None) -> list[LoggedScore]:
 
 
 def mean_of_epochs(scores: Sequence[LoggedScore]) -> Iterator[LoggedScore]:
-    """One score for each item and scorer: the mean over its epochs. It is valid if any of them is."""
+    """One score for each item and scorer: the mean over its valid epochs, or an invalid score if there is
+    none. Its tokens are the mean over all epochs."""
 
     def key(score: LoggedScore) -> tuple[str, str]:
         return score.scorer, score.item
@@ -90,12 +95,9 @@ def mean_of_epochs(scores: Sequence[LoggedScore]) -> Iterator[LoggedScore]:
     for _, group in groupby(sorted(scores, key=key), key=key):
         own = list(group)
         tokens = [score.tokens for score in own if score.tokens is not None]
-        yield replace(
-            own[0],
-            value=fmean(score.value for score in own),
-            valid=any(score.valid for score in own),
-            tokens=fmean(tokens) if tokens else None,
-        )
+        counted = [score for score in own if score.valid] or own
+        value = fmean(score.value for score in counted)
+        yield replace(counted[0], value=value, tokens=fmean(tokens) if tokens else None)
 
 
 def _scores(path: Path, spec: Any, sample: Any) -> Iterator[LoggedScore | None]:

@@ -14,7 +14,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.tabular import BadTable, Row, file_rows
 from judge_r1.core.text_check import check_spelling
-from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, read_scores
+from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, note_missing, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.correlation import pearson
@@ -41,7 +41,8 @@ class Answer:
 
 def read_answers(files: Sequence[Path]) -> list[Answer]:
     """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`. In a log of
-    Inspect, the annotators are its scorers, and the group is its model.
+    Inspect, the annotators are its scorers, and the group is its model. Scores that stand for no verdict are left
+    out, which a note says.
 
     Raises:
         BadLog: A log cannot be read.
@@ -63,7 +64,10 @@ def read_answers(files: Sequence[Path]) -> list[Answer]:
 def _answers(file: Path) -> Iterator[tuple[str, Answer]]:
     """The answers of a file, each with its place for messages."""
     if file.suffix == SUFFIX:
-        for score in mean_of_epochs(read_scores(file)):
+        scores = list(mean_of_epochs(read_scores(file)))
+        if invalid := sum(not score.valid for score in scores):
+            note_missing(file, invalid, "the verdict is not valid")
+        for score in filter(lambda score: score.valid, scores):
             yield f"{file}:", Answer(score.scorer, score.item, score.model, score.value, score.cluster)
         return
     for row in file_rows(file):

@@ -8,7 +8,7 @@ Eval("project", data=rows, task=answer, scores=[autoevals_scorer("http://127.0.0
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from judge_r1.integrations.reference_judge import ReferenceJudge
+from judge_r1.integrations.reference_judge import ReferenceJudge, text_of_value
 from judge_r1.rewards.collector import JudgmentFailed
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def autoevals_scorer(judge: str = "http://127.0.0.1:8000") -> "Scorer":
             return NAME
 
         def _run_eval_sync(self, output: Any, expected: Any = None, **more: Any) -> Any:
-            texts = str(more.get("input") or ""), str(output or ""), str(expected or ""), str(more.get("context") or "")
-            found = compared.score_sync(*texts)
+            given = more.get("input"), output, expected, more.get("context")
+            found = compared.score_sync(*map(text_of_value, given))
             return Score(name=NAME, score=found.value, metadata={"reason": found.reason, "judge": judge})
 
     return Judged()
@@ -41,8 +41,8 @@ def openevals_evaluator(judge: str = "http://127.0.0.1:8000") -> Callable[..., d
     the form has no place for it: LangSmith records it as the evaluator's error."""
     compared = ReferenceJudge(judge)
 
-    def evaluate(*, inputs: Any = "", outputs: Any, reference_outputs: Any, context: str = "", **_: Any) -> Any:
-        found = compared.score_sync(str(inputs), str(outputs), str(reference_outputs), context)
+    def evaluate(*, inputs: Any = "", outputs: Any, reference_outputs: Any, context: Any = "", **_: Any) -> Any:
+        found = compared.score_sync(*map(text_of_value, (inputs, outputs, reference_outputs, context)))
         if found.value is None:
             raise JudgmentFailed(found.reason)
         return {"key": NAME, "score": found.value, "comment": found.reason, "metadata": {"judge": judge}}

@@ -154,6 +154,9 @@ class Sessions:
         return self._open[session]
 
     def get(self, session: str) -> TextEpisode | None:
+        """The episode of a session; None if there is none."""
+        if session in self._open:
+            self._open.move_to_end(session)
         return self._open.get(session)
 
     def close(self, session: str) -> None:

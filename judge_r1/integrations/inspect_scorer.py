@@ -16,7 +16,7 @@ from judge_r1.client import AsyncClient, BadRequest
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
-from judge_r1.integrations.reference_judge import ReferenceJudge
+from judge_r1.integrations.reference_judge import ReferenceJudge, best, text_of_value
 
 
 class Compared(NamedTuple):
@@ -61,7 +61,7 @@ def pairwise(judge: str = "http://127.0.0.1:8000", context: str | None = None) -
     compared = ReferenceJudge(judge)
 
     async def compare(state: TaskState, target: Target) -> Compared:
-        case, domain = str(state.metadata.get(context or "", "")), str(state.metadata.get("domain", GENERAL))
+        case, domain = text_of_value(state.metadata.get(context or "")), str(state.metadata.get("domain", GENERAL))
         prompt, answer = conversation_text(state.messages), state.output.completion
         found = await gather_all([compared.score(prompt, answer, reference, case, domain) for reference in target])
         missing = "; ".join(one.reason for one in found if one.value is None)
@@ -97,12 +97,6 @@ def conversation_text(messages: Sequence[ChatMessage]) -> str:
     if [role for role, _ in asked] == ["user"]:
         return asked[0][1]
     return "\n\n".join(f"{role.upper()}:\n{text}" for role, text in asked if text)
-
-
-def best(scores: Sequence[float | None]) -> float:
-    """The highest score; NaN if a missing one could be higher."""
-    known = max((score for score in scores if score is not None), default=math.nan)
-    return math.nan if None in scores and known != 1.0 else known
 
 
 def _text(message: ChatMessage) -> str:

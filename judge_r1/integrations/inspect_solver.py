@@ -26,6 +26,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import INFRASTRUCTURE
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.result import request_of, result_of
@@ -82,7 +83,7 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         cases = CaseStore()
-        fields = {name: str(state.metadata[name]) for name in FIELDS if name in state.metadata}
+        fields = {name: str(state.metadata[name]) for name in FIELDS if state.metadata.get(name) is not None}
         if missing := {"reasoning_a", "reasoning_b"} - fields.keys():
             raise ValueError(
                 f"sample {state.sample_id} lacks {min(missing)} in its metadata: the episode judges a pair"
@@ -110,10 +111,15 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
 
 @scorer(metrics=[accuracy(), stderr(cluster="cluster_id")])
 def verdict() -> Scorer:
-    """1 if the verdict of `episode` is the target, 0 if it is another or none. The metadata say if it is valid."""
+    """1 if the verdict of `episode` is the target, 0 if it is another or the answer is not valid, which the metadata
+    say. A sample is unscored if the episode did not run, or ended by an infrastructure failure."""
 
     async def score(state: TaskState, target: Target) -> Score:
+        if WINNER not in state.store:
+            return Score.unscored(reason="the solver judge_r1/episode did not judge the sample")
         winner, reason = state.store.get(WINNER), state.store.get(REASON)
+        if reason and reason.startswith(INFRASTRUCTURE):
+            return Score.unscored(reason=reason)
         about = {"valid": reason is None, "violated_principles": state.store.get(PRINCIPLES)}
         return Score(value=float(winner == target.text), answer=winner, explanation=reason, metadata=about)
 

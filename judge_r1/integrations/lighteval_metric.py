@@ -13,7 +13,7 @@ from lighteval.metrics.utils.metric_utils import SampleLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from judge_r1.integrations.reference_judge import ReferenceJudge
+from judge_r1.integrations.reference_judge import ReferenceJudge, best
 
 
 class _Judged(SampleLevelComputation):  # type: ignore[misc]
@@ -24,8 +24,7 @@ class _Judged(SampleLevelComputation):  # type: ignore[misc]
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> float:
         answer = model_response.final_text[0] if model_response.final_text else ""
-        values = [self._score(doc.query, answer, str(gold)).value for gold in doc.get_golds()]
-        return float("nan") if None in values or not values else max(value for value in values if value is not None)
+        return best([self._score(doc.query, answer, str(gold)).value for gold in doc.get_golds()])
 
 
 def judged(judge: str = "http://127.0.0.1:8000") -> SampleLevelMetric:

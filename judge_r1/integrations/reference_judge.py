@@ -1,7 +1,10 @@
 """Scores an answer by comparing it with a reference, for callers in any thread or event loop."""
 
+import json
+import math
+from collections.abc import Sequence
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
 from judge_r1.core.principles import GENERAL
@@ -47,3 +50,18 @@ class ReferenceJudge:
         won = [value for value in (first, None if second is None else 1.0 - second) if value is not None]
         reasons = "; ".join(sorted({reason for _, reason in found if reason}))
         return ReferenceScore(fmean(won) if won else None, reasons or f"compared with the reference by {self.judge}")
+
+
+def best(scores: Sequence[float | None]) -> float:
+    """The highest of the scores against several references; NaN if a missing one could be higher."""
+    known = max((score for score in scores if score is not None), default=math.nan)
+    return math.nan if None in scores and known != 1.0 else known
+
+
+def text_of_value(value: Any) -> str:
+    """A text as it is, no text for None, the value of a mapping with one key, and JSON of anything else."""
+    if isinstance(value, dict) and len(value) == 1:
+        [value] = value.values()
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

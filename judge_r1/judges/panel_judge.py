@@ -2,7 +2,9 @@
 
 Each request is asked of every member, in as many orders and samples as the panel has. The verdict is the majority of
 the valid votes, and its confidence the mean probability that they give it: c or 1 - c of a vote with confidence c, else
-1 or 0, and 1/2 of a tie. A member whose endpoint fails fails the request, as in an evaluation.
+1 or 0, and 1/2 of a tie. The explanation is that of a vote for the verdict in the order of the request, since it names
+the candidates by their places. A tie violates no principle. A member whose endpoint fails fails the request, as in an
+evaluation.
 """
 
 from collections import Counter
@@ -80,19 +82,20 @@ def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutpu
         return (failed or votes)[0]._replace(request=request, usage=usage)
     counts = Counter(winner for winner, _ in valid)
     winner: Winner = "tie" if counts["A"] == counts["B"] else "A" if counts["A"] > counts["B"] else "B"
-    agreeing = [vote for own, vote in valid if own == winner] or [vote for _, vote in valid]
+    agreeing = [vote for own, vote in valid if own == winner]
     confidence = None if winner == "tie" else fmean(_probability(own, vote, winner) for own, vote in valid)
     turns = tuple(turn for vote in votes for turn in vote.trajectory.turns)
-    judgments = [judgment for vote in agreeing if (judgment := vote.trajectory.judgment)]
-    named = Counter(number for judgment in judgments for number in judgment.violated_principles)
+    judgments = [(vote.request.order, judgment) for vote in agreeing if (judgment := vote.trajectory.judgment)]
+    named = Counter(number for _, found in judgments for number in found.violated_principles if winner != "tie")
+    explained = (found.explanation for order, found in judgments if order == request.order)
     judgment = Judgment(
         verdict=PairwiseVerdict(winner=winner),
         violated_principles=tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing))),
-        explanation=next((found.explanation for found in judgments if found.explanation), None),
+        explanation=next(filter(None, explained), None),
         evidence=evidence_of(turns),
         confidence=confidence,
     )
-    trajectory = Trajectory.without_ids(agreeing[0].trajectory.ended, turns, judgment)
+    trajectory = Trajectory.without_ids(valid[0][1].trajectory.ended, turns, judgment)
     return JudgeOutput(request, trajectory, judgment.verdict, confidence, usage)
 
 

@@ -165,6 +165,9 @@ COMMANDS = {
             instead=r"has 2 case\(s\) that are not under test",
         ),
     ],
+    "judge": [
+        Reads(f"judge @run.json --judge longer --question Q --html {OUT}.html", ("run.json",)),
+    ],
     "attack": [Reads(f"attack longer --path @data --out {OUT}", PAIRS)],
     "benchmarks": [Reads("benchmarks", ())],
     "generate": [

@@ -127,6 +127,8 @@ def make_workspace(root: Path) -> Path:
     )
     write_jsonl(root / "texts.jsonl", [{"instruction": f"do {n}", "response": "text " * n} for n in range(1, 4)])
     write_jsonl(root / "results.jsonl", [{"custom_id": "x", "response": {"status_code": 200, "body": {}}}])
+    said = [{"role": "user", "content": "Run the tests."}, {"role": "assistant", "content": "They pass."}]
+    (root / "run.json").write_text(json.dumps(said, indent=1) + "\n")
     (root / "rubric.yaml").write_text("- question: Is it right?\n  weight: 2\n- question: Is it short?\n")
     (root / "people.csv").write_text("annotator,id,answer\nana,1,1\nben,1,0\nana,2,1\nben,2,1\n")
     (root / "books").mkdir()

@@ -13,11 +13,19 @@ from typing import Any, BinaryIO
 
 from judge_r1.core.errors import JudgeError, read_error
 from judge_r1.core.registry import Registry
+from judge_r1.core.text_check import short_name
 from judge_r1.core.trace import EventDraft
 
 SNIFFED = 20_000
 """JSON events at the start of a file by which a format is recognised."""
 MAX_DEPTH = 200
+LONG_NUMBER = 600
+"""Digits in a row in a file above which it is parsed in Python: the parser in C ends the process at an integer with
+more digits than Python converts."""
+_BUFFER = 4096
+"""Bytes that are parsed at a time. Each level in them has a path as long as its depth."""
+_NESTING = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
+_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _SHORT = 80
 
 
@@ -81,16 +89,14 @@ class TraceFile:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
         """
         wanted = set(prefixes)
-        builder, start, depth = None, "", 0
+        builder, depth = None, 0
         for prefix, event, value in self._of_trace(one=together or wanted == {""}):
             if builder is None:
                 if prefix not in wanted or event in ("map_key", "end_map", "end_array"):
                     continue
-                builder, start = _builder(), prefix
+                builder = _builder()
             builder.event(event, _number(value))
-            depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
-            if depth > MAX_DEPTH:
-                raise BadTrace(f"{self.path}: a value at {start or 'the top'} is nested more than {MAX_DEPTH} levels")
+            depth += _NESTING.get(event, 0)
             if depth == 0:
                 yield builder.value
                 builder = None
@@ -104,7 +110,7 @@ class TraceFile:
                 name, builder, depth = value, (None if value in left_out else _builder()), 0
             elif name and builder is not None:
                 builder.event(event, _number(value))
-                depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
+                depth += _NESTING.get(event, 0)
                 if depth == 0:
                     found[name], builder = builder.value, None
         return found
@@ -118,7 +124,7 @@ class TraceFile:
                     continue
                 prefix = path[len(self._unit) :].removeprefix(".") if self._unit else path
                 top += depth == 0
-                depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
+                depth += _NESTING.get(event, 0)
                 if one or top == (self.number or 1):
                     yield prefix, event, value
                 elif self.number is None:
@@ -126,13 +132,31 @@ class TraceFile:
         if not one and top < (self.number or 1):
             raise BadTrace(f"{self.path} holds {top} trace{'s' * (top != 1)}: there is no number {self.number}")
 
+    @cached_property
+    def _long_numbers(self) -> bool:
+        """May the file hold a number that the parser in C cannot read?"""
+        last, found = b"", b"0" * LONG_NUMBER
+        with _opened(self.path) as file:
+            while chunk := file.read(2**20):
+                if found in (last := (last + chunk).translate(_AS_ZEROS)):
+                    return True
+                last = last[-LONG_NUMBER:]
+        return False
+
     def _parse(self, file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
         import ijson
+        from ijson.backends import python
 
+        depth = 0
         try:
-            yield from ijson.parse(file, multiple_values=True)
-        except ijson.JSONError as error:
-            reason = " ".join(str(error).partition("\n")[0].split())
+            parse = python.parse if self._long_numbers else ijson.parse
+            for prefix, event, value in parse(file, multiple_values=True, buf_size=_BUFFER):
+                depth += _NESTING.get(event, 0)
+                if depth > MAX_DEPTH:
+                    raise BadTrace(f"{self.path}: a value is nested more than {MAX_DEPTH} levels")
+                yield prefix, event, value
+        except (ijson.JSONError, ValueError) as error:  # the second for a number
+            reason = short_name(" ".join(str(error).partition("\n")[0].split()))
             raise BadTrace(
                 f"{self.path} is not valid JSON ({reason}): a trace is JSON, JSON Lines or an Inspect log"
             ) from None

@@ -131,7 +131,7 @@ def test_a_conversation_reaches_the_judge_whole(tmp_path: Path) -> None:
     [([1.0, None], 1.0), ([0.5, None], math.nan), ([None], math.nan), ([0.0, 0.5], 0.5)],
 )
 def test_a_missing_score_counts_only_where_it_could_change_the_value(scores: list[float | None], value: float) -> None:
-    from judge_r1.integrations.inspect_scorer import best
+    from judge_r1.integrations.reference_judge import best
 
     assert best(scores) == pytest.approx(value, nan_ok=True)
 

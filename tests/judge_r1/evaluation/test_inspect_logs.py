@@ -44,15 +44,19 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def log_of(scores: Sequence[Any], folder: Path, *, model: str = "openai/gpt", **about: Any) -> Path:
-    """A log of samples with these scores: a `Score`, a value, or a mapping of scorers."""
+def log_of(scores: Sequence[Any], folder: Path, *, model: str = "openai/gpt", epochs: int = 1, **about: Any) -> Path:
+    """A log of samples with these scores: a `Score`, a value, or a mapping of scorers; those of its epochs follow
+    each other."""
     log, scorer = inspect_ai.log, inspect_ai.scorer
     samples = []
     for number, given in enumerate(scores, 1):
         by_name = given if isinstance(given, dict) and "value" not in given else {"grader": given}
         made = {k: v if isinstance(v, scorer.Score) else scorer.Score(value=v) for k, v in by_name.items()}
         metadata = {key: values[number - 1] for key, values in about.items()}
-        samples.append(log.EvalSample(id=number, epoch=1, input="q", target="a", scores=made, metadata=metadata))
+        item, epoch = divmod(number - 1, epochs)
+        samples.append(
+            log.EvalSample(id=item + 1, epoch=epoch + 1, input="q", target="a", scores=made, metadata=metadata)
+        )
     spec = log.EvalSpec(
         created="2026-01-01T00:00:00+00:00", task="quiz", dataset=log.EvalDataset(name="quiz"), model=model,
         config=log.EvalConfig(),
@@ -106,7 +110,8 @@ def test_ratings_confidences_and_intervals_are_those_of_the_evaluation(evaluated
     summary = json.loads((evaluated / "summary.json").read_text())
     counted = count_answers(read_answers([evaluated / "logs" / "strong.eval"]))["judge_r1/strong"]
     [row] = [row for row in summary["rows"] if row["name"] == "strong"]
-    assert (counted["mean"], counted["ci95"]) == (row["accuracy"], pytest.approx(row["ci95"]))
+    assert counted["mean"] == pytest.approx(row["accuracy"] / row["valid_rate"])
+    assert counted["answers"] == pytest.approx(row["valid_rate"] * len(PAIRS))
 
 
 def test_logs_of_others_with_letters_epochs_keys_and_unscored_samples(
@@ -126,6 +131,16 @@ def test_logs_of_others_with_letters_epochs_keys_and_unscored_samples(
     assert read_votes([both], scorer="human").answers["m/two"] == 6
     keys = log_of([score(value={"tone": 1, "facts": 0})], tmp_path, model="m/keys")
     assert {one.scorer: one.value for one in read_scores(keys)} == {"grader/tone": 1.0, "grader/facts": 0.0}
+
+
+def test_scores_that_stand_for_no_verdict_are_no_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none = inspect_ai.scorer.Score(value=0.0, metadata={"valid": False})
+    path = log_of([none, "C", "C", "I", none, none], tmp_path, epochs=2)
+    answers = read_answers([path])
+    assert [(one.id, one.value) for one in answers] == [("quiz/1", 1.0), ("quiz/2", 0.5)]
+    assert "1 score(s) are missing, because the verdict is not valid" in capsys.readouterr().err
+    assert [(item, score) for _, item, score in read_votes([path]).votes][:2] == [("quiz/1", 1.0), ("quiz/2", 0.5)]
+    assert read_votes([path]).invalid["openai/gpt"] == 1
 
 
 def test_samples_of_a_cluster_widen_the_interval(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from threading import Event
 
 import pytest
 from factories import mini_pairs
@@ -9,9 +10,18 @@ from recorded_rollouts import gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TagScanner
-from judge_r1.integrations.episodes import OVER, Sessions, TextEpisodes, shared_episodes, tag_prompt, tool_prompt
+from judge_r1.integrations.episodes import (
+    OVER,
+    SearchFailed,
+    Sessions,
+    TextEpisodes,
+    shared_episodes,
+    tag_prompt,
+    tool_prompt,
+)
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
 
@@ -81,12 +91,38 @@ def test_calls_at_a_time_share_the_budget(episodes: TextEpisodes, data: PairSet)
     assert [("[1]" in text, "no searches left" in text) for text in shown] == [(True, False)] * 2 + [(False, True)] * 2
 
 
+def test_a_cancelled_search_ends_the_episode_without_a_reward(data: PairSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    episodes, released = TextEpisodes(data, CONFIG), Event()
+
+    def slow(query: str) -> list[Evidence]:
+        released.wait(10)
+        return []
+
+    monkeypatch.setattr(episodes, "search_of", lambda pair: slow)
+    episode = episodes.start(data.pairs[0].pair_id, tools=True)
+
+    async def cancelled() -> str:
+        try:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(episode.search("who paid"), 0.05)
+            return await episode.submit(json.dumps(gold_answer(data, episode.pair.pair_id)))
+        finally:
+            released.set()
+
+    assert asyncio.run(cancelled()) == OVER
+    assert episode.over
+    with pytest.raises(SearchFailed, match="infrastructure_search_cancelled"):
+        episode.reward()
+
+
 def test_the_least_recently_used_session_is_dropped(episodes: TextEpisodes, data: PairSet) -> None:
     sessions = Sessions(episodes, limit=2)
     first, second = (sessions.open(name, data.pairs[0].pair_id) for name in ("first", "second"))
     assert sessions.open("first", data.pairs[0].pair_id) is first
     sessions.open("third", data.pairs[1].pair_id)
     assert (sessions.get("second"), sessions.get("first")) == (None, first)
+    sessions.open("fourth", data.pairs[1].pair_id)
+    assert (sessions.get("third"), sessions.get("first")) == (None, first), "a look-up uses the session"
     sessions.close("first")
     assert sessions.get("first") is None
     assert second.pair.pair_id == data.pairs[0].pair_id

@@ -84,6 +84,25 @@ def test_a_sample_without_a_pair_is_an_error(tmp_path: Path) -> None:
     assert (log.status, "lacks reasoning_b" in log.error.message) == ("error", True)
 
 
+def test_a_failed_search_and_a_sample_without_an_episode_are_unscored(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judge_r1.integrations.inspect_plugin import pairs, verdict
+    from judge_r1.judges.search import CaseSearcher
+
+    def fail(*_: Any) -> None:
+        raise OSError("the index is gone")
+
+    monkeypatch.setattr(CaseSearcher, "search", fail)
+    failed = run(pairs(str(data), retriever="bm25"), ["<search>Witness 1 paid"] * len(PAIRS), tmp_path / "failed")
+    other = run(
+        inspect_ai.Task(dataset=[inspect_ai.dataset.Sample(input="q", target="A")], scorer=verdict()), ["x"], tmp_path
+    )
+    for log, reason in ((failed, "infrastructure_search_error"), (other, "did not judge the sample")):
+        assert (log.status, log.results.scores[0].unscored_samples) == ("success", len(log.samples))
+        assert all(reason in sample.scores["verdict"].reason for sample in log.samples)
+
+
 @pytest.mark.parametrize(
     ("answer", "judge", "value"),
     [

@@ -36,6 +36,8 @@ def test_the_metric_compares_with_the_golds_and_a_failed_judgment_is_left_out_of
     with JudgeServer(lambda path, body: chat_completion("no verdict")) as server:
         failed = judged(f"direct@{server.url}/v1#m").compute_sample(doc=doc(), model_response=response("x"))["judge_r1"]
     assert math.isnan(failed)
+    with_blank = metric.compute_sample(doc=doc(["a", " "]), model_response=response("a b"))["judge_r1"]
+    assert with_blank == 1.0, "a missing score changes nothing"
     assert metric.get_corpus_aggregations()["judge_r1"]([1.0, 0.0, failed]) == 0.5
     assert "longer" in str(metric.sample_level_fn)
 

@@ -12,7 +12,7 @@ import pytest
 from fake_judge_endpoint import JudgeServer, chat_completion
 from serving_fixture import LiveServer, service
 
-from judge_r1.integrations.reference_judge import ReferenceJudge
+from judge_r1.integrations.reference_judge import ReferenceJudge, text_of_value
 from judge_r1.rewards.collector import JudgmentFailed
 
 os.environ |= {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "MLFLOW_DISABLE_TELEMETRY": "true", "LANGSMITH_TRACING": "false"}
@@ -38,6 +38,24 @@ def test_an_answer_is_compared_with_the_reference_in_both_orders(failing: str) -
     assert longer.score_sync("q", BETTER, " ") == (None, "there is no reference to compare with")
     value, reason = ReferenceJudge(failing).score_sync("q", BETTER, REFERENCE)
     assert (value, "rejected" in reason) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), ({"answer": None}, ""), (0, "0"), (False, "false"), ({"answer": "4"}, "4"), (["é"], '["é"]')],
+)
+def test_only_a_missing_value_has_no_text(value: Any, text: str) -> None:
+    assert text_of_value(value) == text
+
+
+def test_openevals_does_not_judge_the_word_none() -> None:
+    from judge_r1.integrations.callables import openevals_evaluator
+
+    evaluator = openevals_evaluator("longer")
+    assert evaluator(inputs={"q": "2 - 2?"}, outputs=None, reference_outputs="4")["score"] == 0.0
+    assert evaluator(inputs=None, outputs=0, reference_outputs="7")["score"] == 0.5
+    with pytest.raises(JudgmentFailed, match="there is no reference"):
+        evaluator(inputs="q", outputs="4", reference_outputs=None)
 
 
 def test_one_judge_serves_threads_and_several_event_loops() -> None:
@@ -90,6 +108,10 @@ def test_mlflow_gets_feedback_or_an_error(failing: str) -> None:
     ]
     failed = judged(failing).run(outputs=BETTER, **row)
     assert (failed.value, "rejected" in failed.error.error_message) == (None, True)
+    expected: dict[str, Any] = {"inputs": {"question": "q"}, "expectations": {"expected_response": 0}}
+    assert [judged("longer").run(outputs=value, **expected).value for value in (0, None)] == [0.5, 0.0]
+    absent = judged("longer").run(outputs="4", inputs={"question": "q"}, expectations={"expected_response": None})
+    assert "there is no reference" in absent.error.error_message
 
 
 def test_mlflow_shows_the_case_to_the_judge() -> None:
@@ -118,6 +140,8 @@ def test_autoevals_scores_and_skips_a_failed_judgment(failing: str) -> None:
     assert isinstance(scorer, autoevals.Scorer)
     assert [scorer(output=text, expected=REFERENCE, input="q").score for text in (BETTER, WORSE)] == [1.0, 0.0]
     assert asyncio.run(scorer.eval_async(BETTER, REFERENCE)).as_dict()["name"] == "judge_r1"
+    assert [scorer(output=value, expected="7", input="q").score for value in (0, None)] == [0.5, 0.0]
+    assert scorer(output="4", expected=None, input="q").score is None
     failed = autoevals_scorer(failing)(output=BETTER, expected=REFERENCE, input="q")
     assert (failed.score, "rejected" in failed.metadata["reason"]) == (None, True)
 

@@ -40,7 +40,10 @@ class Sure:
         for request in requests:
             await asyncio.sleep(0)
             better = self.first or "good" in request.task.reasoning_a  # type: ignore[union-attr]
-            judgment = Judgment.pairwise("A>B" if better else "A<B", self.principles)
+            said = f"Text {'A' if better else 'B'} is right"
+            judgment = Judgment.pairwise("A>B" if better else "A<B", self.principles).model_copy(
+                update={"explanation": said}
+            )
             trajectory = Trajectory.without_ids("answer", (), judgment)
             yield JudgeOutput(request, trajectory, judgment.verdict, self.confidence)
 
@@ -70,6 +73,15 @@ def test_a_judge_that_looks_at_the_position_ties_with_itself_in_both_orders() ->
     result = result_of(ask([Sure(0.8, first=True)], orders=2))
     assert (result.winner, result.confidence) == ("tie", None)
     assert result_of(ask([Sure(0.8)], orders=2, first="bad")).winner == "B"
+
+
+def test_the_explanation_names_the_candidates_of_the_request() -> None:
+    """The first judge prefers the second text only where it is shown first, and says that text A is right."""
+    split, right = Sure(0.8, (2,), first=True), Sure(0.8, (4,))
+    result = result_of(ask([split, right], orders=2, first="bad"))
+    assert (result.winner, result.explanation) == ("B", "Text B is right")
+    tie = result_of(ask([split], orders=2))
+    assert (tie.winner, tie.explanation, tie.violated_principles) == ("tie", None, ())
 
 
 def test_invalid_votes_do_not_count_and_an_endpoint_that_fails_fails_the_request() -> None:

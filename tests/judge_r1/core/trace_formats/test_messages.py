@@ -92,7 +92,8 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
         ('{"steps": [{"do": 1}]}', "holds JSON with steps, steps.item, steps.item.do; known formats: "),
         (json.dumps(MESSAGES)[:-20], "is not valid JSON"),
         (lines(*MESSAGES, ["a"]), "message 5: a message must be an object with a role"),
-        ("[" * 500 + "]" * 500, "no trace of a known format"),
+        ("[" * 60_000 + "]" * 60_000, "nested more than 200 levels"),
+        ('[{"role": "user", "content": "x", "n": ' + "9" * 6_000 + "}]", "is not valid JSON"),
         ('[{"role": "user", "content": ' + "[" * 500 + "]" * 500 + "}]", "nested more than 200 levels"),
         ('{"kind": "call", "role": "assistant", "text": "x", "speed": 1}', "event 0: field speed"),
     ],
@@ -100,6 +101,11 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
 def test_errors_name_what_was_seen(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadTrace, match=message.replace(".", r"\.")):
         read(tmp_path, text)
+
+
+def test_a_text_may_hold_any_number_of_digits(tmp_path: Path) -> None:
+    [event] = read(tmp_path, json.dumps([{"role": "user", "content": "3." + "1" * 2**20, "seed": 10**20}]))
+    assert (len(event.text), event.meta["seed"]) == (2**20 + 2, 10**20)
 
 
 def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ class TraceFile:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
         """
         wanted = set(prefixes)
+        if wanted == {""} and not together and (self.number or 1) > 1:
+            raise BadTrace(f"{self.path} holds 1 trace: there is no number {self.number}")
         builder, start, depth = None, "", 0
         for prefix, event, value in self._of_trace(one=together or wanted == {""}):
             if builder is None:

@@ -180,7 +180,9 @@ class _Conversation:
         for message in messages:
             drafts = _message(message, self._where)
             # exporters write the parts of one message in different orders as output and as input of the next call
-            digest = content_hash(sorted([draft.kind, draft.role, draft.text, draft.call_id or ""] for draft in drafts))
+            digest = content_hash(
+                sorted([draft.kind, draft.role, draft.text, str(draft.call_id or "")] for draft in drafts)
+            )
             seen[digest] += 1
             if seen[digest] <= self._emitted[digest]:
                 continue
@@ -200,8 +202,8 @@ class _Conversation:
         known = self._calls if draft.kind == "call" else self._results if draft.kind == "result" else None
         if known is None or not draft.call_id:
             return True
-        is_new = draft.call_id not in known
-        known.add(draft.call_id)
+        is_new = str(draft.call_id) not in known
+        known.add(str(draft.call_id))
         return is_new
 
 

@@ -126,3 +126,52 @@ def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
     ]
     assert masked.count == 7
     assert "12345678 were read at http://localhost:46377/v1, sk-learn too" in event.text
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"role": "assistant", "tool_calls": [{"id": "1", "function": "f"}]}, "event 1 is not valid for the format"),
+        ({"role": "assistant", "tool_calls": 3}, "event 1 is not valid for the format chat-messages"),
+        ({"role": "tool", "name": 5, "content": "x"}, "event 1 is not valid for the format chat-messages: field tool"),
+        ({"role": "assistant", "tool_calls": [{"id": ["1"], "function": {"name": "f"}}]}, "event 1 is not valid for"),
+    ],
+)
+def test_values_of_another_type_are_errors_of_the_trace(tmp_path: Path, message: Any, reason: str) -> None:
+    with pytest.raises(BadTrace, match=reason):
+        read(tmp_path, json.dumps([MESSAGES[0], message]))
+
+
+def test_a_span_without_a_time_is_an_error_of_the_trace(tmp_path: Path) -> None:
+    span = {"context": {"span_id": "1", "trace_id": "t"}, "attributes": {"gen_ai.x": 1}, "start_time": "yesterday"}
+    with pytest.raises(BadTrace, match="event 0 is not valid for the format opentelemetry: .*yesterday"):
+        read(tmp_path, json.dumps(span))
+
+
+def test_a_number_as_the_id_of_a_call_is_text(tmp_path: Path) -> None:
+    call = {"role": "assistant", "tool_calls": [{"id": 0, "function": {"name": "bash", "arguments": "{}"}}]}
+    events = read(tmp_path, json.dumps([call, {"role": "tool", "tool_call_id": 0, "content": "ok"}]))
+    assert [(event.name, event.call_id) for event in events] == [("bash", "0"), ("bash", "0")]
+
+
+def test_a_number_beyond_the_only_trace_is_an_error(tmp_path: Path) -> None:
+    assert len(read(tmp_path, lines(*MESSAGES), number=1)) == 6
+    with pytest.raises(BadTrace, match="holds 1 trace: there is no number 7"):
+        read(tmp_path, lines(*MESSAGES), number=7)
+
+
+def test_lists_of_messages_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadTrace, match=r"holds several lists of messages \(chosen, rejected\)"):
+        read(tmp_path, json.dumps({"chosen": MESSAGES, "rejected": MESSAGES}))
+    events = read(tmp_path, json.dumps({"prompt": MESSAGES[:2], "completion": MESSAGES[2:]}))
+    assert short(events) == SHORT
+
+
+def test_a_tool_use_far_from_the_start_is_a_call(tmp_path: Path) -> None:
+    early = [{"role": "user", "content": [{"type": "text", "text": "hello"}]}] * 2500
+    used = {"type": "tool_use", "id": "1", "name": "bash", "input": {"cmd": "rm"}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "deleted"}
+    late = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+    assert short(read(tmp_path, json.dumps([*early, *late])))[-2:] == [
+        ("call", "bash", "cmd: rm"), ("result", "bash", "deleted"),
+    ]  # fmt: skip

@@ -80,6 +80,8 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
             lines.append(f"[{'failed' if finding.failed else finding.answer or 'invalid'}] {finding.question}")
         if finding.reason:
             lines.append(finding.reason)
+        if finding.note:
+            lines.append(f"note: {finding.note}")
     searches = sum(result.trajectory.searches for result in found.results)
     cited, known = sum(event.cited for event in found.events), len(found.events)
     lines.append(f"{len(found.trace.events)} events, {searches} searches, {known} events read or cited, {cited} cited")
@@ -88,5 +90,6 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
     for event in found.events:
         shown = found.trace.text[event.event.start : event.event.end]
         more = f" … ({len(shown) - SHOWN} more characters)" if len(shown) > SHOWN else ""
-        lines += ["", ("* " if event.cited else "") + shown[:SHOWN] + more]
+        mark = {"read": "", "cited": "* "}.get(event.state, f"* ({event.state}) ")
+        lines += ["", mark + shown[:SHOWN] + more]
     return ["\n".join(printable(part) for part in line.split("\n")) for line in lines]

@@ -1,4 +1,4 @@
-"""Parts of a message's content that are events of their own, as Anthropic's API has them: calls, results and thoughts."""
+"""Parts of a message's content that are events of their own, as in Anthropic's API: calls, results and thoughts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -20,7 +20,7 @@ AROUND, ENDS = 3, 10
 
 
 class _Shown(NamedTuple):
-    """An event with its text in pieces (text, is it marked), and `cited`, `read` or "" for its state."""
+    """An event with its text in pieces (text, is it marked), and its state (`FoundEvent.state`), "" for one without."""
 
     event: EventSpan
     state: str
@@ -61,7 +61,8 @@ def result_json(result: TraceResult, *, masked: int | None = None) -> dict[str, 
         "failed_criteria": list(result.failed),
         "findings": [
             {"question": one.question, "answer": one.answer, "score": one.score, "failed": one.failed,
-             "reason": one.reason, "events": [_event_json(event, result.trace.text) for event in one.events]}
+             "reason": one.reason, "note": one.note,
+             "events": [_event_json(event, result.trace.text) for event in one.events]}
             for one in result.findings
         ],
         "events": len(result.trace.events),
@@ -74,7 +75,8 @@ def _event_json(found: FoundEvent, text: str) -> dict[str, Any]:
     event = found.event
     return {
         "event": event.label, "kind": event.kind, "name": event.name, "error": event.error, "time": event.time,
-        "cited": found.cited, "text": event.text, "read": [text[start:end] for start, end in found.spans],
+        "cited": found.cited, "state": found.state, "text": event.text,
+        "read": [text[start:end] for start, end in found.spans],
     }  # fmt: skip
 
 
@@ -113,4 +115,4 @@ def _shown(event: EventSpan, found: FoundEvent | None, text: str) -> _Shown:
         pieces += [(text[place:start], False), (text[start:end], True)]
         place = end
     pieces.append((text[place : event.end], False))
-    return _Shown(event, "cited" if found.cited else "read", pieces if found.spans else [(event.text, True)])
+    return _Shown(event, found.state, pieces if found.spans else [(event.text, found.read)])

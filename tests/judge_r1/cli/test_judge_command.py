@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from trace_judge import QUESTION, answer
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
+from judge_r1.cli.judge import _lines
 from judge_r1.core.records import Trajectory
 from judge_r1.core.trace import EventDraft, numbered, trace_text
 from judge_r1.core.verdicts import PairwiseVerdict
-from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, trace_page
+from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, result_json, trace_page
 from judge_r1.judges.result import JudgeResult
 from judge_r1.judges.traces import FoundEvent, TraceFinding, TraceResult, TraceText
 
@@ -61,6 +63,20 @@ def test_a_page_folds_what_the_judge_did_not_read_and_escapes_everything() -> No
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "<summary>2 events</summary>" in page
+
+
+def test_events_that_were_cited_and_never_read_are_named() -> None:
+    found = judged(["a", "b"], 1)
+    [finding], event = found.findings, replace(found.findings[0].events[0], read=False)
+    found = replace(found, findings=(replace(finding, events=(event,), unknown=("9",)),))
+    note = "cites event 9, which the trace does not have"
+    text, page, data = "\n".join(_lines(found, 1)), trace_page(found, title="t"), result_json(found)
+    assert f"note: {note}" in text
+    assert "* (cited, not read) [event 1:" in text
+    assert note in page
+    assert "(cited, not read)" in page
+    assert "· cited, not read</span>" in page
+    assert (data["findings"][0]["note"], data["findings"][0]["events"][0]["state"]) == (note, "cited, not read")
 
 
 def test_a_page_of_a_long_trace_says_what_it_leaves_out() -> None:

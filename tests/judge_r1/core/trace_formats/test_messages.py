@@ -144,7 +144,7 @@ def test_values_of_another_type_are_errors_of_the_trace(tmp_path: Path, message:
 
 def test_a_span_without_a_time_is_an_error_of_the_trace(tmp_path: Path) -> None:
     span = {"context": {"span_id": "1", "trace_id": "t"}, "attributes": {"gen_ai.x": 1}, "start_time": "yesterday"}
-    with pytest.raises(BadTrace, match="event 0 is not valid for the format opentelemetry: .*yesterday"):
+    with pytest.raises(BadTrace, match=r"event 0 is not valid for the format opentelemetry: .*yesterday"):
         read(tmp_path, json.dumps(span))
 
 

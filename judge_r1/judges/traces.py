@@ -15,6 +15,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.core.checklist import Checklist, Criterion, weighted_score
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventSpan, trace_events
 from judge_r1.core.verdicts import ChecklistVerdict
 from judge_r1.episode.task import PairwiseTask
@@ -86,7 +87,7 @@ class TraceFinding:
         """What is wrong with the citations, in words."""
         if not self.unknown:
             return None
-        return f"cites event{'s' * (len(self.unknown) > 1)} {', '.join(self.unknown)}, which the trace does not have"
+        return f"cites event{'s'[: len(self.unknown) - 1]} {', '.join(self.unknown)}, which the trace does not have"
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,16 @@ class TraceResult:
         if self.kind == COMPARE:
             return "tie" if finding.answer == "tie" else f"{finding.answer} is better"
         return str(finding.answer)
+
+    @property
+    def unanswered(self) -> str:
+        """Why there is no answer to a question or a criterion, in words; "" if there is one to each."""
+        if not self.valid:
+            return f"the judge gave {self.verdict}"
+        count = sum(finding.answer == UNDECIDED for finding in self.findings)
+        if not count:
+            return ""
+        return f"the judge is undecided{f' on {count} of {len(self.findings)} criteria' if self.kind == RUBRIC else ''}"
 
     @property
     def valid(self) -> bool:
@@ -244,7 +255,7 @@ def describe(trace: TraceText) -> str:
         own = [event for event in trace.events if event.trace == letter]
         name = f"Trace {letter}" if letter else "The case file is the trace of an agent: it"
         calls = [event.name for event in own if event.kind == "call"]
-        tools = ", ".join(f"{tool} ({calls.count(tool)} calls)" for tool in sorted(set(calls)))
+        tools = ", ".join(f"{tool} ({counted(calls.count(tool), 'call')})" for tool in sorted(set(calls)))
         last = next((event.label for event in reversed(own) if _is_claim(event)), None)
         task = next((event.label for event in own if (event.kind, event.name) == ("message", "user")), None)
         lines.append(

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from judge_r1.core.errors import JudgeError, read_error
 from judge_r1.core.registry import Registry
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventDraft
 
 SNIFFED = 20_000
@@ -126,7 +127,7 @@ class TraceFile:
                 elif self.number is None:
                     raise BadTrace(f"{self.path} holds several traces: choose one by its number, from 1 (--number 1)")
         if not one and top < (self.number or 1):
-            raise BadTrace(f"{self.path} holds {top} trace{'s' * (top != 1)}: there is no number {self.number}")
+            raise BadTrace(f"{self.path} holds {counted(top, 'trace')}: there is no number {self.number}")
 
     def _parse(self, file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
         import ijson

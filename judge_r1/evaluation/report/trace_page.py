@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from judge_r1.core.principles import by_number
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventSpan
 from judge_r1.evaluation.report.plain_page import plain_page
 from judge_r1.judges.traces import FoundEvent, TraceResult
@@ -40,7 +41,7 @@ def trace_page(result: TraceResult, *, title: str, masked: int | None = None) ->
     """The page of a judged trace. All text is escaped; the page has no script and loads nothing."""
     template = (files(__package__) / "static" / "trace.html").read_text(encoding="utf-8")
     return plain_page(
-        template, title=title, result=result, masked=masked, runs=list(_runs(result)),
+        template, title=title, result=result, masked=masked, runs=list(_runs(result)), counted=counted,
         searches=sum(one.trajectory.searches for one in result.results),
         principles=[by_number(number).name for number in result.violated_principles],
     )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_judge_endpoint import JudgeServer
+from fake_judge_endpoint import JudgeServer, chat_completion
 from paths import REPO
 from trace_judge import QUESTION, answer
 from typer.testing import CliRunner
@@ -21,6 +21,8 @@ from judge_r1.judges.result import JudgeResult
 from judge_r1.judges.traces import FoundEvent, TraceFinding, TraceResult, TraceText
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+
+ANSWER = '<answer>{"comparison": "A>B", "violated_principles": [2], "explanation": "event 5"}</answer>'
 
 
 def run(*words: str) -> str:
@@ -72,6 +74,7 @@ def test_events_that_were_cited_and_never_read_are_named() -> None:
     note = "cites event 9, which the trace does not have"
     text, page, data = "\n".join(_lines(found, 1)), trace_page(found, title="t"), result_json(found)
     assert f"note: {note}" in text
+    assert "2 events, 0 searches, 1 event read or cited, 1 cited\n1 secret masked" in text
     assert "* (cited, not read) [event 1:" in text
     assert note in page
     assert "(cited, not read)" in page
@@ -92,14 +95,36 @@ def test_a_page_of_a_long_trace_says_what_it_leaves_out() -> None:
     ("words", "message"),
     [
         ([], "give --question, --rubric or --compare"),
-        (["--question", "a", "--rubric", "b.yaml"], "give a question, a rubric, or a trace to compare with"),
+        (["--question", "a", "--rubric", "b.yaml"], "only --question and --compare go together"),
+        (["--compare", "b.eval", "--rubric", "b.yaml"], "only --question and --compare go together"),
         (["--question", " "], "the question is blank"),
-        (["--question", "a", "--number", "2"], "holds 1 samples: there is no number 2"),
+        (["--question", "a", "--number", "2"], "holds 1 sample: there is no number 2"),
         (["--question", "a", "--compare-number", "2"], "--compare-number is for --compare: leave it out"),
         (["--rubric", "none.yaml"], "none.yaml cannot be read"),
+        (["--question", "a", "--judge", "longer"], "judge 'longer' has no model to answer with: name one"),
     ],
 )
 def test_errors(words: list[str], message: str) -> None:
-    result = CliRunner().invoke(app, ["judge", str(DATA / "calc.eval"), "--judge", "longer", *words])
+    named = [] if "--judge" in words else ["--judge", "agentic@http://127.0.0.1:9/v1#m"]
+    result = CliRunner().invoke(app, ["judge", str(DATA / "calc.eval"), *named, *words])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "warning"),
+    [
+        ("direct", "hm", "warning: the judge gave no valid answer (rejected_no_json)"),
+        ("direct", ANSWER, ""),
+        ("panel:orders=2@direct", ANSWER, "warning: the judge is undecided"),
+    ],
+)
+def test_a_judge_without_an_answer_ends_with_a_warning(tmp_path: Path, name: str, reply: str, warning: str) -> None:
+    page = tmp_path / "new" / "page.html"
+    with JudgeServer(lambda path, body: chat_completion(reply)) as server:
+        words = [str(DATA / "calc.eval"), "--judge", f"{name}@{server.url}#m", "--question", QUESTION]
+        result = CliRunner().invoke(app, ["judge", *words, "--html", str(page)])
+    assert result.exit_code == bool(warning), result.output
+    assert result.stderr.strip() == warning
+    assert "11 events, " in result.stdout
+    assert page.exists()

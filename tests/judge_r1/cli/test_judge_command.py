@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from judge_r1.cli import app
 from judge_r1.cli.judge import _lines
 from judge_r1.core.records import Trajectory
-from judge_r1.core.trace import EventDraft, numbered, trace_text
+from judge_r1.core.trace import EventDraft, numbered, trace_case, trace_text
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, result_json, trace_page
 from judge_r1.judges.result import JudgeResult
@@ -128,3 +128,14 @@ def test_a_judge_without_an_answer_ends_with_a_warning(tmp_path: Path, name: str
     assert result.stderr.strip() == warning
     assert "11 events, " in result.stdout
     assert page.exists()
+
+
+def test_a_search_of_a_trace_names_the_kinds_of_events(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    case = trace_case(numbered([EventDraft("message", "user", "Fix it."), EventDraft("thought", "assistant", "How?")]))
+    cases.write_text(case.model_dump_json(by_alias=True) + "\n")
+    search = ["search", str(cases), "--retriever", "bm25"]
+    assert "How?" in CliRunner().invoke(app, [*search, "kind:thought"]).output
+    result = CliRunner().invoke(app, [*search, "kind:nonsense it"])
+    assert result.exit_code == 2
+    assert "the kinds of events are message, thought, call, result" in " ".join(result.output.split())

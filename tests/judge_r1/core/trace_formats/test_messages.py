@@ -95,6 +95,10 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
         ("[" * 500 + "]" * 500, "no trace of a known format"),
         ('[{"role": "user", "content": ' + "[" * 500 + "]" * 500 + "}]", "nested more than 200 levels"),
         ('{"kind": "call", "role": "assistant", "text": "x", "speed": 1}', "event 0: field speed"),
+        (
+            '{"kind": "banana", "role": "user", "text": "x"}',
+            "event 0: field kind: Input should be 'message'",
+        ),
     ],
 )
 def test_errors_name_what_was_seen(tmp_path: Path, text: str, message: str) -> None:
@@ -175,3 +179,37 @@ def test_a_tool_use_far_from_the_start_is_a_call(tmp_path: Path) -> None:
     assert short(read(tmp_path, json.dumps([*early, *late])))[-2:] == [
         ("call", "bash", "cmd: rm"), ("result", "bash", "deleted"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password: hunter2", "password: [masked]"),
+        ("Log in. Password: hunter2 is it", "Log in. Password: [masked] is it"),
+        ("password: correct horse battery\nuser: ana", "password: [masked]\nuser: ana"),
+        ("password = correct horse battery", "password = [masked]"),
+        ("export DB_PASSWORD=abc123 && run", "export DB_PASSWORD=[masked] && run"),
+        ('{"password": "a b\\"c", "user": "ana"}', '{"password": "[masked]", "user": "ana"}'),
+        (r"{\"password\": \"a b\", \"user\": 1}", r"{\"password\": \"[masked]\", \"user\": 1}"),
+        ("mysql --password hunter2 -u ana", "mysql --password [masked] -u ana"),
+        ("passwd: 'x'", "passwd: '[masked]'"),
+    ],
+)
+def test_a_password_is_masked_to_its_end(text: str, masked: str) -> None:
+    found = Masked()
+    assert found.text(text) == masked
+    assert found.text(masked) == masked
+    assert found.count == 1
+
+
+def test_a_field_is_masked_by_its_name() -> None:
+    found = Masked()
+    assert found.value({"db_password": "a b", "token": "0123456789ab", "has_password": True, "password": 4711}) == {
+        "db_password": "[masked]", "token": "[masked]", "has_password": True, "password": "[masked]",
+    }  # fmt: skip
+    assert found.count == 3
+
+
+@pytest.mark.parametrize("text", ["max_token: 123456789", "max_tokens=123456789", "maxToken: 123456789", "Password:\n"])
+def test_a_number_of_tokens_and_an_empty_prompt_are_no_secrets(text: str) -> None:
+    assert Masked().text(text) == text

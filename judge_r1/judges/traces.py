@@ -217,7 +217,7 @@ def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequenc
         )
     else:
         findings = tuple(
-            _compared(trace, task.kind, criterion, result, in_prompt=bool(output.request.task.context))
+            _compared(trace, task.kind, criterion, result, in_prompt=_in_prompt(output.request))
             for criterion, result, output in zip(criteria, results, outputs, strict=True)
         )
     scores = [finding.score for finding in findings if finding.score is not None]
@@ -314,6 +314,10 @@ def _checked(trace: TraceText, kind: str, number: int, criterion: Criterion, res
     cited = [verdict.cited[name]] if name in verdict.cited else []
     known = _shown(result) or None  # a checklist judge that does not search has the whole trace in its prompt
     return _finding(trace, criterion, answer, score, verdict.reasons.get(name), cited, cited, known, kind == RUBRIC)
+
+
+def _in_prompt(request: JudgeRequest) -> bool:
+    return isinstance(request.task, PairwiseTask) and bool(request.task.context)
 
 
 def _search_is_on(settings: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from retrieval.bm25 import BM25Index
@@ -60,7 +60,8 @@ class Retriever:
     def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Hit]]:
         """Returns the `min(k, passages of the case)` best hits of each (case id, query), in the order of the requests.
         BM25 returns none where no passage has a term of the query. In a trace, a query may have filters
-        (`retrieval.events.split_query`); one of filters alone returns the first events that they accept.
+        (`retrieval.events.split_query`); one of filters alone, or with words that no passage has, returns the first
+        events that the filters accept.
 
         One call embeds the passages of all cases that have no index yet; another call embeds all queries. The retriever
         stays usable after an error.
@@ -176,8 +177,10 @@ def _without_filters(query: str, index: DenseIndex | BM25Index) -> tuple[EventFi
 
 
 def _accepted(hits: Iterable[Hit], passages: Sequence[Passage], events: EventFilter, text: str) -> Iterator[Hit]:
-    """The hits that a filter accepts; for a query without a text all events that it accepts, in their order."""
+    """The hits that a filter accepts; without a text or a hit all events that it accepts, in their order."""
     if not events:
         return iter(hits)
-    ranked = hits if text else (Hit(passage, 0.0) for passage in passages)
+    found = iter(hits if text else ())
+    best = next(found, None)
+    ranked = chain((best,), found) if best else (Hit(passage, 0.0) for passage in passages)
     return (hit for hit in ranked if isinstance(hit.passage, EventPassage) and events.accepts(hit.passage.header))

@@ -41,18 +41,21 @@ def judge(
 
     from judge_r1.api import load_judge
     from judge_r1.cli.options import refuse
-    from judge_r1.core.errors import JudgeError
+    from judge_r1.core.errors import ExitStatus, JudgeError
     from judge_r1.core.jsonl import write_atomic
     from judge_r1.core.trace_formats import Masked
     from judge_r1.evaluation.report.trace_page import result_json, trace_page
+    from judge_r1.judges.baselines import Baseline
     from judge_r1.judges.traces import with_trace_options
 
     if compare is None:
         refuse("is for --compare", compare_number=compare_number)
-    if not (question or rubric or compare):
-        raise JudgeError("give --question, --rubric or --compare")
+    if (rubric is None) == (question is None and compare is None):
+        raise JudgeError("give --question, --rubric or --compare: of these, only --question and --compare go together")
     masked = Masked() if mask else None
     loaded = load_judge(spec if recipe else with_trace_options(spec), recipe=recipe)
+    if compare is None and isinstance(loaded.judge, Baseline):
+        raise JudgeError(f"judge {spec!r} has no model to answer with: name one that has, such as agentic@MODEL")
     found = loaded(
         trace=trace, question=question, rubric=rubric, compare=compare, masked=masked, number=number,
         compare_number=compare_number,
@@ -62,11 +65,15 @@ def judge(
         write_atomic(html, [trace_page(found, title=trace.name, masked=count)])
     typer.echo(json.dumps(result_json(found, masked=count), ensure_ascii=False, indent=2) if as_json else "\n".join(
         _lines(found, count)))  # fmt: skip
+    if found.unanswered:
+        typer.echo(f"warning: {found.unanswered}", err=True)
+        broken = any(result.trajectory.infrastructure_failed for result in found.results)
+        raise typer.Exit(ExitStatus.TRY_AGAIN if broken else ExitStatus.INVALID_DATA)
 
 
 def _lines(found: "TraceResult", masked: int | None) -> list[str]:
     from judge_r1.core.principles import by_number
-    from judge_r1.core.text_check import printable
+    from judge_r1.core.text_check import counted, printable
     from judge_r1.judges.traces import COMPARE, RUBRIC
 
     confidence = f" (confidence {found.confidence:.2f})" if found.confidence is not None else ""
@@ -80,13 +87,17 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
             lines.append(f"[{'failed' if finding.failed else finding.answer or 'invalid'}] {finding.question}")
         if finding.reason:
             lines.append(finding.reason)
+        if finding.note:
+            lines.append(f"note: {finding.note}")
     searches = sum(result.trajectory.searches for result in found.results)
     cited, known = sum(event.cited for event in found.events), len(found.events)
-    lines.append(f"{len(found.trace.events)} events, {searches} searches, {known} events read or cited, {cited} cited")
+    counts = counted(len(found.trace.events), "event"), counted(searches, "search"), counted(known, "event")
+    lines.append(f"{counts[0]}, {counts[1]}, {counts[2]} read or cited, {cited} cited")
     if masked is not None:
-        lines.append(f"{masked} secrets masked")
+        lines.append(f"{counted(masked, 'secret')} masked")
     for event in found.events:
         shown = found.trace.text[event.event.start : event.event.end]
-        more = f" … ({len(shown) - SHOWN} more characters)" if len(shown) > SHOWN else ""
-        lines += ["", ("* " if event.cited else "") + shown[:SHOWN] + more]
+        more = f" … ({counted(len(shown) - SHOWN, 'more character')})" if len(shown) > SHOWN else ""
+        mark = {"read": "", "cited": "* "}.get(event.state, f"* ({event.state}) ")
+        lines += ["", mark + shown[:SHOWN] + more]
     return ["\n".join(printable(part) for part in line.split("\n")) for line in lines]

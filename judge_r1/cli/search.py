@@ -23,6 +23,7 @@ def search(
     from judge_r1.core.jsonl import read_jsonl
     from judge_r1.core.records import Case
     from judge_r1.core.text_check import printable
+    from retrieval.events import KINDS, is_trace, split_query
     from retrieval.retriever import Retriever
 
     cases = {case.case_id: case for case in read_jsonl(case_file, Case, unique="case_id")}
@@ -34,6 +35,9 @@ def search(
         (case_id,) = cases
     elif case_id not in cases:
         raise JudgeError(f"{case_file} holds no case {case_id!r}: give an id of the file, e.g. {next(iter(cases), '')}")
+    kinds = [value for key, value in split_query(query)[0].named if key == "kind" and value not in KINDS]
+    if kinds and is_trace(cases[case_id].context):
+        raise JudgeError(f"the query has the filter kind:{kinds[0]}: the kinds of events are {', '.join(KINDS)}")
     texts = {name: case.context for name, case in cases.items()}
     searcher = Retriever(texts, method=retriever, passage_words=passage_words)
     console = Console()

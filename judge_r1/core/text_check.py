@@ -68,6 +68,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text.replace("\t", " "))
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, such as `1 search` and `2 searches`."""
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
+
+
 def short_name(name: str, length: int = 80) -> str:
     """The beginning of a name from a file, as one printable line for a message."""
     shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name[:length])

@@ -51,7 +51,7 @@ class EventDraft(NamedTuple):
     role: str
     text: str
     tool: str | None = None
-    call_id: str | None = None
+    call_id: str | int | None = None
     error: bool = False
     time: str | None = None
     meta: Mapping[str, Any] = {}
@@ -79,17 +79,18 @@ class EventSpan:
 
 
 def numbered(drafts: Iterable[EventDraft]) -> Iterator[Event]:
-    """The events of a trace, from 0. A result without the name of its tool gets that of the call with its id."""
+    """The events of a trace, from 0. A result without the name of its tool gets that of the call with its id.
+    Ids that are numbers become text."""
     tools: dict[str, str] = {}
     for index, draft in enumerate(drafts):
-        tool = draft.tool
-        if draft.kind == "call" and tool and draft.call_id:
-            tools[draft.call_id] = tool
+        tool, call_id = draft.tool, str(draft.call_id) if isinstance(draft.call_id, int) else draft.call_id
+        if draft.kind == "call" and tool and call_id:
+            tools[call_id] = tool
         elif draft.kind == "result" and not tool:
-            tool = tools.get(draft.call_id or "")
+            tool = tools.get(call_id or "")
         yield Event(
             index=index, kind=draft.kind, role=draft.role or UNKNOWN_TOOL, text=valid_utf8(draft.text), tool=tool,
-            call_id=draft.call_id, error=draft.error, time=draft.time, meta=dict(draft.meta),
+            call_id=call_id, error=draft.error, time=draft.time, meta=dict(draft.meta),
         )  # fmt: skip
 
 

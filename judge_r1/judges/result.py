@@ -8,7 +8,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.principles import GENERAL, by_number
 from judge_r1.core.records import Trajectory
-from judge_r1.core.text_check import check_domain, check_unicode
+from judge_r1.core.text_check import check_domain, check_unicode, counted
 from judge_r1.core.verdicts import (
     Comparison,
     Evidence,
@@ -66,10 +66,8 @@ class JudgeResult:
             return describe_verdict(self.verdict)
         confidence = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
         violated = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
-        searches = self.trajectory.searches
-        return (
-            f"{describe_verdict(self.verdict)}{confidence}{violated}; {searches} search{'' if searches == 1 else 'es'}"
-        )
+        searches = counted(self.trajectory.searches, "search")
+        return f"{describe_verdict(self.verdict)}{confidence}{violated}; {searches}"
 
     def _repr_html_(self) -> str:
         """The notebook view: verdict, explanation and the passages read."""

@@ -15,6 +15,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.core.checklist import Checklist, Criterion, weighted_score
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventSpan, trace_events
 from judge_r1.core.verdicts import ChecklistVerdict
 from judge_r1.episode.task import PairwiseTask
@@ -27,10 +28,9 @@ from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
-_CITED = re.compile(
-    r"\bevents?\s+([A-Z]?\d{1,12})(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*[-–]\s*)([A-Z]?\d{1,12}))*", re.I
-)
-_LABEL = re.compile(r"[A-Z]?\d{1,12}", re.I)
+_RANGE = r"([A-Z]?)(\d{1,12})(?:(?:\s*[-–]\s*|\s+to\s+)[A-Z]?(\d{1,12}))?\b"
+_RANGES = re.compile(_RANGE, re.I)
+_CITED = re.compile(rf"\bevents?\s+{_RANGE}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){_RANGE})*", re.I)
 QUESTION, RUBRIC, COMPARE = "question", "rubric", "compare"
 
 
@@ -55,17 +55,24 @@ class TraceText:
 @dataclass(frozen=True)
 class FoundEvent:
     """An event that a judgment rests on: `label` is its index. `cited` says that the judge names it; other events were
-    shown to the judge in a search. `spans` are the parts that it read."""
+    shown to the judge in a search. `spans` are the parts that it read. `read` is false for one that it cites though
+    neither a search nor its prompt showed it."""
 
     event: EventSpan
     cited: bool
     spans: tuple[tuple[int, int], ...] = ()
+    read: bool = True
+
+    @property
+    def state(self) -> str:
+        return "read" if not self.cited else "cited" if self.read else "cited, not read"
 
 
 @dataclass(frozen=True)
 class TraceFinding:
     """The answer to one question: yes, no or undecided; a choice of a criterion; or A, B or tie. `answer` is None if it
-    is invalid, and `failed` says that a criterion is not met."""
+    is invalid, and `failed` says that a criterion is not met. `unknown` are the events that the reason names and the
+    trace does not have."""
 
     question: str
     answer: str | None
@@ -73,6 +80,14 @@ class TraceFinding:
     failed: bool
     reason: str | None
     events: tuple[FoundEvent, ...]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str | None:
+        """What is wrong with the citations, in words."""
+        if not self.unknown:
+            return None
+        return f"cites event{'s'[: len(self.unknown) - 1]} {', '.join(self.unknown)}, which the trace does not have"
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,16 @@ class TraceResult:
         if self.kind == COMPARE:
             return "tie" if finding.answer == "tie" else f"{finding.answer} is better"
         return str(finding.answer)
+
+    @property
+    def unanswered(self) -> str:
+        """Why there is no answer to a question or a criterion, in words; "" if there is one to each."""
+        if not self.valid:
+            return f"the judge gave {self.verdict}"
+        count = sum(finding.answer == UNDECIDED for finding in self.findings)
+        if not count:
+            return ""
+        return f"the judge is undecided{f' on {count} of {len(self.findings)} criteria' if self.kind == RUBRIC else ''}"
 
     @property
     def valid(self) -> bool:
@@ -192,7 +217,8 @@ def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequenc
         )
     else:
         findings = tuple(
-            _compared(trace, task.kind, criterion, result) for criterion, result in zip(criteria, results, strict=True)
+            _compared(trace, task.kind, criterion, result, in_prompt=_in_prompt(output.request))
+            for criterion, result, output in zip(criteria, results, outputs, strict=True)
         )
     scores = [finding.score for finding in findings if finding.score is not None]
     complete = task.kind == RUBRIC and len(scores) == len(criteria)
@@ -202,22 +228,24 @@ def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequenc
 
 
 def searches(judge: Judge) -> bool:
-    """Whether a judge searches the case of a request."""
-    settings: Mapping[str, Any] = judge.settings
-    budget = settings.get("budget")
-    return bool(settings.get("search") and isinstance(budget, Mapping) and budget.get("max_searches"))
+    """Whether a judge searches the case of a request; a panel does if all its members do."""
+    return all(map(_search_is_on, judge.settings.get("members") or [judge.settings]))
 
 
 def with_trace_options(spec: str) -> str:
     """The SPEC of a judge with the options for traces that it leaves open: it searches with BM25, because events are
-    found by their words, and an agentic judge at a chat endpoint explains its verdict, so that it can cite events."""
-    _, name, options, backend = parse_spec(spec)
+    found by their words, and an agentic judge at a chat endpoint explains its verdict, so that it can cite events. The
+    members of a panel get them, too."""
+    row, name, options, backend = parse_spec(spec)
+    if name in ("panel", "selective") and backend:
+        before = spec.removesuffix(backend)
+        return before + "|".join(map(with_trace_options, backend.split("|")))
     if name not in ("agentic", "checklist") or not backend:
         return spec
     usual = ["retriever=bm25", *(["prompt=search-r1"] if name == "agentic" and is_chat(backend) else [])]
     named = {option.partition("=")[0] for option in options}
     options = [*options, *(option for option in usual if option.partition("=")[0] not in named)]
-    return f"{name}:{','.join(options)}@{backend}"
+    return f"{row + '=' if row else ''}{name}:{','.join(options)}@{backend}"
 
 
 def describe(trace: TraceText) -> str:
@@ -227,7 +255,7 @@ def describe(trace: TraceText) -> str:
         own = [event for event in trace.events if event.trace == letter]
         name = f"Trace {letter}" if letter else "The case file is the trace of an agent: it"
         calls = [event.name for event in own if event.kind == "call"]
-        tools = ", ".join(f"{tool} ({calls.count(tool)} calls)" for tool in sorted(set(calls)))
+        tools = ", ".join(f"{tool} ({counted(calls.count(tool), 'call')})" for tool in sorted(set(calls)))
         last = next((event.label for event in reversed(own) if _is_claim(event)), None)
         task = next((event.label for event in own if (event.kind, event.name) == ("message", "user")), None)
         lines.append(
@@ -246,7 +274,8 @@ def describe(trace: TraceText) -> str:
 
 def _candidates(trace: TraceText, kind: str, criterion: Criterion) -> tuple[str, str]:
     if kind != COMPARE:
-        return f"{YES.capitalize()}.", f"{NO.capitalize()}."
+        worst, best = (f"{choice[:1].upper()}{choice[1:]}." for choice in _choices(criterion))
+        return best, worst
     texts = []
     for letter in "AB":
         last = next((e.text for e in reversed(trace.events) if e.trace == letter and _is_claim(e)), "(no message)")
@@ -254,17 +283,26 @@ def _candidates(trace: TraceText, kind: str, criterion: Criterion) -> tuple[str,
     return texts[0], texts[1]
 
 
+def _choices(criterion: Criterion) -> tuple[str, ...]:
+    """The two answers that a judge of pairs compares, the worse one first."""
+    return criterion.choices or (NO, YES)
+
+
 def _is_claim(event: EventSpan) -> bool:
     return (event.kind, event.name) == ("message", "assistant") and bool(event.text.strip())
 
 
-def _compared(trace: TraceText, kind: str, criterion: Criterion, result: JudgeResult) -> TraceFinding:
+def _compared(
+    trace: TraceText, kind: str, criterion: Criterion, result: JudgeResult, *, in_prompt: bool
+) -> TraceFinding:
     answer: str | None = result.winner
+    score = None
     if kind != COMPARE and answer is not None:
-        answer = {"A": YES, "B": NO, "tie": UNDECIDED}[answer]
-    score = None if kind == COMPARE or answer is None else {YES: 1.0, NO: 0.0, UNDECIDED: 0.5}[answer]
-    shown = [(passage.start, passage.end) for turn in result.trajectory.turns for passage in turn.passages]
-    return _finding(trace, criterion, answer, score, result.explanation, shown, [], kind == RUBRIC)
+        worst, best = _choices(criterion)
+        answer, score = {"A": (best, 1.0), "B": (worst, 0.0), "tie": (UNDECIDED, 0.5)}[answer]
+    shown = _shown(result)
+    known = None if in_prompt else shown
+    return _finding(trace, criterion, answer, score, result.explanation, shown, [], known, kind == RUBRIC)
 
 
 def _checked(trace: TraceText, kind: str, number: int, criterion: Criterion, result: JudgeResult) -> TraceFinding:
@@ -274,27 +312,56 @@ def _checked(trace: TraceText, kind: str, number: int, criterion: Criterion, res
     score = verdict.scores[name]
     answer = dict(zip(criterion.levels, criterion.choices, strict=True))[score] if criterion.choices else f"{score:g}"
     cited = [verdict.cited[name]] if name in verdict.cited else []
-    return _finding(trace, criterion, answer, score, verdict.reasons.get(name), cited, cited, kind == RUBRIC)
+    known = _shown(result) or None  # a checklist judge that does not search has the whole trace in its prompt
+    return _finding(trace, criterion, answer, score, verdict.reasons.get(name), cited, cited, known, kind == RUBRIC)
+
+
+def _in_prompt(request: JudgeRequest) -> bool:
+    return isinstance(request.task, PairwiseTask) and bool(request.task.context)
+
+
+def _search_is_on(settings: Mapping[str, Any]) -> bool:
+    budget = settings.get("budget")
+    return bool(settings.get("search") and isinstance(budget, Mapping) and budget.get("max_searches"))
+
+
+def _shown(result: JudgeResult) -> list[tuple[int, int]]:
+    """The parts of the trace that searches showed."""
+    return [(passage.start, passage.end) for turn in result.trajectory.turns for passage in turn.passages]
 
 
 def _finding(
     trace: TraceText, criterion: Criterion, answer: str | None, score: float | None, reason: str | None,
-    shown: Sequence[tuple[int, int]], cited: Sequence[tuple[int, int]], is_rubric: bool,
+    shown: Sequence[tuple[int, int]], cited: Sequence[tuple[int, int]], known: Sequence[tuple[int, int]] | None,
+    is_rubric: bool,
 ) -> TraceFinding:  # fmt: skip
-    named = {label.upper() for found in _CITED.finditer(reason or "") for label in _LABEL.findall(found[0])}
-    events = [FoundEvent(event, True) for event in trace.events if event.label in named]
+    """The finding for one criterion. `known` are the parts of the trace that the judge has read, None for all."""
+    ranges = [
+        (letter.upper(), *sorted((int(first), int(last or first))))
+        for found in _CITED.finditer(reason or "")
+        for letter, first, last in _RANGES.findall(found[0])
+    ]
+    read = None if known is None else {event.start for start, _ in known if (event := trace.at(start))}
+    events = [
+        FoundEvent(event, True, read=read is None or event.start in read)
+        for event in trace.events
+        if any(event.trace == letter and first <= event.index <= last for letter, first, last in ranges)
+    ]
+    named, labels = {one.event.start for one in events}, {event.label for event in trace.events}
     for span in shown:
         if (event := trace.at(span[0])) is not None:
-            events.append(FoundEvent(event, event.label in named or span in cited, (span,)))
+            events.append(FoundEvent(event, event.start in named or span in cited, (span,)))
     failed = is_rubric and score is not None and (score < 0.5 if criterion.weight > 0 else score > 0.5)
-    return TraceFinding(criterion.question, answer, score, failed, reason, _merged(events))
+    ends = dict.fromkeys(f"{letter}{end}" for letter, *both in ranges for end in both)
+    unknown = tuple(label for label in ends if label not in labels)
+    return TraceFinding(criterion.question, answer, score, failed, reason, _merged(events), unknown)
 
 
 def _merged(events: Iterable[FoundEvent]) -> tuple[FoundEvent, ...]:
     """Events without repeats, in the order of the trace."""
     found: dict[int, FoundEvent] = {}
     for one in events:
-        known = found.get(one.event.start, FoundEvent(one.event, False))
+        known = found.get(one.event.start, FoundEvent(one.event, False, read=False))
         spans = tuple(sorted({*known.spans, *one.spans}))
-        found[one.event.start] = FoundEvent(one.event, known.cited or one.cited, spans)
+        found[one.event.start] = FoundEvent(one.event, known.cited or one.cited, spans, known.read or one.read)
     return tuple(found[start] for start in sorted(found))

@@ -94,6 +94,7 @@ def test_a_filtered_search_finds_only_accepted_events(method: str) -> None:
     assert events("events 1-3", k=2) == [1, 2]
     assert set(events("events 1-3 tool:edit answer")) == {1}
     assert events("tool:none error") == []
+    assert set(events("tool:bash zzzz")) == {0, 2}
     assert len(events("error")) == 4
 
 

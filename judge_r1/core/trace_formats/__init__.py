@@ -6,6 +6,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from pydantic import ValidationError
+
+from judge_r1.core.errors import explain
 from judge_r1.core.text_check import short_name
 from judge_r1.core.trace import Event, numbered
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile
@@ -13,6 +16,8 @@ from judge_r1.core.trace_formats.masking import Masked, masked_events
 
 __all__ = ["FORMATS", "BadTrace", "Masked", "events_of_records", "format_of", "read_events"]
 _SHOWN = 12
+_MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+"""What readers raise for values of another type or form than their format has."""
 
 
 def read_events(path: Path, *, number: int | None = None, masked: Masked | None = None) -> Iterator[Event]:
@@ -27,7 +32,7 @@ def read_events(path: Path, *, number: int | None = None, masked: Masked | None 
         BadTrace: The format is not known, the file is not valid, or it holds several traces and none was chosen.
     """
     file = TraceFile(path, number)
-    events = numbered(FORMATS.get(format_of(file)).read(file))
+    events = _events(file, format_of(file))
     return events if masked is None else masked_events(events, masked)
 
 
@@ -43,6 +48,17 @@ def events_of_records(records: Sequence[Any], *, masked: Masked | None = None) -
             yield from read_events(Path(file.name), masked=masked)
         except BadTrace as error:
             raise BadTrace(str(error).replace(file.name, "the trace")) from None
+
+
+def _events(file: TraceFile, name: str) -> Iterator[Event]:
+    number = 0
+    try:
+        for event in numbered(FORMATS.get(name).read(file)):
+            yield event
+            number += 1
+    except _MALFORMED as error:
+        reason = explain(error) if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]
+        raise BadTrace(f"{file.path}: event {number} is not valid for the format {name}: {reason}") from error
 
 
 def format_of(file: TraceFile) -> str:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from judge_r1.core.errors import JudgeError, read_error
 from judge_r1.core.registry import Registry
-from judge_r1.core.text_check import short_name
+from judge_r1.core.text_check import counted, short_name
 from judge_r1.core.trace import EventDraft
 
 SNIFFED = 20_000
@@ -89,6 +89,8 @@ class TraceFile:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
         """
         wanted = set(prefixes)
+        if wanted == {""} and not together and (self.number or 1) > 1:
+            raise BadTrace(f"{self.path} holds 1 trace: there is no number {self.number}")
         builder, depth = None, 0
         for prefix, event, value in self._of_trace(one=together or wanted == {""}):
             if builder is None:
@@ -130,7 +132,7 @@ class TraceFile:
                 elif self.number is None:
                     raise BadTrace(f"{self.path} holds several traces: choose one by its number, from 1 (--number 1)")
         if not one and top < (self.number or 1):
-            raise BadTrace(f"{self.path} holds {top} trace{'s' * (top != 1)}: there is no number {self.number}")
+            raise BadTrace(f"{self.path} holds {counted(top, 'trace')}: there is no number {self.number}")
 
     @cached_property
     def _long_numbers(self) -> bool:

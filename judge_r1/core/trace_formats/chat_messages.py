@@ -6,9 +6,14 @@ from typing import Any
 from judge_r1.core.trace import EventDraft, argument_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, TraceFile, TraceFormat, first_with, without
 from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
+from judge_r1.core.trace_formats.parts import is_event, part_events
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _KNOWN = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
+
+
+_IN_TURN = ({"input", "output"}, {"prompt", "completion"})
+"""Lists of messages that are one conversation."""
 
 
 def message_events(record: Any, where: object) -> Iterator[EventDraft]:
@@ -17,7 +22,11 @@ def message_events(record: Any, where: object) -> Iterator[EventDraft]:
     Raises:
         BadTrace: It is not an object with a role.
     """
-    role, (text, other) = checked_message(record, where)["role"], content_text(record.get("content"))
+    content = checked_message(record, where).get("content")
+    if isinstance(content, list) and any(map(is_event, content)):
+        yield from part_events(record)
+        return
+    role, (text, other) = record["role"], content_text(content)
     rest = {**without(record, *_KNOWN), **other_parts(other)}
     if role in ("tool", "function"):
         drafts = [EventDraft("result", role, text, tool=record.get("name"), call_id=record.get("tool_call_id"))]
@@ -57,11 +66,20 @@ def _call(role: str, call: dict[str, Any]) -> EventDraft:
 
 
 def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[Any]]:
-    """The fields beside the lists of records that have one of `keys`, and these records."""
+    """The fields beside the lists of records that have one of `keys`, and these records.
+
+    Raises:
+        BadTrace: There are several lists, other than those of a request and its response.
+    """
     lists = sorted({path for key in keys for path in lists_with(file.shape, key)})
     for plain in ("", "item"):  # other lists are then inside the records
         if plain in lists:
             return {}, file.records(plain)
+    talks = [path.removesuffix(".item") for path in lists_with(file.shape, "role")]
+    if len(talks) > 1 and set(talks) not in _IN_TURN:
+        raise BadTrace(
+            f"{file.path} holds several lists of messages ({', '.join(talks)}): give a file with one of them"
+        )
     return file.fields(*(name.removesuffix(".item") for name in lists)), file.records(*lists)
 
 

@@ -1,7 +1,7 @@
 """The parts that formats of messages share: where a file has its messages, and the text of a content."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -37,7 +37,7 @@ def content_text(content: Any) -> tuple[str, list[Any]]:
     return "\n".join(texts), other
 
 
-def record_time(record: dict[str, Any]) -> str | None:
+def record_time(record: Mapping[str, Any]) -> str | None:
     """The time of a record, in ISO 8601 where it is a number of seconds or milliseconds."""
     return next((time_text(record[name]) for name in _TIMES if record.get(name) not in (None, "")), None)
 

@@ -13,7 +13,8 @@ from retrieval.events import KINDS
 
 def _recognises(shape: Shape) -> bool:
     return any(
-        shape.values(f"{path}.kind".lstrip(".")) <= set(KINDS) for path in lists_with(shape, "kind", "role", "text")
+        shape.values(f"{path}.kind".lstrip(".")) <= set(KINDS) or not shape.has(f"{path}.content".lstrip("."))
+        for path in lists_with(shape, "kind", "role", "text")
     )
 
 

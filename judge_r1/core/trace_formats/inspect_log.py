@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventDraft, argument_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat, first_with, without
 from judge_r1.core.trace_formats.chat_messages import with_fields
@@ -42,7 +43,7 @@ def _sample(file: TraceFile) -> Any:
         if file.number is None and len(samples) > 1:
             raise BadTrace(f"{file.path} holds {len(samples)} samples: choose one by its number, from 1 (--number 1)")
         if not 0 < (number := file.number or 1) <= len(samples):
-            raise BadTrace(f"{file.path} holds {len(samples)} samples: there is no number {number}")
+            raise BadTrace(f"{file.path} holds {counted(len(samples), 'sample')}: there is no number {number}")
         chosen = samples[number - 1]
         return read_eval_log_sample(path, id=chosen.id, epoch=chosen.epoch, resolve_attachments=True, format=kind)
     except BadTrace:

@@ -14,10 +14,18 @@ _SECRETS = re.compile(
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
 )
 _NAMED = re.compile(
-    r"(?i)((?:api[_-]?key|secret(?:[_-]?access)?(?:[_-]?key)?|access[_-]?token|auth[_-]?token|token|passw(?:or)?d"
-    r"|authorization)[\"']?\s*(?:[:=]|=>)\s*[\"']?(?:bearer\s+|basic\s+)?|\bbearer\s+)"
+    r"(?i)((?:api[_-]?key|secret(?:[_-]?access)?(?:[_-]?key)?|access[_-]?token"
+    r"|auth[_-]?token|(?<!max)(?<!max[_-])token|authorization)[\"']?\s*(?:[:=]|=>)\s*[\"']?(?:bearer\s+|basic\s+)?|\bbearer\s+)"
     r"(?!\[masked\])([^\s\"'@,;&]{8,})"
 )
+_PASSWORD = r"pass(?:word|wd|phrase)"
+_LINE = re.compile(rf"(?im)^([ \t]*[\w.-]*{_PASSWORD}(?::[ \t]+|[ \t]+=[ \t]+))(?!\[masked\]|\\?[\"'])\S[^\n]*")
+"""A line that holds a password and nothing else: it may have spaces."""
+_INSIDE = re.compile(
+    rf"(?i)({_PASSWORD}(?:\\?[\"'])?[ \t]*(?:=>|[:=]=?)[ \t]*|(?<=--){_PASSWORD}[ \t]+)"
+    r"(?:(\\?[\"'])(?!\[masked\])(?:(?!\2)(?:\\.|[^\n]))+|(?!\[masked\]|\\?[\"'])[^\s\"'&]+)"
+)
+"""A password inside a line: to its closing quote, or else to a space."""
 _IN_URL = re.compile(r"(://[^\s:/@]+:)(?!\[masked\])[^\s@/]{4,}(?=@)")
 
 
@@ -28,10 +36,12 @@ class Masked:
         self.count = 0
 
     def text(self, text: str) -> str:
+        text, lines = _LINE.subn(lambda found: found[1] + MASK, text)
+        text, inside = _INSIDE.subn(lambda found: found[1] + (found[2] or "") + MASK, text)
         text, known = _SECRETS.subn(MASK, text)
         text, named = _NAMED.subn(lambda found: found[1] + MASK, text)
         text, in_url = _IN_URL.subn(lambda found: found[1] + MASK, text)
-        self.count += known + named + in_url
+        self.count += lines + inside + known + named + in_url
         return text
 
     def value(self, value: Any) -> Any:
@@ -44,6 +54,9 @@ class Masked:
 
     def _field(self, name: str, value: Any) -> Any:
         """The value of a field, whose name may say that it is a secret."""
+        if re.search(rf"(?i){_PASSWORD}$", name) and type(value) in (str, int) and value not in ("", MASK):
+            self.count += 1
+            return MASK
         if not isinstance(value, str):
             return self.value(value)
         return self.text(f"{name}={value}").removeprefix(f"{name}=")

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventDraft, argument_text, json_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat
 from judge_r1.core.trace_formats.chat_messages import message_events, with_fields
@@ -45,7 +46,9 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     if file.number is None and len(traces) > 1:
         raise BadTrace(f"{file.path} holds {len(traces)} traces: choose one by its number, from 1 (--number 1)")
     if not 0 < (number := file.number or 1) <= len(traces):
-        raise BadTrace(f"{file.path} holds {len(traces)} traces with GenAI spans: there is no number {number}")
+        raise BadTrace(
+            f"{file.path} holds {counted(len(traces), 'trace')} with GenAI spans: there is no number {number}"
+        )
     trace = traces[number - 1]
     fields = {"trace_id": trace} | ({"other_spans": other[trace]} if other[trace] else {})
     reader = _Conversation(str(file.path))
@@ -180,7 +183,9 @@ class _Conversation:
         for message in messages:
             drafts = _message(message, self._where)
             # exporters write the parts of one message in different orders as output and as input of the next call
-            digest = content_hash(sorted([draft.kind, draft.role, draft.text, draft.call_id or ""] for draft in drafts))
+            digest = content_hash(
+                sorted([draft.kind, draft.role, draft.text, str(draft.call_id or "")] for draft in drafts)
+            )
             seen[digest] += 1
             if seen[digest] <= self._emitted[digest]:
                 continue
@@ -200,8 +205,8 @@ class _Conversation:
         known = self._calls if draft.kind == "call" else self._results if draft.kind == "result" else None
         if known is None or not draft.call_id:
             return True
-        is_new = draft.call_id not in known
-        known.add(draft.call_id)
+        is_new = str(draft.call_id) not in known
+        known.add(str(draft.call_id))
         return is_new
 
 

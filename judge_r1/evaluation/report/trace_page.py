@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from judge_r1.core.principles import by_number
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventSpan
 from judge_r1.evaluation.report.plain_page import plain_page
 from judge_r1.judges.traces import FoundEvent, TraceResult
@@ -20,7 +21,7 @@ AROUND, ENDS = 3, 10
 
 
 class _Shown(NamedTuple):
-    """An event with its text in pieces (text, is it marked), and `cited`, `read` or "" for its state."""
+    """An event with its text in pieces (text, is it marked), and its state (`FoundEvent.state`), "" for one without."""
 
     event: EventSpan
     state: str
@@ -40,7 +41,7 @@ def trace_page(result: TraceResult, *, title: str, masked: int | None = None) ->
     """The page of a judged trace. All text is escaped; the page has no script and loads nothing."""
     template = (files(__package__) / "static" / "trace.html").read_text(encoding="utf-8")
     return plain_page(
-        template, title=title, result=result, masked=masked, runs=list(_runs(result)),
+        template, title=title, result=result, masked=masked, runs=list(_runs(result)), counted=counted,
         searches=sum(one.trajectory.searches for one in result.results),
         principles=[by_number(number).name for number in result.violated_principles],
     )  # fmt: skip
@@ -61,7 +62,8 @@ def result_json(result: TraceResult, *, masked: int | None = None) -> dict[str, 
         "failed_criteria": list(result.failed),
         "findings": [
             {"question": one.question, "answer": one.answer, "score": one.score, "failed": one.failed,
-             "reason": one.reason, "events": [_event_json(event, result.trace.text) for event in one.events]}
+             "reason": one.reason, "note": one.note,
+             "events": [_event_json(event, result.trace.text) for event in one.events]}
             for one in result.findings
         ],
         "events": len(result.trace.events),
@@ -74,7 +76,8 @@ def _event_json(found: FoundEvent, text: str) -> dict[str, Any]:
     event = found.event
     return {
         "event": event.label, "kind": event.kind, "name": event.name, "error": event.error, "time": event.time,
-        "cited": found.cited, "text": event.text, "read": [text[start:end] for start, end in found.spans],
+        "cited": found.cited, "state": found.state, "text": event.text,
+        "read": [text[start:end] for start, end in found.spans],
     }  # fmt: skip
 
 
@@ -113,4 +116,4 @@ def _shown(event: EventSpan, found: FoundEvent | None, text: str) -> _Shown:
         pieces += [(text[place:start], False), (text[start:end], True)]
         place = end
     pieces.append((text[place : event.end], False))
-    return _Shown(event, "cited" if found.cited else "read", pieces if found.spans else [(event.text, True)])
+    return _Shown(event, found.state, pieces if found.spans else [(event.text, found.read)])

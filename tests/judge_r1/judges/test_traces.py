@@ -10,10 +10,23 @@ from paths import REPO
 from trace_judge import QUESTION, answer
 
 from judge_r1.api import load_judge
-from judge_r1.core.trace import trace_text
+from judge_r1.core.case_store import CaseStore
+from judge_r1.core.checklist import Checklist, Criterion
+from judge_r1.core.records import Trajectory
+from judge_r1.core.trace import EventDraft, numbered, trace_text
 from judge_r1.core.trace_formats import Masked, read_events
-from judge_r1.judges.base import BadJudge
-from judge_r1.judges.traces import TraceText, describe, with_trace_options
+from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
+from judge_r1.judges.panel import make_judge
+from judge_r1.judges.traces import (
+    TraceResult,
+    TraceTask,
+    TraceText,
+    describe,
+    trace_requests,
+    trace_result,
+    with_trace_options,
+)
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 MESSAGES = [
@@ -116,8 +129,71 @@ def test_what_a_judge_is_told_of_a_trace() -> None:
         ("agentic:prompt=standard@http://h/v1#m", "agentic:prompt=standard,retriever=bm25@http://h/v1#m"),
         ("agentic@http://h/v1#m", "agentic:retriever=bm25,prompt=search-r1@http://h/v1#m"),
         ("longer", "longer"),
+        (
+            "panel:orders=2@agentic@m|x=agentic@n|longer",
+            "panel:orders=2@agentic:retriever=bm25@m|x=agentic:retriever=bm25@n|longer",
+        ),
+        ("selective:calibration=c.json@agentic@m", "selective:calibration=c.json@agentic:retriever=bm25@m"),
         ("direct@http://h/v1#m", "direct@http://h/v1#m"),
     ],
 )
 def test_options_for_traces(spec: str, full: str) -> None:
     assert with_trace_options(spec) == full
+
+
+NINE = TraceText(trace_text(numbered(EventDraft("message", "assistant", f"m{number}") for number in range(9))))
+
+
+def found(task: TraceTask, winner: Preference, explanation: str, spec: str) -> TraceResult:
+    """The result of a verdict with an explanation, by a judge that made no search."""
+    cases = CaseStore()
+    requests = trace_requests(make_judge(spec, JudgeBuild("", texts=cases)), cases, NINE, task, "x")
+    verdict = PairwiseVerdict(winner=winner)
+    judgment = Judgment(verdict=verdict, violated_principles=(2,), explanation=explanation, evidence=())
+    return trace_result(
+        "j", NINE, task, [JudgeOutput(one, Trajectory.without_ids("answer", (), judgment), verdict) for one in requests]
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_whole"),
+    [
+        ("panel@agentic:retriever=bm25@http://127.0.0.1:9/v1#m", False),
+        ("panel@agentic:retriever=bm25@http://127.0.0.1:9/v1#m|direct@http://127.0.0.1:9/v1#m", True),
+    ],
+)
+def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, is_whole: bool) -> None:
+    cases = CaseStore()
+    judge = make_judge(spec, JudgeBuild("", texts=cases))
+    [request] = trace_requests(judge, cases, NINE, TraceTask.question("Is it so?"), "x")
+    assert request.task.context == (NINE.text if is_whole else "")
+
+
+@pytest.mark.parametrize(("winner", "answer", "score"), [("A", "no", 1.0), ("B", "yes", 0.0)])
+def test_the_choices_of_a_criterion_are_the_answers(winner: Preference, answer: str, score: float) -> None:
+    criterion = Criterion(question="Did it delete the tests?", choices=("yes", "no"))
+    task = TraceTask.rubric(Checklist(criteria=(criterion,)))
+    judged = found(task, winner, "it did", "always-a")
+    assert judged.results[0].winner == winner
+    assert (judged.findings[0].answer, judged.score, bool(judged.failed)) == (answer, score, answer == "yes")
+    [request] = trace_requests(make_judge("always-a", JudgeBuild("")), CaseStore(), NINE, task, "x")
+    assert request.item.candidates == ("No.", "Yes.")
+
+
+@pytest.mark.parametrize(
+    ("said", "cited", "note"),
+    [
+        ("see events 4-6 and 8", "4568", None),
+        ("see Event 1, events 2 to 4", "1234", None),
+        ("events 7-12", "78", "cites event 12, which the trace does not have"),
+        ("event 99 and 98", "", "cites events 99, 98, which the trace does not have"),
+        ("event 5 says it", "5", None),
+    ],
+)
+def test_the_events_that_an_explanation_names(said: str, cited: str, note: str | None) -> None:
+    agentic = "agentic:retriever=bm25@http://127.0.0.1:9/v1#m"
+    for spec, state in [(agentic, "cited, not read"), ("direct@http://127.0.0.1:9/v1#m", "cited")]:
+        [finding] = found(TraceTask.question("Is it so?"), "A", said, spec).findings
+        assert "".join(one.event.label for one in finding.events) == cited
+        assert {one.state for one in finding.events} <= {state}
+        assert finding.note == note

@@ -60,6 +60,7 @@ def test_the_client_sends_messages(url: str) -> None:
         ({"question": "a"}, "a trace needs both messages and question"),
         ({"messages": MESSAGES, "question": "a", "context": "b"}, "context belongs to a pair"),
         ({"messages": [{"a": 1}], "question": "a"}, "the trace is no trace of a known format"),
+        ({"messages": [{"role": "assistant", "tool_calls": 3}], "question": "a"}, "the trace: event 0 is not valid"),
         ({"messages": MESSAGES * 3000, "question": "a"}, "exceeds the limit"),
     ],
 )

@@ -96,6 +96,10 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
         ('[{"role": "user", "content": "x", "n": ' + "9" * 6_000 + "}]", "is not valid JSON"),
         ('[{"role": "user", "content": ' + "[" * 500 + "]" * 500 + "}]", "nested more than 200 levels"),
         ('{"kind": "call", "role": "assistant", "text": "x", "speed": 1}', "event 0: field speed"),
+        (
+            '{"kind": "banana", "role": "user", "text": "x"}',
+            "event 0: field kind: Input should be 'message'",
+        ),
     ],
 )
 def test_errors_name_what_was_seen(tmp_path: Path, text: str, message: str) -> None:
@@ -132,3 +136,86 @@ def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
     ]
     assert masked.count == 7
     assert "12345678 were read at http://localhost:46377/v1, sk-learn too" in event.text
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"role": "assistant", "tool_calls": [{"id": "1", "function": "f"}]}, "event 1 is not valid for the format"),
+        ({"role": "assistant", "tool_calls": 3}, "event 1 is not valid for the format chat-messages"),
+        ({"role": "tool", "name": 5, "content": "x"}, "event 1 is not valid for the format chat-messages: field tool"),
+        ({"role": "assistant", "tool_calls": [{"id": ["1"], "function": {"name": "f"}}]}, "event 1 is not valid for"),
+    ],
+)
+def test_values_of_another_type_are_errors_of_the_trace(tmp_path: Path, message: Any, reason: str) -> None:
+    with pytest.raises(BadTrace, match=reason):
+        read(tmp_path, json.dumps([MESSAGES[0], message]))
+
+
+def test_a_span_without_a_time_is_an_error_of_the_trace(tmp_path: Path) -> None:
+    span = {"context": {"span_id": "1", "trace_id": "t"}, "attributes": {"gen_ai.x": 1}, "start_time": "yesterday"}
+    with pytest.raises(BadTrace, match=r"event 0 is not valid for the format opentelemetry: .*yesterday"):
+        read(tmp_path, json.dumps(span))
+
+
+def test_a_number_as_the_id_of_a_call_is_text(tmp_path: Path) -> None:
+    call = {"role": "assistant", "tool_calls": [{"id": 0, "function": {"name": "bash", "arguments": "{}"}}]}
+    events = read(tmp_path, json.dumps([call, {"role": "tool", "tool_call_id": 0, "content": "ok"}]))
+    assert [(event.name, event.call_id) for event in events] == [("bash", "0"), ("bash", "0")]
+
+
+def test_a_number_beyond_the_only_trace_is_an_error(tmp_path: Path) -> None:
+    assert len(read(tmp_path, lines(*MESSAGES), number=1)) == 6
+    with pytest.raises(BadTrace, match="holds 1 trace: there is no number 7"):
+        read(tmp_path, lines(*MESSAGES), number=7)
+
+
+def test_lists_of_messages_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadTrace, match=r"holds several lists of messages \(chosen, rejected\)"):
+        read(tmp_path, json.dumps({"chosen": MESSAGES, "rejected": MESSAGES}))
+    events = read(tmp_path, json.dumps({"prompt": MESSAGES[:2], "completion": MESSAGES[2:]}))
+    assert short(events) == SHORT
+
+
+def test_a_tool_use_far_from_the_start_is_a_call(tmp_path: Path) -> None:
+    early = [{"role": "user", "content": [{"type": "text", "text": "hello"}]}] * 2500
+    used = {"type": "tool_use", "id": "1", "name": "bash", "input": {"cmd": "rm"}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "deleted"}
+    late = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+    assert short(read(tmp_path, json.dumps([*early, *late])))[-2:] == [
+        ("call", "bash", "cmd: rm"), ("result", "bash", "deleted"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password: hunter2", "password: [masked]"),
+        ("Log in. Password: hunter2 is it", "Log in. Password: [masked] is it"),
+        ("password: correct horse battery\nuser: ana", "password: [masked]\nuser: ana"),
+        ("password = correct horse battery", "password = [masked]"),
+        ("export DB_PASSWORD=abc123 && run", "export DB_PASSWORD=[masked] && run"),
+        ('{"password": "a b\\"c", "user": "ana"}', '{"password": "[masked]", "user": "ana"}'),
+        (r"{\"password\": \"a b\", \"user\": 1}", r"{\"password\": \"[masked]\", \"user\": 1}"),
+        ("mysql --password hunter2 -u ana", "mysql --password [masked] -u ana"),
+        ("passwd: 'x'", "passwd: '[masked]'"),
+    ],
+)
+def test_a_password_is_masked_to_its_end(text: str, masked: str) -> None:
+    found = Masked()
+    assert found.text(text) == masked
+    assert found.text(masked) == masked
+    assert found.count == 1
+
+
+def test_a_field_is_masked_by_its_name() -> None:
+    found = Masked()
+    assert found.value({"db_password": "a b", "token": "0123456789ab", "has_password": True, "password": 4711}) == {
+        "db_password": "[masked]", "token": "[masked]", "has_password": True, "password": "[masked]",
+    }  # fmt: skip
+    assert found.count == 3
+
+
+@pytest.mark.parametrize("text", ["max_token: 123456789", "max_tokens=123456789", "maxToken: 123456789", "Password:\n"])
+def test_a_number_of_tokens_and_an_empty_prompt_are_no_secrets(text: str) -> None:
+    assert Masked().text(text) == text

@@ -69,7 +69,7 @@ def test_the_lock_fits_pyproject_and_verl(python: str) -> None:
     project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     # tagger: degraded documents; text: word counts of an evaluation; the rest: other harnesses and trainers
-    aside = ("dev", "docs", "inspect", "skyrl", "tagger", "text", "tinker", "verifiers")
+    aside = ("clients", "dev", "docs", "inspect", "skyrl", "tagger", "text", "tinker", "verifiers")
     users = [name for name in extras if name not in aside]
     ours = [*project["dependencies"], *(line for name in users for line in extras[name])]
     environment = LINUX | {"python_version": python}

@@ -166,7 +166,10 @@ COMMANDS = {
         ),
     ],
     "judge": [
-        Reads(f"judge @run.json --judge longer --question Q --html {OUT}.html", ("run.json",)),
+        Reads(
+            f"judge @run.json --judge longer --question Q --html {OUT}.html", ("run.json",),
+            instead="has no model to answer with",
+        ),
     ],
     "attack": [Reads(f"attack longer --path @data --out {OUT}", PAIRS)],
     "benchmarks": [Reads("benchmarks", ())],

@@ -112,6 +112,8 @@ def test_all_calls_share_connections_a_limit_and_a_tls_context(
 
 def test_connections_close_with_their_event_loop(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     """Several loops may use a client at once, each with its own connections."""
+    gc.collect()  # sessions of earlier tests are reported now
+    caplog.clear()
     shared, started = [client(endpoint.url, concurrency=2)], threading.Barrier(3)
 
     def one_loop() -> None:

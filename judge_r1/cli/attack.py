@@ -1,22 +1,10 @@
 """attack: how often texts that only argue for the worse candidate change a judge's verdict."""
 
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-
-from judge_r1.core.errors import JudgeError
-
-PAGE = """{% extends "plain.html" %}{% from "table.html" import table %}{% block body %}
-<p>{{ grid.note }}</p>
-{{ table(grid.title, grid.columns, grid.rows) }}
-<h2>Attacks</h2>
-<dl>{% for name, about in attacks.items() %}<dt>{{ name }}</dt><dd>{{ about }}</dd>{% endfor %}</dl>
-<p><a href="report.html">All episodes</a>, by attack.</p>
-{% endblock %}"""
 
 
 def register(app: typer.Typer) -> None:
@@ -44,42 +32,13 @@ def attack(
 
     Example: `judge-r1 attack agentic@runs/demo/grpo/model --path runs/demo/data/test --limit 50 --out runs/attack`
     """
-    from judge_r1.core.jsonl import AtomicFiles, dump_json, write_jsonl
-    from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_pairs
-    from judge_r1.evaluation.attacks.benchmark import attacked
-    from judge_r1.evaluation.attacks.failures import failures
-    from judge_r1.evaluation.attacks.kinds import ATTACKS, CONTROL
-    from judge_r1.evaluation.attacks.rates import flipped, rates, rates_grid
-    from judge_r1.evaluation.pipeline import Evaluation
-    from judge_r1.evaluation.report.plain_page import plain_page
+    from judge_r1.evaluation.attacks.run import PAGE, attack_judge
     from judge_r1.evaluation.report.tables import print_grid
-    from judge_r1.evaluation.selection import ItemSelection, spread
-    from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import check_models, make_panel
+    from judge_r1.evaluation.selection import ItemSelection
+    from judge_r1.judges.panel import check_models
 
-    if unknown := set(attacks or ()) - ATTACKS.keys():
-        raise JudgeError(f"there is no attack {min(unknown)!r}: choose among {', '.join(ATTACKS)}")
     check_models(judge)
-    chosen = [name for name in ATTACKS if not attacks or name in (CONTROL, *attacks)]
-    whole = ItemSelection(benchmark, path, subset).load()
-    if limit is not None:
-        kept = spread([item.cluster_id for item in whole.items], limit)
-        whole = replace(whole, items=[whole.items[index] for index in kept])
-    loaded, items = attacked(whole, chosen)
-    build = JudgeBuild("", texts=loaded.texts, limits=loaded.limits, recipe=recipe)
-    with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset) as evaluation:
-        evaluation.run(partial(make_panel, judge, build))
-        evaluation.finish([], silent=True)
-        [(name, results)] = evaluation.results.items()
-        found = rates(items, results.items)
-        wrong = flipped(items, results.items)
-        if loaded.labels and (pairs := failures(wrong, open_pairs(path))).pairs:
-            write_jsonl(out / "failures" / CASES_FILE, pairs.cases.values())
-            write_jsonl(out / "failures" / PAIRS_FILE, pairs.pairs)
-        grid = rates_grid(f"Attacks on {name}", found)
-        about = {one: ATTACKS[one].about for one in found}
-        with AtomicFiles(out / "attacks.html", out / "attacks.json") as files:
-            files.write(out / "attacks.html", plain_page(PAGE, title=grid.title, grid=grid, attacks=about))
-            files.write(out / "attacks.json", dump_json({"judge": judge, "benchmark": benchmark, "attacks": found}))
+    selection = ItemSelection(benchmark, path, subset, limit=limit)
+    grid, flips = attack_judge(judge, selection, out, attacks=attacks or (), recipe=recipe, resume=resume)
     print_grid(grid, Console())
-    print(f"verdicts that changed from right to wrong: {len(wrong)}; report: {out / 'attacks.html'}")
+    print(f"verdicts that changed from right to wrong: {flips}; report: {out / PAGE}")

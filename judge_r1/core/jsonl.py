@@ -72,7 +72,7 @@ def offsets_by_id(path: Path, field: str) -> dict[str, int]:
 
 def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
     """The lines at these byte offsets of a file, each with a line feed."""
-    with _open(path) as file:
+    with open_to_read(path) as file:
         for offset in offsets:
             file.seek(offset)
             yield file.readline().decode().rstrip("\r\n") + "\n"
@@ -174,7 +174,8 @@ def _write_error(path: Path, error: OSError) -> JudgeError:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
+def open_to_read(path: Path) -> Iterator[BinaryIO]:
+    """The file as bytes. Raises: JudgeError if it cannot be read."""
     try:
         with path.open("rb") as file:
             yield file
@@ -183,5 +184,5 @@ def _open(path: Path) -> Iterator[BinaryIO]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    with _open(path) as file:
+    with open_to_read(path) as file:
         yield from file

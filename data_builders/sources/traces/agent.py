@@ -60,7 +60,7 @@ def work(seed: Random, tokens: int) -> list[EventDraft]:
     """The events of one run with about so many tokens.
 
     Raises:
-        JudgeError: There is no POSIX shell, or `tokens` is less than the tasks need.
+        JudgeError: There is no POSIX shell.
     """
     if not Path("/bin/sh").exists():
         raise JudgeError("source 'traces' runs commands in /bin/sh, which this machine lacks: give --path a folder")

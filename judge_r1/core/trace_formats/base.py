@@ -4,14 +4,14 @@ A format is one module of this package that registers itself: what it recognises
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import open_to_read
 from judge_r1.core.registry import Registry
 from judge_r1.core.text_check import counted, short_name
 from judge_r1.core.trace import EventDraft
@@ -62,7 +62,7 @@ class TraceFile:
     def shape(self) -> Shape:
         """Raises: JudgeError if the file cannot be read, BadTrace if it is neither a zip archive nor JSON."""
         shape = Shape()
-        with _opened(self.path) as file:
+        with open_to_read(self.path) as file:
             start = file.read(4)
             if not start:
                 raise BadTrace(f"{self.path} is empty")
@@ -120,7 +120,7 @@ class TraceFile:
     def _of_trace(self, *, one: bool = False) -> Iterator[tuple[str, str, Any]]:
         """The JSON events of the chosen top-level value, or of all together if they are `one` trace."""
         top, depth = 0, 0
-        with _opened(self.path) as file:
+        with open_to_read(self.path) as file:
             for path, event, value in self._parse(file):
                 if not f"{path}.".startswith(f"{self._unit}." if self._unit else ""):
                     continue
@@ -138,7 +138,7 @@ class TraceFile:
     def _long_numbers(self) -> bool:
         """May the file hold a number that the parser in C cannot read?"""
         last, found = b"", b"0" * LONG_NUMBER
-        with _opened(self.path) as file:
+        with open_to_read(self.path) as file:
             while chunk := file.read(2**20):
                 if found in (last := (last + chunk).translate(_AS_ZEROS)):
                     return True
@@ -187,15 +187,6 @@ def first_with(drafts: Sequence[EventDraft], meta: Mapping[str, Any], time: str 
     """The events of one record. The first one gets the fields that the record has left."""
     for number, draft in enumerate(drafts):
         yield draft._replace(meta={**draft.meta, **(meta if number == 0 else {})}, time=draft.time or time)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise read_error(path, error) from None
 
 
 def _builder() -> Any:

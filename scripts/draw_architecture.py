@@ -200,6 +200,27 @@ def _names(node: ast.AST) -> set[str]:
     return set()
 
 
+def totals(root: Path) -> dict[str, int]:
+    """What surrounds the packages: lines of scripts and tests, words of README and docs, options of the commands."""
+
+    def lines(folder: str) -> int:
+        return sum(path.read_text(encoding="utf-8").count("\n") for path in (root / folder).rglob("*.py"))
+
+    def words(pattern: str) -> int:
+        return sum(len(path.read_text(encoding="utf-8").split()) for path in root.glob(pattern))
+
+    commands = [ast.parse(path.read_text(encoding="utf-8")) for path in (root / "judge_r1/cli").rglob("*.py")]
+    calls = (node.func for tree in commands for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {
+        "lines of scripts": lines("scripts"),
+        "lines of tests": lines("tests"),
+        "words of README.md": words("README.md"),
+        "words of docs": words("docs/*.md"),
+        "words of docs/experiments": words("docs/experiments/*.md"),
+        "options": sum(bool(_names(function) & {"Option"}) for function in calls),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="root of the repository")
@@ -213,6 +234,7 @@ def main() -> None:
     places = {box: place for place, box in enumerate(ordered)}
     upward = [f"{source} -> {target}" for source, target in edges if places[target] < places[source]]
     print(f"{len(modules)} modules, {sum(module.lines for module in modules.values()):,} lines")
+    print(*(f"{count:,} {what}" for what, count in totals(args.root).items()), sep=", ")
     print(f"{len(ordered)} folders, cycles: {_sizes(cycles(ordered, edges))}; upward: {', '.join(upward) or 'none'}")
     print(f"modules, cycles: {_sizes(cycles(modules, edges_between(modules, {name: name for name in modules})))}")
     folders = Counter(module.folder for module in modules.values())

@@ -12,6 +12,7 @@ from scripts.draw_architecture import (
     layer_order,
     mentions,
     read_modules,
+    totals,
 )
 
 
@@ -55,3 +56,25 @@ def test_users_of_a_type(tree: Path) -> None:
     using, classes = mentions(read_modules(tree), {"Pair"})
     assert using == ["judge_r1.episode.task", "data_builders.made"]
     assert classes == ["data_builders.made.Made"]
+
+
+def test_totals_around_the_packages(tree: Path) -> None:
+    files = {
+        "README.md": "# A title\n",
+        "docs/page.md": "three short words\n",
+        "docs/experiments/one.md": "one\n",
+        "tests/unit/test_a.py": "def test() -> None:\n    assert True\n",
+        "scripts/a.py": "print()\n",
+        "judge_r1/cli/a.py": "import typer\nA = typer.Option('--a')\nB = typer.Argument()\n",
+    }
+    for name, text in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    assert totals(tree) == {
+        "lines of scripts": 1,
+        "lines of tests": 2,
+        "words of README.md": 3,
+        "words of docs": 3,
+        "words of docs/experiments": 1,
+        "options": 1,
+    }

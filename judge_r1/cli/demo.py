@@ -60,8 +60,6 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
-    from judge_r1.models.pretrained import ModelUnavailable
-
     size, console, started = (SMALL if small else FULL)[source], Console(), time.monotonic()
     console.rule("1  build pairs from generated cases", align="left")
     test = _build_pairs(source, out / "data", size, seed, console)
@@ -72,11 +70,8 @@ def demo(
     console.print(what_was_learned(summary, small=small), markup=False, highlight=False)
     if source is Source.HAYSTACK and not small:
         print_published(console)
-        console.rule(f"5  judge English cases with {ENGLISH}", align="left")
-        try:
-            judge_english(out / "english")
-        except ModelUnavailable as missing:
-            console.print(f"left out: {missing}", markup=False)
+        console.rule("5  the trained judge at work: the first held-out pair that only the case decides", align="left")
+        console.print(one_episode(out / "eval", test), markup=False, highlight=False)
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
@@ -138,7 +133,7 @@ def _evaluate(
     models = {
         "base": ("warmup", load_recipe(Path(source.value, "base")).model),
         "warm-up": ("warmup", str(out / "warmup" / "model")),
-        "warm-up + GRPO": ("grpo", str(out / "grpo" / "model")),
+        TRAINED: ("grpo", str(out / "grpo" / "model")),
     }
     with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
         for judge, (stage, model) in models.items():
@@ -182,34 +177,26 @@ def print_published(console: Console) -> None:
     console.print(table)
 
 
-def judge_english(out: Path) -> None:
-    """Judges 12 pairs of generated English cases with `bundled:judge-en`; writes `out`/data, and `out`/eval with
-    a report. The pairs violate P2, and the judge was trained on cases of another seed."""
-    from data_builders.build import write_pairs
-    from data_builders.english_splits import DEMO_SEED, PLAN, build_kept
-    from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.evaluation.pipeline import Evaluation
-    from judge_r1.judges.agentic import episode_config
-    from judge_r1.judges.base import JudgeBuild
-    from judge_r1.models.base import Sampling
+def one_episode(evaluation: Path, test: "PairSet") -> str:
+    """The first test pair that violates P2 alone: where its reasonings differ, the episode of the trained judge, and
+    the label. The pair is not chosen by its outcome, so the judge may be wrong."""
+    from judge_r1.core.principles import by_number
+    from judge_r1.evaluation.traces import read_traces
 
-    shutil.rmtree(out, ignore_errors=True)  # a rerun may have another version of the judge
-    plan = PLAN("builtin", seed=DEMO_SEED, cases_per_domain=5)
-    pairs = build_kept(out / "all", plan, lambda pair: pair.variant <= 2 and pair.violated == (2,))
-    write_pairs(pairs, out / "data")
-    with Evaluation(pair_benchmark(pairs), out / "eval", resume=True) as evaluation:
-        episode = episode_config(JudgeBuild(ENGLISH, texts=pairs.texts))
-        evaluation.add_agentic(ENGLISH, ENGLISH, episode, Sampling(), len(pairs.pairs))
-        evaluation.finish([])
+    pair = next(pair for pair in test.pairs if pair.violated == (2,))
+    trace = next(trace for trace in read_traces(evaluation, TRAINED) if trace.item_id == pair.pair_id)
+    sides = {"A": pair.reasoning_a.splitlines(), "B": pair.reasoning_b.splitlines()}
+    shared = set(sides["A"]) & set(sides["B"])
+    shown = [f"{side}: {line}" for side, lines in sides.items() for line in lines if line not in shared]
+    for turn in trace.trajectory.turns:
+        shown += [part.strip() for part in (turn.text, turn.observation) if part]
+    return "\n".join([*shown, f"label: {pair.preferred} is better, the other violates {by_number(2).name}"])
 
 
-ENGLISH = "bundled:judge-en"
 BATCH = 294
 """Episodes that a judge runs together."""
-DIFFERENCES = [
-    ("warm-up", "base"),
-    ("warm-up + GRPO", "warm-up"),
-]
+TRAINED = "warm-up + GRPO"
+DIFFERENCES = [("warm-up", "base"), (TRAINED, "warm-up")]
 
 
 def _recipes(source: Source, out: Path, size: Size, seed: int) -> "dict[str, Recipe]":

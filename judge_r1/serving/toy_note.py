@@ -12,8 +12,6 @@ TOYS = {
     "bundled:tiny": _DEMO,
     "bundled:haystack": _DEMO,
     "bundled:smollm2-135m": "a chat model of 135 million parameters that was not trained to judge",
-    "bundled:judge-en": "with 135 million parameters it finds most changed numbers and dates in short English cases, "
-    "and other flaws hardly better than by chance",
 }
 
 

@@ -19,11 +19,6 @@ from data_builders.text_units.steps import numbering
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
-from judge_r1.episode.prompts import pairwise_prompt
-from judge_r1.episode.task import PairwiseTask
-from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.recipe import load_recipe
 
 CONTEXT = (
     "The fever lasted 9 days. Sodium was low and potassium was high at the first visit. The scan was clear at point 3."
@@ -181,20 +176,6 @@ def test_every_builtin_case_has_a_short_form_with_its_last_sentence() -> None:
         assert short is not None
         assert len(Outline(short).steps) == 4
         assert short.reference.endswith(case.reference[-30:])
-
-
-def test_prompts_of_the_english_recipes_fit() -> None:
-    recipe = load_recipe(Path("english", "warmup"))
-    tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
-    cases = list(SOURCES.get("builtin").read(None, None, 0, Counter()))
-    lengths = list[int]()
-    for short in filter(None, (shorten_reference(case, 3) for case in cases)):
-        task = PairwiseTask(short.domain, short.decision, short.reference, short.reference)
-        prompt = pairwise_prompt(task, context="none", searches=1, style=recipe.episode.prompt)
-        lengths.append(len(tokenizer.prompt_ids(prompt, thinking=False)))
-    assert len(lengths) == 118
-    assert sum(lengths) / len(lengths) < 560
-    assert max(lengths) * 1.1 < recipe.episode.prompt_tokens, "a flaw may lengthen its reasoning"
 
 
 def test_a_build_of_one_step_is_refused(tmp_path: Path) -> None:

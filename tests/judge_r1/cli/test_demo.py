@@ -4,11 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from evaluation_factories import passage, toy_case, toy_pairs, toy_trajectory
 from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.demo import judge_english, print_published, what_was_learned
+from judge_r1.cli.demo import TRAINED, one_episode, print_published, what_was_learned
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.verdicts import PairwiseVerdict
+from judge_r1.evaluation.traces import TRACES, Trace
 from judge_r1.training.shipped_recipes import recipes_folder
 
 
@@ -42,6 +47,28 @@ def test_the_demo_says_what_was_learned_or_that_nothing_could_be() -> None:
     ]
 
 
+def test_the_shown_episode_is_that_of_the_trained_judge_on_the_first_hidden_flaw(tmp_path: Path) -> None:
+    pairs = toy_pairs(1, [(1,), (2,), (2,)])
+    traces = [
+        Trace(
+            row=row, item_id=pair.pair_id, order=(0, 1), sample=0, member=0, verdict=PairwiseVerdict(winner="A"),
+            trajectory=toy_trajectory(pair, "A>B", (2,), shown=[passage(pair)], answer=f"{row} {pair.variant}"),
+        )
+        for row in ("warm-up", TRAINED)
+        for pair in reversed(pairs)
+    ]  # fmt: skip
+    write_jsonl(tmp_path / TRACES, traces)
+    shown = one_episode(tmp_path, PairSet({(case := toy_case(0)).case_id: case}, pairs)).splitlines()
+    assert [line[:2] for line in shown[:2]] == ["A:", "B:"]
+    assert shown[0][3:] in pairs[1].reasoning_a
+    assert shown[1][3:] in pairs[1].reasoning_b
+    assert shown[2:] == [
+        "<think>check</think><search>paid</search>",
+        f"<think>so</think><answer>{TRAINED} 2</answer>",
+        f"label: {pairs[1].preferred} is better, the other violates Factual Consistency",
+    ]
+
+
 @pytest.mark.slow
 def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--source", "mini", "--small", "--out", str(tmp_path)])
@@ -50,11 +77,3 @@ def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     assert "--small runs every step, but trains too little" in result.output
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     assert [row["name"] for row in rows] == ["base", "warm-up", "warm-up + GRPO"]
-
-
-@pytest.mark.slow
-def test_the_demo_judges_english_cases_of_three_domains(tmp_path: Path) -> None:
-    judge_english(tmp_path)
-    [row] = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
-    assert (row["name"], row["n"]) == ("bundled:judge-en", 12)
-    assert row["searches"] > 0.5

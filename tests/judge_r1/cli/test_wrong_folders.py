@@ -54,7 +54,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("split nowhere --out out", "nowhere does not exist: give a folder that `judge-r1 build` or"),
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),
         ("search one/cases.jsonl word --case-id nobody", "holds no case 'nobody': give an id of the file, e.g. "),
-        ("eval --judge bundled:judge-en --path one --out out", "is a model: write agentic@bundled:judge-en\n"),
+        ("eval --judge bundled:tiny --path one --out out", "is a model: write agentic@bundled:tiny\n"),
         ("launch mini/grpo --cluster nowhere.yaml --dry-run", "no cluster file nowhere.yaml: copy a file of "),
         ("audit runs", DATA),
         ("split runs --out out", DATA),

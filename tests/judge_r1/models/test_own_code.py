@@ -16,7 +16,6 @@ from process_faults import command, forked
 
 from data_builders.build import write_pairs
 from judge_r1.core.errors import ExitStatus, JudgeError
-from judge_r1.models.adapters import write_merged
 from judge_r1.models.hub import context_length, load_config, load_model, load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint
 from judge_r1.training.export_checkpoint import export
@@ -127,7 +126,6 @@ def test_merges_and_exports_refuse(own: Path, marker: Path, tmp_path: Path) -> N
     file = tmp_path / "recipe.yaml"
     file.write_text(RECIPE.replace("MODEL", str(own)).replace("DATA", str(tmp_path)) + "lora: {rank: 4, alpha: 8}\n")
     recipe = load_recipe(file)
-    refused(lambda: write_merged(own, adapters, out), marker)
     refused(lambda: verify_weights(own, {}), marker)
     refused(lambda: add_adapters(recipe, adapters, out), marker)
     for kind in (recipe, load_recipe(file, ["lora=null"])):

@@ -154,7 +154,7 @@ def test_a_long_reasoning_keeps_step_numbers_and_marks_whole_numbers(browser: An
 def test_the_page_says_that_a_bundled_judge_is_a_toy(browser: Any) -> None:
     from judge_r1.serving.toy_note import toy_note
 
-    note = toy_note("agentic@bundled:judge-en")
+    note = toy_note("agentic@bundled:haystack")
     with LiveServer(service("longer", note=note)) as server, visited(browser, server.url) as (page, _):
         assert page.locator("#note").inner_text() == note
         assert page.evaluate(CONTRAST) == []

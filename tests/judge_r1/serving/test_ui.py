@@ -77,7 +77,7 @@ def test_the_page_needs_no_key_and_then_omits_the_judge_name(tmp_path: Path) -> 
 
 
 def test_bundled_judges_and_those_of_the_demo_are_toys(tmp_path: Path) -> None:
-    assert "changed numbers and dates" in str(toy_note("agentic@bundled:judge-en"))
+    assert "generated language of the demo" in str(toy_note("agentic@bundled:tiny"))
     assert "not trained to judge" in str(toy_note("direct:context=none@bundled:smollm2-135m"))
     start = "bundled:haystack"
     for stage in ("warmup", "grpo"):
@@ -111,7 +111,7 @@ def test_the_scripts_never_insert_markup() -> None:
 
 def test_the_examples_are_builtin_cases_with_a_flaw() -> None:
     cases = {case.context: case for case in read_jsonl(FILE, Case, unique="case_id")}
-    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "medical", "legal"]
+    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "legal"]
     for example in EXAMPLES[:3]:
         case = cases[example["context"]]
         good, bad = (example[f"reasoning_{side}"] for side in ("ab" if example["better"] == "A" else "ba"))

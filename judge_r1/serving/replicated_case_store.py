@@ -8,7 +8,7 @@ seen yet are transferred.
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
 
@@ -22,20 +22,8 @@ class CaseStoreUnavailable(Exception):
     """The store of uploaded cases does not respond."""
 
 
-class CaseStoreProtocol(Protocol):
-    """The asynchronous interface of `CaseStore`. Methods raise what `CaseStore` raises, and CaseStoreUnavailable."""
-
-    async def put(self, text: str, tenant: str) -> str: ...
-
-    async def get_owned(self, case_id: str, tenant: str) -> str: ...
-
-    async def remove(self, case_id: str, tenant: str) -> None: ...
-
-    async def sizes(self, tenant: str) -> dict[str, int]: ...
-
-
 class LocalCaseStore:
-    """The cases of a single server."""
+    """The cases of a single server. Its methods raise what those of `CaseStore` raise."""
 
     def __init__(self, cases: CaseStore) -> None:
         self._cases = cases
@@ -93,7 +81,7 @@ class CaseStoreActor:
 
 
 class ReplicatedCaseStore:
-    """One server's view of the shared store, with local copies.
+    """One server's view of the shared store, with local copies. Its methods also raise CaseStoreUnavailable.
 
     A pinned copy stays valid if the actor evicts the case, but not if a client deletes it.
     """
@@ -135,3 +123,6 @@ class ReplicatedCaseStore:
         """Removes the local copy. Requests that pinned it can still read it."""
         with suppress(KeyError):
             self._copies.remove(case_id, tenant)
+
+
+UploadedCases = LocalCaseStore | ReplicatedCaseStore

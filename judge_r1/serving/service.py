@@ -27,7 +27,7 @@ from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.middleware.metrics import Metrics
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.queue import RequestQueue
-from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseStore
+from judge_r1.serving.replicated_case_store import LocalCaseStore, UploadedCases
 from judge_r1.serving.schemas import judge_response
 from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
@@ -55,7 +55,7 @@ class Service:
     shutdown: Shutdown = field(default_factory=Shutdown, init=False)
     metrics: Metrics = field(init=False)
     cohorts: Cohorts = field(init=False)
-    case_store: CaseStoreProtocol = field(init=False)
+    case_store: UploadedCases = field(init=False)
 
     def __post_init__(self) -> None:
         self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)

@@ -58,11 +58,6 @@ ONE_STEP = (
     "episode.budget.response_tokens=16"
 )
 HAYSTACK = "--seeds 1 --set sft.traces=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
-MINI = (
-    "python -c 'import scripts.reproduce_mini_results as r; load = r.load_recipe; "
-    'r.load_recipe = lambda path, changes=(): load(path, [*changes, "sft.traces=16", "sft.epochs=1", "grpo.steps=1"]); '
-    "r.main()' --demo runs/small"
-)
 SUBSTITUTES = {
     # README
     "make setup && make demo": Instead("installs; .ci/run runs it", line="make --dry-run setup demo"),
@@ -144,7 +139,6 @@ SUBSTITUTES = {
     "judge-r1 demo --source mini --out runs/mini": Instead(
         "minutes", line="judge-r1 demo --source mini --small --out runs/small", slow=True
     ),
-    "python scripts/reproduce_mini_results.py --demo runs/mini": Instead("35 minutes", line=MINI, slow=True),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
         "starts a process of its own", "--port 0", slow=True

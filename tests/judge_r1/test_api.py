@@ -124,7 +124,8 @@ def test_a_real_model_one_at_a_time_and_together() -> None:
 def test_the_lines_of_the_docs_run_as_written() -> None:
     section = DOCS.read_text().split("## Python\n", 1)[1].split("\n## ", 1)[0]
     first = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
-    assert (spec := "agentic@https://host/v1#model") in first
+    spec = "agentic@https://host/v1#model"
+    assert spec in first
     names: dict[str, Any] = {}
     exec(first.replace(spec, TINY), names)
     assert isinstance(names["found"], JudgeResult)

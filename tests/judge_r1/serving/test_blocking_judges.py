@@ -19,8 +19,8 @@ from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 from judge_r1.serving.service import Service
 
-LONG = PAIR | {"context": "ana paid 34 crowns . " * 2000}
-"""One forward pass of this pair takes the test model a second or two."""
+LONG = PAIR | {"context": "ana paid 34 crowns . " * 1000}
+"""One forward pass of this pair takes the test model half a second."""
 Make = Callable[[Path], Service]
 
 
@@ -37,8 +37,8 @@ def folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def selective(folder: Path, *, prompt_tokens: int = 800) -> Service:
-    """Episodes of random weights last until their budget, a second or more."""
-    options = f"search=false,context=none,prompt=compact,prompt_tokens={prompt_tokens},budget.response_tokens=600"
+    """Episodes of random weights last until their budget."""
+    options = f"search=false,context=none,prompt=compact,prompt_tokens={prompt_tokens},budget.response_tokens=300"
     return local_service(f"selective:calibration={folder.parent / 'calibration.json'}@agentic:{options}@{folder}")
 
 

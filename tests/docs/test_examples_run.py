@@ -72,6 +72,12 @@ SUBSTITUTES = {
     "judge-r1 audit runs/medical/pairs": Instead(
         "a model of 135M reads a pair a second", "--language-model bundled:tiny --language-model-pairs 2"
     ),
+    "judge-r1 attack agentic@runs/medical/grpo/model --path runs/medical/test --out runs/attack": Instead(
+        "20 s", "--attack control --attack praise --limit 2"
+    ),
+    "judge-r1 build traces --limit 20 --out runs/traces": Instead(
+        "8 s", line="judge-r1 build traces --limit 2 --out runs/traces"
+    ),
     'judge-r1 search runs/medical/pairs/cases.jsonl "platelet count" --case-id ID': Instead(
         "ID is that of a case",
         line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id FIRST_ID",
@@ -188,10 +194,10 @@ def head(command: str) -> str:
     return command.partition("\n")[0].replace(" DATA/", " PATH/")
 
 
-WHOLE = "README.md", "commands.md"
-"""Pages of which every command runs. The others run what these two lack."""
+WHOLE = "commands.md"
+"""The page of which every command runs. The others run what it lacks."""
 
-COMMON = {head(command) for page in WHOLE for command in commands(page)}
+COMMON = {head(command) for command in commands(WHOLE)}
 
 
 def is_slow(command: str) -> bool:
@@ -243,9 +249,9 @@ def test_the_tables_hold_no_other_command() -> None:
 
 
 def run_page(page: str, home: Path, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, slow: bool) -> None:
-    """Runs the commands of a page that are slow or not. What the pages of `WHOLE` have runs with them alone."""
+    """Runs the commands of a page that are slow or not. What the page `WHOLE` has runs with it alone."""
     shown = [command for command in commands(page) if command not in NOT_RUN and is_slow(command) == slow]
-    wanted = [command for command in shown if page in WHOLE or head(command) not in COMMON]
+    wanted = [command for command in shown if page == WHOLE or head(command) not in COMMON]
     with FakeLLMServer(honest) as teacher:
         for name, value in teacher.environment.items():
             monkeypatch.setenv(name, value)
@@ -266,9 +272,11 @@ def with_places(command: str, home: Path, addresses: dict[str, str]) -> str:
 
 
 def run(line: str) -> None:
-    """Runs a command: of judge-r1 in this process, Python and others in a process of their own. It must succeed."""
+    """Runs a command: of judge-r1 and Python in this process, others in one of their own. It must succeed."""
     if line.startswith("judge-r1 serve "):
         run_server(line)
+    elif line.startswith(("from ", "import ")):  # not one that names its file: it may register something
+        exec(line, {})
     elif line.startswith("judge-r1 "):
         words = [found for word in shlex.split(line)[1:] for found in (sorted(glob(word)) or [word])]
         result = CliRunner().invoke(app, words)

@@ -239,15 +239,10 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
 
 
 def judge(
-    evaluation: Evaluation,
-    name: str,
-    model: str,
-    episode: EpisodeConfig,
-    sampling: Sampling | None = None,
-    batch: int = BATCH,
+    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, sampling: Sampling | None = None
 ) -> str:
     """Judges greedily, or as `sampling` says, and returns the name of the judge."""
-    evaluation.add_agentic(name, model, episode, sampling or Sampling(), batch)
+    evaluation.add_agentic(name, model, episode, sampling or Sampling(), BATCH)
     return name
 
 
@@ -268,14 +263,12 @@ class AnyPassages(CaseSearcher):
         ]
 
 
-def judge_elsewhere(
-    evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet, batch: int = BATCH
-) -> str:
+def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: EpisodeConfig, data: PairSet) -> str:
     """Judges with searches that answer from another case: the evidence then says nothing about the pair."""
     ids = Random(0).sample(sorted(data.cases), len(data.cases))
     others = dict(zip(ids, ids[1:] + ids[:1], strict=True))
     texts = {case_id: data.cases[other].context for case_id, other in others.items()}
-    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=batch, searcher=AnyPassages)
+    build = JudgeBuild(model, texts=texts, sampling=Sampling(), batch_size=BATCH, searcher=AnyPassages)
     evaluation.run(lambda: JudgePanel(name, (AgenticJudge(build, episode),)))
     return name
 
@@ -322,10 +315,7 @@ def report(
     file: Path,
 ) -> None:
     """Prints the table of means over seeds and the paired differences, and writes them as JSON, with every seed."""
-    seeds = {
-        row: [seed_row(results[name]) | (searches_of(searched, name) if searched else {}) for name in of]
-        for row, of in names.items()
-    }
+    seeds = {row: [seed_row(results[name]) | searches_of(searched, name) for name in of] for row, of in names.items()}
     rows = {row: {key: fmean(seed[key] for seed in found) for key in found[0]} for row, found in seeds.items()}
     columns = list(next(iter(rows.values())))
     table = Table("", "seeds", *columns)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -10,8 +11,10 @@ import pytest
 from failing_judge import FailsOn
 from serving_fixture import LiveServer, run, service, wait_for
 
+from judge_r1.serving.cohorts import Cohort
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.serving.routes.score import charge
 from judge_r1.serving.service import Service
 
 GROUP = {"group": "g", "size": 4, "prompt": "p"}
@@ -149,3 +152,20 @@ def test_a_shutdown_answers_waiting_members_with_an_error() -> None:
         thread.join(20)
     [answer] = answers
     assert (answer.status_code, answer.json()["error"]) == (503, "the server is shutting down: send the group again")
+
+
+@pytest.mark.parametrize(
+    ("size", "more", "share"),
+    [
+        (4, {"schedule": "circular"}, 2),
+        (3, {"schedule": "anchor"}, 2),  # four comparisons of three members
+        (3, {"schedule": "anchor", "orders": 1}, 1),
+        (3, {"schedule": "anchor", "reference": "x"}, 2),
+        (4, {"schedule": "all_pairs"}, 3),
+    ],
+)
+def test_a_member_is_charged_its_share_rounded_up(size: int, more: dict[str, Any], share: int) -> None:
+    charged: list[int] = []
+    request: Any = SimpleNamespace(state=SimpleNamespace(bucket=SimpleNamespace(take=charged.append)))
+    charge(request, Cohort("", "g", "p", size, **more))
+    assert charged == [share]

@@ -193,6 +193,25 @@ def test_a_cancelled_request_frees_its_slot(waiting: bool) -> None:
     assert (queue.running, queue.waiting, judge.running) == (0, 0, 0)
 
 
+def test_a_request_that_is_cancelled_in_the_moment_of_its_slot_passes_it_on() -> None:
+    queue = RequestQueue(SlowJudge(0.01), max_concurrency=1, queue_size=5)
+
+    async def work() -> JudgeOutput:
+        async def first() -> None:
+            await queue.submit(make_request("first"))
+            second.cancel()  # it has the slot now, and has not woken up
+
+        running = asyncio.create_task(first())
+        await asyncio.sleep(0)
+        second = asyncio.create_task(queue.submit(make_request("second")))
+        _, cancelled = await asyncio.gather(running, second, return_exceptions=True)
+        assert isinstance(cancelled, asyncio.CancelledError)
+        return await queue.submit(make_request("third"))
+
+    assert isinstance(run(work), JudgeOutput)
+    assert (queue.running, queue.waiting) == (0, 0)
+
+
 def test_an_infrastructure_failure_raises() -> None:
     with pytest.raises(BackendFailed, match="infrastructure_no_answer"):
         run(lambda: RequestQueue(SlowJudge(0, "infrastructure_no_answer")).submit(make_request("1")))

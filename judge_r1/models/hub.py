@@ -46,8 +46,8 @@ def check_name(name: str) -> None:
     if name.startswith(BUNDLED):
         if (bundled_name := name.removeprefix(BUNDLED)) == "judge-en":
             raise ModelUnavailable(
-                "bundled:judge-en is not part of judge_r1, because it judged real pairs hardly better than chance: "
-                "use a judge that you have trained, such as agentic@runs/demo/grpo/model, or an endpoint"
+                "bundled:judge-en is not part of judge_r1, because it was not better than chance on real pairs: use a "
+                "judge that you have trained, such as agentic@runs/demo/grpo/model, or an endpoint"
             )
         if bundled_name not in _BUNDLED:
             raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")

@@ -7,7 +7,6 @@ from typing import Any
 
 from data_builders.conversations import mini
 from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
-from data_builders.conversations.rules.verifier import verify
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
 from data_builders.exports import Format
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
@@ -39,7 +38,7 @@ def pair_labels(pair: ConversationPair) -> Mapping[str, Iterable[str]]:
 
 
 RULES = "rules"
-"""The generator that pairs by rules name."""
+"""The generator that pairs of `mini-conversations` name."""
 DOCUMENT_FILE = RecordFile("document", DOCUMENTS_FILE, Document, "document_id")
 PAIR_FILE = RecordFile("conversation pair", CONVERSATIONS_FILE, ConversationPair, "pair_id", pair_labels)
 VERIFIED_FILE = RecordFile("verification", VERIFICATION_FILE, Verification, "pair_id")
@@ -47,7 +46,7 @@ VERIFIED_FILE = RecordFile("verification", VERIFICATION_FILE, Verification, "pai
 
 class ConversationChecker(Checker[ConversationPair]):
     """Checks that each pair has its document, that its gold answer scores 1, and that it is the pair that passed the
-    verifier. The rules that verified a pair run again; a teacher does not."""
+    verifier. The verifier of `mini-conversations` runs again; a teacher does not."""
 
     def __init__(self, dataset: DatasetType[Any], folder: Path) -> None:
         super().__init__(dataset, folder)
@@ -78,12 +77,11 @@ class ConversationChecker(Checker[ConversationPair]):
             return
         if verified.pair_hash != pair_hash(pair, document):
             yield "its texts, labels or document are not those that the build verified"
-        if pair.generator != RULES:
-            self._how["compared by hash with what the build verified; its teacher did not run again"] += 1
+        if pair.generator != RULES or document.source != mini.SOURCE:
+            self._how["compared by hash with what the build verified, and not verified again"] += 1
             return
         self._how["compared by hash with what the build verified, and verified again by rules"] += 1
-        again = (mini.verify if document.source == mini.SOURCE else verify)(pair, document)
-        if again.failed:
+        if (again := mini.verify(pair, document)).failed:
             yield f"it does not pass the verifier again: {again.failed}"
 
     def checked(self) -> Sequence[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from data_builders.conversations.rules.writer import Written
+from data_builders.conversations import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.prompts import fill, guard
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest

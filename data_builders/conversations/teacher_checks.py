@@ -90,6 +90,13 @@ async def ground(asker: Asker, document: Document, talk: Conversation, skipped: 
     return await asker.ask(fill("conversation_grounding", fields), _TOKENS, read)
 
 
+def ungrounded(*shares: float | None) -> str:
+    """Why conversations with these shares of grounded claims fail at grounding, or an empty text."""
+    if None in shares:
+        return "a conversation without a claim"
+    return "" if set(shares) == {1.0} else "a claim is not grounded"
+
+
 def _claim(found: Any) -> Claim:
     try:
         return Claim(claim=found["claim"], grounded=found["grounded"])

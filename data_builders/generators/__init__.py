@@ -44,8 +44,7 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
     names = [name for name in GENERATORS.names() if not GENERATORS.get(name).reads_corpus]
     if source not in names:
         raise UnknownName(f"no source is named {source!r}{suggest(source, [*SOURCES.names(), *names])}")
-    by_teacher = f"{source}-by-teacher"
-    generator = GENERATORS.get(by_teacher if with_teacher and by_teacher in GENERATORS else source)
+    generator = GENERATORS.get(source)
     if generator.needs_teacher and not with_teacher:
         raise JudgeError(
             f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"
@@ -57,8 +56,10 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
 
 def dataset_of(folder: Path) -> DatasetType[Any]:
     """The type of the data in `folder`: that of the generator in its build.json (or, for a folder of splits, in the
-    first build.json below it), and pairs where none is named."""
+    first build.json below it), and pairs where none is named. Earlier builds of conversations name a generator
+    `conversations-by-teacher`."""
     for path in (folder / BUILD_FILE, *sorted(folder.glob(f"*/{BUILD_FILE}"))):
         if path.is_file():
-            return GENERATORS.get(read_report(path).get("generator", PAIRS)).dataset
+            name: str = read_report(path).get("generator", PAIRS)
+            return GENERATORS.get(name.removesuffix("-by-teacher")).dataset
     return GENERATORS.get(PAIRS).dataset

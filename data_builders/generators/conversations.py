@@ -1,20 +1,17 @@
-"""Pairs of conversations about documents, written by rules."""
+"""What generators of pairs of conversations share: documents, conditions, records and the cascade of the verifier."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from data_builders.conversations import Written
 from data_builders.conversations.cascade import Cascade
-from data_builders.conversations.dataset import RULES, ConversationDataset
+from data_builders.conversations.dataset import ConversationDataset
 from data_builders.conversations.documents import read_documents
-from data_builders.conversations.rules.verifier import verify
-from data_builders.conversations.rules.writer import CannotWrite, Written, write
 from data_builders.conversations.sampler import Conditions, Draws, sample_conditions
-from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.teachers import Teacher
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.yaml_config import ConfigModel, validated
 
 CONVERSATIONS = "conversations"
@@ -82,30 +79,6 @@ class ConversationGenerator(Generator[Document]):
 
     def details(self) -> dict[str, Any]:
         return {"cascade": self._cascade.as_dict()}
-
-
-@register
-class ConversationsByRules(ConversationGenerator):
-    """pairs of conversations about documents (a table with id and context, or a built folder), one with a flaw"""
-
-    name = CONVERSATIONS
-
-    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
-        super().__init__(plan, teachers)
-        if self.chosen.single_call:
-            raise JudgeError("single_call is about the calls of a teacher: give --teacher, or leave it out")
-
-    def generate(self, item: Document) -> VerifiedGroup:
-        return group_of(item, [_candidate(item, conditions) for conditions in self.conditions(item)])
-
-
-def _candidate(document: Document, conditions: Conditions) -> Candidate:
-    try:
-        better, worse = (write(document, conditions, flawed=flawed) for flawed in (False, True))
-    except CannotWrite as error:
-        return incoherent(conditions, document, str(error)), None
-    pair = pair_of(document, conditions, better, worse, RULES)
-    return verify(pair, document), pair
 
 
 def group_of(document: Document, candidates: Sequence[Candidate]) -> VerifiedGroup:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from data_builders.conversations.rules.verifier import ungrounded
-from data_builders.conversations.rules.writer import Written
+from data_builders.conversations import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.conversations.teacher import Asker, NoAnswer, plan, write, write_at_once
-from data_builders.conversations.teacher_checks import check, ground, plan_texts
+from data_builders.conversations.teacher_checks import check, ground, plan_texts, ungrounded
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.conversations import (
@@ -26,11 +25,10 @@ from judge_r1.core.conversations import ConversationPair, Document, Verification
 
 @register
 class ConversationsByTeacher(ConversationGenerator):
-    """pairs of conversations by a teacher"""
+    """pairs of conversations about documents (a table with id and context, or a built folder), one with a flaw"""
 
-    name = f"{CONVERSATIONS}-by-teacher"
+    name = CONVERSATIONS
     needs_teacher = True
-    reads_corpus = True
     trial = 2
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:

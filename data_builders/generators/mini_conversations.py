@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from data_builders.conversations import mini
+from data_builders.conversations import Written, mini
 from data_builders.conversations.dataset import RULES
-from data_builders.conversations.rules.writer import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.generators import register
 from data_builders.generators.conversations import Candidate, ConversationGenerator, VerifiedGroup, group_of, pair_of

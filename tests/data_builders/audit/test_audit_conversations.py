@@ -18,7 +18,7 @@ from judge_r1.core.items import ChatMessage
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("audit") / "data"
-    build("conversations", out, variants=1, limit=60)
+    build("mini-conversations", out, variants=1, limit=30)
     return out
 
 
@@ -37,7 +37,7 @@ def test_a_leak_is_flagged(folder: Path) -> None:
     assert "form: odd length" in audit.leaks
     assert "form: odd length, all three parts" not in audit.leaks  # it finds the turn, and names the wrong type
     (chance,) = [result for result in audit.form if result.check == "chance"]
-    assert chance.joint_ci95[0] <= chance.guess == pytest.approx(1 / 14 * 0.22, abs=0.01)
+    assert chance.joint_ci95[0] <= chance.guess == pytest.approx(1 / (2 * 2 * 7))
 
 
 def test_a_leak_of_all_three_parts_is_flagged(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`judge-r1 build conversations`, from documents to training files."""
+"""Folders of conversations, from documents to training files."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from data_builders.build import build
-from data_builders.conversations.documents import read_documents
 from data_builders.validate import validate
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ChatMessage
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
@@ -21,7 +19,7 @@ from judge_r1.core.verdicts import LocatedVerdict
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("conversations") / "data"
-    build("conversations", out, variants=2, limit=20)
+    build("mini-conversations", out, variants=2, limit=20)
     return out
 
 
@@ -39,13 +37,13 @@ def test_cascade(folder: Path) -> None:
 
 
 def test_the_same_bytes_again(folder: Path, tmp_path: Path) -> None:
-    build("conversations", tmp_path, variants=2, limit=20)
+    build("mini-conversations", tmp_path, variants=2, limit=20)
     for name in ("documents.jsonl", "conversations.jsonl", "verification.jsonl", "build.json"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
 def test_a_part_of_the_documents_gives_the_same_pairs(folder: Path, tmp_path: Path) -> None:
-    build("conversations", tmp_path, variants=2, limit=10)
+    build("mini-conversations", tmp_path, variants=2, limit=10)
     whole = {pair.pair_id: pair for pair in read_jsonl(folder / "conversations.jsonl", ConversationPair)}
     part = list(read_jsonl(tmp_path / "conversations.jsonl", ConversationPair))
     assert part
@@ -87,10 +85,9 @@ def changed_copy(folder: Path, out: Path, *, schema: int = 2, hashed: bool = Fal
         (out / name).write_bytes((folder / name).read_bytes())
 
 
-@pytest.mark.parametrize("source", ["conversations", "mini-conversations"])
-def test_validate_finds_answers_that_the_build_did_not_verify(source: str, tmp_path: Path) -> None:
+def test_validate_finds_answers_that_the_build_did_not_verify(tmp_path: Path) -> None:
     """By the hash, and, as somebody may write a new hash, by the rules that verified the pair."""
-    build(source, tmp_path / "built", variants=2, limit=8)
+    build("mini-conversations", tmp_path / "built", variants=2, limit=8)
     whole = validate(tmp_path / "built")
     assert whole.good
     assert whole.records > 3
@@ -143,37 +140,6 @@ def test_export(folder: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_the_command_prints_the_cascade(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["build", "conversations", "--limit", "8", "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, ["build", "mini-conversations", "--limit", "8", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "Verifier: where candidates fail first" in result.output
-
-
-def test_a_folder_of_texts(tmp_path: Path) -> None:
-    """The same pairs as from a table with the same texts, up to their ids; a bad text is one sentence."""
-    texts = {f"{number}.txt": document.context for number, document in enumerate(read_documents(None, 3))}
-    (tmp_path / "texts").mkdir()
-    for name, text in texts.items():
-        (tmp_path / "texts" / name).write_text(text, encoding="utf-8")
-    found = list(read_documents(tmp_path / "texts", None))
-    assert {document.source: document.context for document in found} == texts
-    assert len({document.document_id for document in found}) == 3
-    (tmp_path / "texts" / "4.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(JudgeError, match=r"4\.txt cannot be read: it is not in UTF-8"):
-        list(read_documents(tmp_path / "texts", None))
-    (tmp_path / "texts" / "4.txt").write_text(" ")
-    with pytest.raises(JudgeError, match=r"4\.txt is empty"):
-        list(read_documents(tmp_path / "texts", None))
-    (tmp_path / "texts" / "table.jsonl").write_text('{"id": "1", "context": "From the table."}\n')
-    assert [document.context for document in read_documents(tmp_path / "texts", None)] == ["From the table."]
-    for context, problem in (("5", "must hold text, not int"), ('" "', "must not be empty")):
-        (tmp_path / "texts" / "table.jsonl").write_text(f'{{"id": "1", "context": {context}}}\n')
-        with pytest.raises(JudgeError, match=f"line 1: column 'context' {problem}"):
-            list(read_documents(tmp_path / "texts", None))
-
-
-def test_a_build_without_a_pair_says_why(tmp_path: Path) -> None:
-    table = tmp_path / "short.jsonl"
-    table.write_text('{"id": "1", "context": "A short text. It has two sentences."}\n')
-    with pytest.raises(JudgeError, match=r"no conversation pair .*rejected: coherence: .* \(\d\)"):
-        build("conversations", tmp_path / "out", path=table, variants=3)
-    assert not (tmp_path / "out" / "build.json").exists()

@@ -106,7 +106,7 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     report_of_validation = validate(out)
     assert report_of_validation.good
     assert report_of_validation.notes == (
-        f"{len(pairs)} pairs: compared by hash with what the build verified; its teacher did not run again",
+        f"{len(pairs)} pairs: compared by hash with what the build verified, and not verified again",
     )
     first = pairs[0].model_copy(update={"conversation_a": pairs[0].conversation_b})
     write_jsonl(out / "conversations.jsonl", [first, *pairs[1:]])

@@ -39,7 +39,7 @@ from judge_r1.models.base import Sampling
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("rankjudge") / "data"
-    build("conversations", out, variants=2, limit=30)
+    build("mini-conversations", out, variants=2, limit=30)
     return out
 
 

@@ -1,1 +1,0 @@
-"""Writes and verifies conversations without a model: templates over the facts of a document, flaws by rule."""

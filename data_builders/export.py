@@ -8,8 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from data_builders.audit.reading.report import card_lines
-from data_builders.audit.reading.results import READING_FILE
+from data_builders.audit.reading.results import READING_FILE, card_lines
 from data_builders.dataset_card import dataset_card
 from data_builders.dataset_type import DatasetType, ExampleStats, read_report
 from data_builders.exports import Options

@@ -27,7 +27,7 @@ SheetAnswers = Annotated[
     list[Path] | None,
     typer.Option(
         help="The answers; by default answers.jsonl beside the pairs. For a sheet or conversations: any number of "
-        "files, of a sheet also filled-in copies of sheet.jsonl or blind.jsonl. The file's name names the reader."
+        "files, of a sheet also filled-in copies of sheet.jsonl. The file's name names the reader."
     ),
 ]
 
@@ -145,65 +145,51 @@ def sample(
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the sheet.")],
     per_principle: Annotated[
-        int | None,
-        typer.Option(min=1, help=f"Pairs of each principle, with --blind of P2 and P4; {PER_PRINCIPLE} by default."),
+        int | None, typer.Option(min=1, help=f"Pairs of each principle; {PER_PRINCIPLE} by default.")
     ] = None,
     pairs: Annotated[
         int | None,
         typer.Option(min=1, help=f"Pairs of a folder of conversations, drawn uniformly; {PAIRS} by default."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Draw pairs of P2 and P4 for readers who see neither case nor label.")
-    ] = False,
 ) -> None:
-    """Draw a sheet of pairs for readers, with `--blind` one without case and label.
+    """Draw a sheet of pairs for readers.
 
     Readers say of each pair whether the named principle is violated and whether the flaw reads naturally. Writes the
     sampled cases and pairs, and sheet.jsonl to fill in.
 
-    With `--blind` it writes blind.jsonl, in which readers choose the worse reasoning without the case. Give them this
-    file alone.
-
     Of a folder of conversations it draws `--pairs` pairs, on whose labels people decide on the page of `audit serve`.
 
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
-
-    Example: `judge-r1 audit sample runs/medical --blind --out runs/blind`
     """
-    from data_builders.audit.reading.blind import BLIND_FILE, write_blind_sheet
-    from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
     from judge_r1.core.transcripts import is_conversations
 
     if any(map(is_conversations, folders)):
+        from data_builders.audit.conversation_labels.labels import write_sample
+
         if per_principle is not None:
             raise JudgeError("--per-principle is for pairs of reasonings: give --pairs for conversations")
-        if blind:
-            raise JudgeError("--blind is for pairs of reasonings: leave it out for conversations")
-        _sample_conversations(folders, out, pairs or PAIRS, seed)
+        if len(folders) > 1:
+            raise JudgeError(f"conversations are sampled from one folder, not from {len(folders)}: sample each alone")
+        count = write_sample(folders[0], out, pairs or PAIRS, seed)
+        print(f"{out}: {count} pairs; label them with judge-r1 audit serve {out}")
         return
+    from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
+
     if pairs is not None:
         raise JudgeError(f"--pairs is for conversations, which {folders[0]} does not hold: give --per-principle")
-    write, name = (write_blind_sheet, BLIND_FILE) if blind else (write_sheet, SHEET_FILE)
-    report = write(folders, out, per_principle=per_principle or PER_PRINCIPLE, seed=seed)
-    domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
-    table = Table("principle", *domains, "pairs")
-    for code, counts in report["by_principle"].items():
-        table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(sum(counts.values())))
-    Console().print(table)
-    print(f"{out / name}: {report['pairs']} pairs")
     wanted = per_principle or PER_PRINCIPLE
-    drawn = {code: sum(counts.values()) for code, counts in report["by_principle"].items()}
-    if short := ", ".join(f"{code} {count} of {wanted}" for code, count in drawn.items() if count < wanted):
-        print(f"fewer pairs than asked for: {short}" + ("; a case or paper gives one pair at most" if blind else ""))
-
-
-def _sample_conversations(folders: Sequence[Path], out: Path, pairs: int, seed: int) -> None:
-    from data_builders.audit.conversation_labels.labels import write_sample
-
-    if len(folders) > 1:
-        raise JudgeError(f"conversations are sampled from one folder, not from {len(folders)}: sample each alone")
-    print(f"{out}: {write_sample(folders[0], out, pairs, seed)} pairs; label them with judge-r1 audit serve {out}")
+    report = write_sheet(folders, out, per_principle=wanted, seed=seed)
+    domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})
+    table, short = Table("principle", *domains, "pairs"), list[str]()
+    for code, counts in report["by_principle"].items():
+        drawn = sum(counts.values())
+        table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(drawn))
+        short += [f"{code} {drawn} of {wanted}"] if drawn < wanted else []
+    Console().print(table)
+    print(f"{out / SHEET_FILE}: {report['pairs']} pairs")
+    if short:
+        print(f"fewer pairs than asked for: {', '.join(short)}")
 
 
 @group.command()
@@ -222,16 +208,13 @@ def serve(
     from data_builders.audit.annotation.choices import ChoiceTask
     from data_builders.audit.annotation.server import AuditServer
     from data_builders.audit.annotation.site import open_site
-    from data_builders.audit.conversation_labels.task import LabelTask
-    from data_builders.audit.reading.blind import BLIND_FILE
+    from data_builders.audit.conversation_labels.labels import LabelTask
+    from data_builders.audit.reading.answers import ReadingTask
     from data_builders.audit.reading.sheet import SHEET_FILE
-    from data_builders.audit.reading.task import ReadingTask
     from judge_r1.core.conversations import read_conversations
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.transcripts import is_conversations
 
-    if (folder / BLIND_FILE).exists():
-        raise JudgeError(f"{folder} is a blind sheet, and a page would show the case: give readers {BLIND_FILE} alone")
     path = answers or folder / "answers.jsonl"
     task: Task[Any]
     if is_conversations(folder):
@@ -269,16 +252,13 @@ def report(
     For a reading sheet: real and natural flaws by principle, and agreement of the readers. Writes reading.json, which
     the dataset card shows if it lies beside the pairs (`--out`).
 
-    For a blind sheet: how often readers find the worse reasoning without the case. Writes blind_results.json.
-
     For conversations: the share of wrong labels by failure type, and with --rating by difficulty. Writes labels.json
     and refused.txt, which `judge-r1 rate --refused` leaves out.
 
     Example: `judge-r1 audit report runs/medical-split/test`
 
-    Example: `judge-r1 audit report runs/blind --answers ana.jsonl --answers ben.jsonl`
+    Example: `judge-r1 audit report runs/sheet --answers ana.jsonl --answers ben.jsonl`
     """
-    from data_builders.audit.reading.blind import BLIND_FILE
     from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.core.transcripts import is_conversations
 
@@ -289,19 +269,16 @@ def report(
         raise JudgeError(f"--rating is for labels of conversations, and {folder} holds none: leave it out")
     elif (folder / SHEET_FILE).exists():
         _report_sheet(folder, files, out or folder)
-    elif (folder / BLIND_FILE).exists():
-        _report_blind(folder, files, out or folder)
     elif out:
-        raise JudgeError(f"--out is for sheets, and {folder} has no {SHEET_FILE} or {BLIND_FILE}: leave it out")
+        raise JudgeError(f"--out is for sheets, and {folder} has no {SHEET_FILE}: leave it out")
     elif len(files) > 1:
-        raise JudgeError(f"{folder} is no sheet (it has no {SHEET_FILE} or {BLIND_FILE}): pass one file of answers")
+        raise JudgeError(f"{folder} is no sheet (it has no {SHEET_FILE}): pass one file of answers")
     else:
         _report_annotations(folder, files[0])
 
 
 def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path | None) -> None:
-    from data_builders.audit.conversation_labels.report import print_labels
-    from data_builders.audit.conversation_labels.summary import REFUSED_FILE, report_labels
+    from data_builders.audit.conversation_labels.report import REFUSED_FILE, print_labels, report_labels
 
     found = report_labels(folder, files, out, rating)
     print_labels(found, Console())
@@ -310,26 +287,13 @@ def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path 
 
 def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
     from data_builders.audit.reading.answers import load_readings
-    from data_builders.audit.reading.report import print_reading
-    from data_builders.audit.reading.results import READING_FILE, reading_results
+    from data_builders.audit.reading.results import READING_FILE, print_reading, reading_report
     from judge_r1.core.jsonl import write_json
 
-    results = reading_results(*load_readings(folder, files))
-    write_json(out / READING_FILE, results.as_json())
-    print_reading(results, Console())
+    found = reading_report(*load_readings(folder, files))
+    write_json(out / READING_FILE, found)
+    print_reading(found, Console())
     print(out / READING_FILE)
-
-
-def _report_blind(folder: Path, files: Sequence[Path], out: Path) -> None:
-    from data_builders.audit.reading.answers import load_blind
-    from data_builders.audit.reading.blind_results import BLIND_RESULTS_FILE, blind_json, blind_rows, print_blind
-    from judge_r1.core.jsonl import write_json
-
-    data, choices = load_blind(folder, files)
-    rows = list(blind_rows(data, choices))
-    write_json(out / BLIND_RESULTS_FILE, blind_json(data, choices, rows))
-    print_blind(data, rows, Console())
-    print(out / BLIND_RESULTS_FILE)
 
 
 def _report_annotations(folder: Path, answers: Path) -> None:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -88,17 +88,15 @@ def answers_of_readers(
     folder: Path,
     files: Sequence[Path],
     model: type[R],
-    pair_ids: Mapping[str, str],
+    pair_ids: Collection[str],
     advice: str,
     *,
-    id_field: str = "pair_id",
     by_hand: bool = True,
 ) -> Answers[R]:
     """The answers in `files` about the pairs of `folder`. Without `annotator`, the name of the file names the reader.
 
-    `pair_ids` maps the ids that answers give in `id_field` to pairs. `advice` says how to answer. An answer whose
-    `answered` is false does not count. `by_hand` says that people may write other files than that of the page
-    themselves.
+    `advice` says how to answer. An answer whose `answered` is false does not count. `by_hand` says that people may
+    write other files than that of the page themselves.
 
     Raises:
         AnswerFileError: there are no answers, an answer belongs to another set, or two files have answers of one
@@ -108,14 +106,12 @@ def answers_of_readers(
     for path in files:
         # A kill of the page can leave an incomplete last line in its file; in a file written by hand it is an error.
         from_page = path == folder / ANSWERS_FILE or not by_hand
-        answers = read_log(path, model) if from_page else list(read_jsonl(path, model))
-        ids = [str(getattr(answer, id_field)) for answer in answers]
-        check_known(ids, pair_ids, path)
+        answers: list[Any] = read_log(path, model) if from_page else list(read_jsonl(path, model))
+        check_known((answer.pair_id for answer in answers), pair_ids, path)
         in_file = dict[str, dict[str, R]]()
-        for answer, about in zip(answers, ids, strict=True):
+        for answer in answers:
             if getattr(answer, "answered", True):
-                reader = getattr(answer, "annotator", None) or path.stem
-                in_file.setdefault(reader, {})[pair_ids[about]] = answer
+                in_file.setdefault(answer.annotator or path.stem, {})[answer.pair_id] = answer
         if twice := sorted(found.keys() & in_file.keys()):
             raise AnswerFileError(
                 f"{path} has answers of {twice[0]}, and so does another file: name each reader differently, with the "

@@ -1,15 +1,95 @@
-"""Prints what people say about the labels of conversation pairs."""
+"""What people say about the labels of conversation pairs: shares by type and person, and the pairs that they refuse."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data_builders.audit.annotation.shares import kappa_cell
-from data_builders.audit.conversation_labels.labels import LABELS
+from data_builders.audit.annotation.record_log import AnswerFileError, answers_of_readers
+from data_builders.audit.annotation.shares import compare, kappa_cell, share_of
+from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
+from judge_r1.core.conversations import ConversationPair, read_conversations
+from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
+from judge_r1.evaluation.rating.on_scale import ITEMS
+from judge_r1.evaluation.rating.records import ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
+
+LABELS_FILE, REFUSED_FILE = "labels.json", "refused.txt"
+
+
+def report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path | None = None) -> dict[str, Any]:
+    """Writes labels.json and refused.txt, and returns the content of the first: counts and shares by failure type and
+    person, the agreement of two people, and the refused pairs. A pair is refused if at least half of its readers do
+    not call it clean. With a `rating` of judges, also the shares by the difficulty of the pairs.
+
+    Raises: as `answers_of_readers`; AnswerFileError if the rating gives none of the labelled pairs an Elo.
+    """
+    pairs, _ = read_conversations(folder)
+    by_id = {pair.pair_id: pair for pair in pairs}
+    advice = f"Collect them with judge-r1 audit serve {folder}"
+    found = answers_of_readers(folder, files, PairLabel, by_id, advice, by_hand=False)
+    labels = [label for own in found.values() for label in own.values()]
+    groups = {"all": labels}
+    for label in labels:
+        groups.setdefault(by_id[label.pair_id].failure, []).append(label)
+    if len(found) > 1:
+        groups |= {f"by {name}": [*found[name].values()] for name in sorted(found)}
+    of_pair: dict[str, list[PairLabel]] = {}
+    for label in labels:
+        of_pair.setdefault(label.pair_id, []).append(label)
+    refused = [pair.pair_id for pair in pairs if _refused(of_pair.get(pair.pair_id, ()))]
+    by_reader = {name: {pair_id: label.label for pair_id, label in own.items()} for name, own in found.items()}
+    agreed = compare(by_reader, sorted(of_pair))
+    report = {
+        "schema": 1, "readers": sorted(found), "pairs": len(pairs), "labelled": len(of_pair),
+        "rows": [_row(name, group, by_id) for name, group in groups.items()],
+        "agreement": agreed and asdict(agreed), "refused": refused,
+        "notes": [
+            {"pair_id": label.pair_id, "annotator": label.annotator, "label": label.label, "note": label.note}
+            for label in labels if label.label != "clean" or label.note
+        ],
+    }  # fmt: skip
+    if rating is not None:
+        report["by_elo"] = _by_elo(labels, rating)
+    write_json(out / LABELS_FILE, report)
+    write_atomic(out / REFUSED_FILE, [f"{pair_id}\n" for pair_id in refused])
+    return report
+
+
+def _refused(labels: Sequence[PairLabel]) -> bool:
+    return bool(labels) and 2 * sum(label.label != "clean" for label in labels) >= len(labels)
+
+
+def _row(name: str, labels: Sequence[PairLabel], by_id: Mapping[str, ConversationPair]) -> dict[str, Any]:
+    """Counts of the labels, and the share that is not clean with its 95 % interval over documents."""
+    clusters = [by_id[label.pair_id].document_id for label in labels]
+    problematic = share_of([label.label != "clean" for label in labels], clusters)
+    return {
+        "group": name, "answers": len(labels), **{key: sum(label.label == key for label in labels) for key in LABELS},
+        "problematic": problematic.share, "ci95": problematic.ci95, "documents": problematic.cases,
+    }  # fmt: skip
+
+
+def _by_elo(labels: Sequence[PairLabel], rating: Path) -> list[dict[str, Any]]:
+    """For each Elo of a labelled pair, from the easiest: the answers about pairs up to it, and the share of each label
+    (RankJudge, section 3.3)."""
+    rows = read_jsonl(rating / ITEMS, ItemRating, unique="item")
+    elo = {row.item: row.elo for row in rows if row.elo is not None}
+    found = sorted((elo[label.pair_id], label.label) for label in labels if label.pair_id in elo)
+    if not found:
+        raise AnswerFileError(f"{rating / ITEMS} gives none of the labelled pairs an Elo: rate judges on these pairs")
+    steps: list[dict[str, Any]] = []
+    for number, (value, _) in enumerate(found, 1):
+        if number == len(found) or found[number][0] > value:
+            before = Counter(label for _, label in found[:number])
+            shares = {str(key): before[key] / number for key in LABELS}
+            steps.append({"elo": value, "answers": number, **shares})
+    return steps
 
 
 def print_labels(report: Mapping[str, Any], console: Console) -> None:

@@ -1,16 +1,17 @@
-"""Reads the answers to a reading sheet or a blind sheet: filled-in copies of it, and answers given on the page."""
+"""The page of a reading sheet, and the answers to a sheet: filled-in copies of it, and those given on the page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from data_builders.audit.annotation.form import Fields, Form, PairPage, Pane, Round, Task, marked
 from data_builders.audit.annotation.record_log import AnnotatorName, Answers, Note, answers_of_readers
-from data_builders.audit.reading.blind import BLIND_FILE, item_id_of
-from data_builders.audit.reading.sheet import SHEET_FILE
+from data_builders.audit.reading.sheet import SHEET_FILE, replaced_span
 from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import NonEmpty
-from judge_r1.core.verdicts import Preference
 
 
 class Reading(BaseModel):
@@ -40,46 +41,45 @@ class Reading(BaseModel):
         return self.real is not None
 
 
-class BlindChoice(BaseModel):
-    """A line of answers to a blind sheet. Other fields of the line are ignored.
+class ReadingTask(Task[Reading]):
+    """Two questions about each pair, with the label shown, in the order of the sheet."""
 
-    `item_id` is that of the sheet's line. `worse`: the side that the reader takes for the worse one; null until the
-    pair is read. `reason`: why; empty or null for a guess. Without `annotator`, the name of the file names the reader.
-    """
+    record = Reading
+    form = Form.load("reading")
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+    def __init__(self, data: PairSet) -> None:
+        self.data, self._pairs = data, data.by_id()
+        self.pair_ids = [*self._pairs]
 
-    annotator: AnnotatorName | None = None
-    item_id: NonEmpty
-    worse: Preference | None
-    reason: Note | None = None
+    def page(self, current: Round[Reading], pair_id: str) -> PairPage:
+        pair = self._pairs[pair_id]
+        case, flaw, principle = self.data.case_of(pair), pair.origin.flaws[0], by_number(pair.violated[0])
+        evidence = marked(case.context, [(span.start, span.end) for span in flaw.context_spans])
+        decision = ("Decision reached", [(case.decision, False)])
+        flawed = marked(pair.flawed, [(flaw.span.start, flaw.span.end)])
+        return PairPage(
+            subtitle=principle.code,
+            domain=case.domain,
+            panes=(
+                Pane("context", "The case", (("", evidence), decision)),
+                Pane("reference", "Reference", (("", marked(pair.reference, [replaced_span(pair)])),)),
+                Pane("flawed", "With the flaw", (("", flawed),)),
+            ),
+            label=(f"{principle.code} {principle.name}", principle.definition),
+        )
 
-    @property
-    def is_guess(self) -> bool:
-        return not (self.reason or "").strip()
+    def values(self, answer: Reading) -> set[tuple[str, str]]:
+        return {("real", "yes" if answer.real else "no"), ("natural", "yes" if answer.natural else "no")}
 
-    @property
-    def answered(self) -> bool:
-        return self.worse is not None
+    def answer(self, current: Round[Reading], pair_id: str, fields: Fields, common: Mapping[str, Any]) -> Reading:
+        return Reading(real=fields["real"] == ["yes"], natural=fields["natural"] == ["yes"], **common)
 
 
-Readings = Answers[Reading]
-
-
-def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Readings]:
-    """Load the pairs of a reading sheet and the answers in `files`. Raises as `answers_of_readers`."""
+def load_readings(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Answers[Reading]]:
+    """The pairs of a reading sheet and the answers in `files`. Raises as `answers_of_readers`."""
     data = load_pairs(folder)
     advice = (
         f"Set real and natural to true or false in a copy of {folder / SHEET_FILE}, or answer on the page of "
         f"judge-r1 audit serve {folder}"
     )
-    ids = {pair.pair_id: pair.pair_id for pair in data.pairs}
-    return data, answers_of_readers(folder, files, Reading, ids, advice)
-
-
-def load_blind(folder: Path, files: Sequence[Path]) -> tuple[PairSet, Answers[BlindChoice]]:
-    """Load the pairs of a blind sheet and the answers in `files`. Raises as `answers_of_readers`."""
-    data = load_pairs(folder)
-    advice = f'Set worse to "A" or "B" in a copy of {folder / BLIND_FILE}'
-    ids = {item_id_of(pair): pair.pair_id for pair in data.pairs}
-    return data, answers_of_readers(folder, files, BlindChoice, ids, advice, id_field="item_id")
+    return data, answers_of_readers(folder, files, Reading, data.by_id(), advice)

@@ -1,129 +1,136 @@
-"""Results of a reading: real and natural flaws by principle, agreement of the readers, and the pairs in doubt."""
+"""What the readers of a sheet answered: real and natural flaws by principle, agreement, and the pairs in doubt."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
-from data_builders.audit.annotation.shares import OVERALL, Share, compare, people, share_of
-from data_builders.audit.reading.answers import Reading, Readings
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from data_builders.audit.annotation.record_log import Answers
+from data_builders.audit.annotation.shares import (
+    EVERYONE,
+    OVERALL,
+    Share,
+    compare,
+    kappa_cell,
+    people,
+    share_of,
+)
+from data_builders.audit.reading.answers import Reading
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair
+from judge_r1.evaluation.report.tables import few_clusters_note
 
 READING_FILE = "reading.json"
-Question = Literal["real", "natural"]
-QUESTIONS: tuple[Question, ...] = ("real", "natural")
+QUESTIONS = ("real", "natural")
 
 
-@dataclass(frozen=True)
-class ReadingRow:
-    """The answers of one reader, or of `EVERYONE`, about one principle. `pairs` counts pairs with an answer."""
-
-    reader: str
-    principle: str
-    pairs: int
-    real: Share
-    natural: Share
-
-
-@dataclass(frozen=True)
-class ReaderAgreement:
-    """Agreement about one question over all pairs of readers: `n` compared answers, the equal share, Cohen's kappa.
-
-    `kappa` is None if all answers are the same.
-    """
-
-    principle: str
-    question: Question
-    n: int
-    share: float
-    kappa: float | None
-
-
-@dataclass(frozen=True)
-class DoubtedPair:
-    """A pair of which a reader says no to a question. `agreed` is true if all readers answered both questions alike."""
-
-    pair_id: str
-    principle: str
-    domain: str
-    operator: str
-    agreed: bool
-    answers: dict[str, dict[str, Any]]
+def reading_report(data: PairSet, readings: Answers[Reading]) -> dict[str, Any]:
+    """The content of reading.json: shares by reader and principle, the agreement of every two readers on each question,
+    and the pairs of which a reader says no to a question (`agreed`: all readers answered both questions alike)."""
+    by_code: dict[str, list[ReasoningPair]] = {}
+    for pair in data.pairs:
+        by_code.setdefault(_code(pair), []).append(pair)
+    groups: dict[str, Sequence[ReasoningPair]] = {**dict(sorted(by_code.items())), OVERALL: data.pairs}
+    rows, agreement = [], []
+    for name, who in people(sorted(readings)):
+        for code, pairs in groups.items():
+            found = [(pair, readings[r][pair.pair_id]) for pair in pairs for r in who if pair.pair_id in readings[r]]
+            if found:
+                clusters = [data.case_of(pair).group for pair, _ in found]
+                shares = {
+                    question: asdict(share_of([getattr(reading, question) for _, reading in found], clusters))
+                    for question in QUESTIONS
+                }
+                read = len({pair.pair_id for pair, _ in found})
+                rows.append({"reader": name, "principle": code, "pairs": read, **shares})
+    for code, pairs in groups.items():
+        for question in QUESTIONS:
+            answers = {
+                reader: {pair_id: getattr(reading, question) for pair_id, reading in own.items()}
+                for reader, own in readings.items()
+            }
+            if compared := compare(answers, [pair.pair_id for pair in pairs]):
+                agreement.append({"principle": code, "question": question, **asdict(compared)})
+    doubted = [found for pair in data.pairs if (found := _doubted(pair, readings))]
+    return {
+        "schema": 1, "readers": sorted(readings), "pairs": len(data.pairs), "rows": rows, "agreement": agreement,
+        "doubted": doubted,
+    }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class ReadingResults:
-    """What the readers of a sheet of `pairs` pairs answered."""
-
-    readers: tuple[str, ...]
-    pairs: int
-    rows: tuple[ReadingRow, ...]
-    agreement: tuple[ReaderAgreement, ...]
-    doubted: tuple[DoubtedPair, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"schema": 1, **asdict(self)}
-
-
-def reading_results(data: PairSet, readings: Readings) -> ReadingResults:
-    """Summarise the answers to a sheet, by reader and principle."""
-    readers = tuple(sorted(readings))
-    codes = sorted({code_of(pair) for pair in data.pairs})
-    groups = {code: [pair for pair in data.pairs if code_of(pair) == code] for code in codes} | {OVERALL: data.pairs}
-    rows = [
-        _row(data, name, code, pairs, who, readings) for name, who in people(readers) for code, pairs in groups.items()
-    ]
-    agreement = [
-        _agreement(code, question, pairs, readings) for code, pairs in groups.items() for question in QUESTIONS
-    ]
-    return ReadingResults(
-        readers=readers,
-        pairs=len(data.pairs),
-        rows=tuple(row for row in rows if row),
-        agreement=tuple(row for row in agreement if row),
-        doubted=tuple(pair for pair in (_doubted(pair, readings) for pair in data.pairs) if pair),
-    )
-
-
-def code_of(pair: ReasoningPair) -> str:
-    """The code of the single principle that a pair violates, such as P2."""
+def _code(pair: ReasoningPair) -> str:
     return by_number(pair.violated[0]).code
 
 
-def _row(
-    data: PairSet, name: str, code: str, pairs: Iterable[ReasoningPair], readers: Sequence[str], readings: Readings
-) -> ReadingRow | None:
-    found = [(pair, readings[r][pair.pair_id]) for pair in pairs for r in readers if pair.pair_id in readings[r]]
-    if not found:
-        return None
-    clusters = [data.case_of(pair).group for pair, _ in found]
-    real, natural = (share_of([getattr(reading, q) for _, reading in found], clusters) for q in QUESTIONS)
-    return ReadingRow(name, code, len({pair.pair_id for pair, _ in found}), real, natural)
-
-
-def _agreement(
-    code: str, question: Question, pairs: Iterable[ReasoningPair], readings: Readings
-) -> ReaderAgreement | None:
-    answers = {
-        name: {pair_id: getattr(reading, question) for pair_id, reading in own.items()}
-        for name, own in readings.items()
-    }
-    found = compare(answers, [pair.pair_id for pair in pairs])
-    return ReaderAgreement(code, question, **vars(found)) if found else None
-
-
-def _doubted(pair: ReasoningPair, readings: Readings) -> DoubtedPair | None:
-    found: dict[str, Reading] = {
-        name: answers[pair.pair_id] for name, answers in sorted(readings.items()) if pair.pair_id in answers
-    }
+def _doubted(pair: ReasoningPair, readings: Answers[Reading]) -> dict[str, Any] | None:
+    found = {name: own[pair.pair_id] for name, own in sorted(readings.items()) if pair.pair_id in own}
     if all(reading.real and reading.natural for reading in found.values()):
         return None
-    return DoubtedPair(
-        pair_id=pair.pair_id,
-        principle=code_of(pair),
-        domain=pair.domain,
-        operator=pair.origin.flaws[0].operator,
-        agreed=len({(reading.real, reading.natural) for reading in found.values()}) == 1,
-        answers={name: reading.model_dump(include={"real", "natural", "note"}) for name, reading in found.items()},
-    )
+    return {
+        "pair_id": pair.pair_id,
+        "principle": _code(pair),
+        "domain": pair.domain,
+        "operator": pair.origin.flaws[0].operator,
+        "agreed": len({(reading.real, reading.natural) for reading in found.values()}) == 1,
+        "answers": {name: reading.model_dump(include={"real", "natural", "note"}) for name, reading in found.items()},
+    }
+
+
+def print_reading(report: Mapping[str, Any], console: Console) -> None:
+    """Print a table by reader and principle, the agreement of the readers, and the pairs in doubt."""
+    table = Table("reader", "principle", "pairs", "real [95 %]", "natural [95 %]")
+    last = ""
+    for row in report["rows"]:
+        if last and row["reader"] != last:
+            table.add_section()
+        last = row["reader"]
+        table.add_row(
+            Text(last), row["principle"], str(row["pairs"]), *(str(Share(**row[question])) for question in QUESTIONS)
+        )
+    console.print(table)
+    if note := few_clusters_note(row["real"] for row in report["rows"]):
+        console.print(f"95 % intervals over cases.{note}", markup=False, highlight=False)
+    if report["agreement"]:
+        agreement = Table("principle", "question", "compared", "equal answers", "κ", title="Agreement of the readers")
+        for line in report["agreement"]:
+            equal = f"{100 * line['share']:.1f} %"
+            agreement.add_row(line["principle"], line["question"], str(line["n"]), equal, kappa_cell(line["kappa"]))
+        console.print(agreement)
+    if report["doubted"]:
+        pair_id = Column("pair", min_width=16)  # whole, so that it can be searched
+        doubted = Table(pair_id, "principle", "domain", "operator", "answers", title="Pairs with an answer no")
+        for pair in report["doubted"]:
+            answers = "\n".join(
+                f"{name}: {'real' if answer['real'] else 'not real'}, "
+                f"{'natural' if answer['natural'] else 'not natural'}"
+                f"{' (' + answer['note'] + ')' if answer['note'] else ''}"
+                for name, answer in pair["answers"].items()
+            )
+            doubted.add_row(pair["pair_id"], pair["principle"], pair["domain"], Text(pair["operator"]), Text(answers))
+        console.print(doubted)
+
+
+def card_lines(report: Mapping[str, Any]) -> Sequence[str]:
+    """The section of a dataset card about a reading; `report` is the content of reading.json."""
+    readers = report["readers"]
+    name = EVERYONE if len(readers) > 1 else readers[0]
+    overall = {line["question"]: line for line in report["agreement"] if line["principle"] == OVERALL}
+    agreed = ", ".join(f"{100 * line['share']:.0f} % ({question})" for question, line in overall.items())
+    count = f"{len(readers)} reader{'s' if len(readers) > 1 else ''}"
+    return [
+        f"{count} answered two questions about each of up to {report['pairs']} sampled pairs: is the named principle "
+        "violated (real), and does the changed passage read naturally (natural)? 95 % intervals resample cases or, "
+        "below 30 cases, use Student's t." + (f" The readers gave equal answers to {agreed}." if agreed else ""),
+        "",
+        "| principle | pairs | real | natural |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['principle']} | {row['pairs']} | {Share(**row['real'])} | {Share(**row['natural'])} |"
+            for row in report["rows"]
+            if row["reader"] == name
+        ),
+    ]

@@ -1,22 +1,23 @@
 """Writes a reading sheet: sampled pairs with the changed passage, its surroundings and the evidence, to be filled in.
 
+Equally many pairs of each principle are drawn, balanced over domains, data sets and cases.
+
 A sheet is a folder with the sampled cases and pairs, so every command for pairs reads it, and `sheet.jsonl`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from data_builders.audit.reading.sample import Candidate, candidates, draw
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_pairs
-from judge_r1.core.principles import NUMBERS, by_number
-from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
+from judge_r1.core.principles import NUMBERS, PRINCIPLES, by_number
+from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from retrieval.bm25 import BM25Index
 from retrieval.passages import split_passages
@@ -58,59 +59,82 @@ class SheetItem(Record):
 
 
 def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed: int) -> dict[str, Any]:
-    """Draw pairs of the data sets into the folder `out`. Returns the content of sample.json: counts by principle.
+    """Draw pairs of the data sets into the folder `out`. Returns the content of sample.json: the settings, and counts
+    by principle and domain.
 
     Raises:
         JudgeError: `out` holds pairs already, or the data sets have no pair with a single violated principle.
     """
-    return write_drawn(folders, out / SHEET_FILE, draw, sheet_item, NUMBERS, per_principle=per_principle, seed=seed)
-
-
-def write_drawn(
-    folders: Sequence[Path],
-    sheet: Path,
-    draw: Callable[[Sequence[Candidate], int], Sequence[Candidate]],
-    item: Callable[[int, ReasoningPair, Case], Record],
-    principles: Sequence[int],
-    *,
-    per_principle: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Draw pairs of the data sets. Write them and their cases, a line `item(number, pair, case)` of each to `sheet`,
-    and sample.json.
-
-    Returns the content of sample.json: the settings, and counts by domain of the `principles` that are drawn.
-
-    Raises:
-        JudgeError: the folder of `sheet` holds pairs already, or the data sets have none to draw.
-    """
-    if sheet.with_name(PAIRS_FILE).exists():
-        raise JudgeError(f"{sheet.parent} holds pairs already, maybe a sheet with answers: write to another folder")
+    paths = {name: out / name for name in (CASES_FILE, PAIRS_FILE, SHEET_FILE, SAMPLE_FILE)}
+    if paths[PAIRS_FILE].exists():
+        raise JudgeError(f"{out} holds pairs already, maybe a sheet with answers: write to another folder")
     datasets = [open_pairs(folder) for folder in folders]
-    drawn = draw(list(candidates(datasets, seed)), per_principle)
-    codes = {number: by_number(number).code for number in principles}
+    drawn = draw(datasets, per_principle, seed)
     if not drawn:
-        raise JudgeError(
-            f"{', '.join(map(str, folders))}: no pair violates one of {', '.join(codes.values())} alone, so none can "
-            "be read"
-        )
+        codes = ", ".join(principle.code for principle in PRINCIPLES)
+        raise JudgeError(f"{', '.join(map(str, folders))}: no pair violates one of {codes} alone, so none can be read")
     pairs = [datasets[c.dataset].by_id()[c.pair_id] for c in drawn]
     cases = {pair.case_id: datasets[c.dataset].cases[pair.case_id] for c, pair in zip(drawn, pairs, strict=True)}
-    counts = {code: Counter(c.domain for c in drawn if c.principle == number) for number, code in codes.items()}
+    domains = {p.code: Counter(c.domain for c in drawn if c.principle == p.number) for p in PRINCIPLES}
     report = {
         "seed": seed,
         "per_principle": per_principle,
         "pairs": len(pairs),
-        "by_principle": {code: dict(sorted(domains.items())) for code, domains in counts.items()},
+        "by_principle": {code: dict(sorted(counts.items())) for code, counts in domains.items()},
     }
-    items = [item(number, pair, cases[pair.case_id]) for number, pair in enumerate(pairs, 1)]
-    files_of = {name: sheet.with_name(name) for name in (CASES_FILE, PAIRS_FILE, SAMPLE_FILE)}
-    with AtomicFiles(*files_of.values(), sheet) as files:
-        for path, records in ((files_of[CASES_FILE], cases.values()), (files_of[PAIRS_FILE], pairs), (sheet, items)):
-            for record in records:
-                files.write(path, dump_line(record))
-        files.write(files_of[SAMPLE_FILE], dump_json(report))
+    records: dict[str, Iterable[Record]] = {
+        CASES_FILE: cases.values(),
+        PAIRS_FILE: pairs,
+        SHEET_FILE: (sheet_item(number, pair, cases[pair.case_id]) for number, pair in enumerate(pairs, 1)),
+    }
+    with AtomicFiles(*paths.values()) as files:
+        for name, found in records.items():
+            for record in found:
+                files.write(paths[name], dump_line(record))
+        files.write(paths[SAMPLE_FILE], dump_json(report))
     return report
+
+
+class Candidate(NamedTuple):
+    """A pair with one flaw. `dataset` is the index of its data set; `order` is its random rank."""
+
+    order: str
+    dataset: int
+    pair_id: str
+    case_id: str
+    domain: str
+    principle: int
+
+
+def draw(datasets: Sequence[PairSet], per_principle: int, seed: int) -> list[Candidate]:
+    """Up to `per_principle` pairs of each principle, in random order. A pair of two data sets counts once.
+
+    Each pair is taken from the domain with the fewest pairs so far, there from the data set with the fewest, and there
+    from the case with the fewest pairs of any principle.
+    """
+    found: dict[str, Candidate] = {}
+    for dataset, data in enumerate(datasets):
+        for pair in data.pairs:
+            if len(pair.origin.flaws) == 1 and pair.pair_id not in found:
+                order = content_hash("sheet", pair.pair_id, seed)
+                found[pair.pair_id] = Candidate(
+                    order, dataset, pair.pair_id, pair.case_id, pair.domain, pair.violated[0]
+                )
+    drawn: list[Candidate] = []
+    of_case = Counter[str]()
+    for principle in NUMBERS:
+        rest = {c for c in found.values() if c.principle == principle}
+        of_domain, of_dataset = Counter[str](), Counter[tuple[str, int]]()
+        for _ in range(min(per_principle, len(rest))):
+            best = min(
+                rest, key=lambda c: (of_domain[c.domain], of_dataset[c.domain, c.dataset], of_case[c.case_id], c.order)
+            )
+            rest.remove(best)
+            drawn.append(best)
+            of_domain[best.domain] += 1
+            of_dataset[best.domain, best.dataset] += 1
+            of_case[best.case_id] += 1
+    return sorted(drawn)
 
 
 def sheet_item(number: int, pair: ReasoningPair, case: Case) -> SheetItem:

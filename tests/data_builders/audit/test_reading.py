@@ -13,9 +13,8 @@ from factories import make_case, make_pair, mini_pairs
 from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.shares import EVERYONE, OVERALL
 from data_builders.audit.reading.answers import load_readings
-from data_builders.audit.reading.results import ReadingResults, reading_results
-from data_builders.audit.reading.sample import candidates, draw
-from data_builders.audit.reading.sheet import SheetItem, marked_passage, sheet_item, write_sheet
+from data_builders.audit.reading.results import reading_report
+from data_builders.audit.reading.sheet import SheetItem, draw, marked_passage, sheet_item, write_sheet
 from data_builders.build import write_pairs
 from data_builders.export import export
 from data_builders.exports import Options
@@ -49,15 +48,15 @@ def fill(sheet: Path, path: Path, no: dict[int, dict[str, Any]] | None = None, l
 
 def test_a_sample_has_equally_many_pairs_per_principle_and_balanced_domains() -> None:
     data = mini_pairs(300)
-    drawn = draw(list(candidates([data], 0)), 7)
+    drawn = draw([data], 7, 0)
     assert Counter(c.principle for c in drawn) == dict.fromkeys(range(1, 7), 7)
     for principle in range(1, 7):
         domains = Counter(c.domain for c in drawn if c.principle == principle)
         assert sorted(domains.values()) == [2, 2, 3]
     assert max(Counter(c.case_id for c in drawn).values()) == 1
     assert [c.order for c in drawn] == sorted(c.order for c in drawn)
-    assert draw(list(candidates([data], 0)), 7) == drawn != draw(list(candidates([data], 1)), 7)
-    more = draw(list(candidates([data], 0)), 10_000)
+    assert draw([data], 7, 0) == drawn != draw([data], 7, 1)
+    more = draw([data], 10_000, 0)
     assert {c.pair_id for c in more} == {pair.pair_id for pair in data.pairs if pair.kind == "single"}
 
 
@@ -65,9 +64,9 @@ def test_datasets_of_one_domain_are_balanced_and_a_shared_pair_counts_once() -> 
     case = make_case()
     many = [make_pair(case, f"1. ana paid {n}, so this counts.") for n in range(40, 60)]
     few = [make_pair(case, f"1. ben paid {n}, so this counts.") for n in range(4)]
-    found = list(candidates([PairSet.of([case], [*many, few[0]]), PairSet.of([case], few)], 0))
-    assert len(found) == 24
-    assert Counter(c.dataset for c in draw(found, 6)) == {0: 3, 1: 3}
+    found = [PairSet.of([case], [*many, few[0]]), PairSet.of([case], few)]
+    assert len(draw(found, 100, 0)) == 24
+    assert Counter(c.dataset for c in draw(found, 6, 0)) == {0: 3, 1: 3}
 
 
 def test_a_line_shows_the_difference_with_its_surroundings_and_the_evidence() -> None:
@@ -125,8 +124,8 @@ def test_pairs_that_differ_outside_the_flaw_are_refused() -> None:
         sheet_item(1, pair, case)
 
 
-def results(sheet: Path, *files: Path) -> ReadingResults:
-    return reading_results(*load_readings(sheet, files))
+def results(sheet: Path, *files: Path) -> dict[str, Any]:
+    return reading_report(*load_readings(sheet, files))
 
 
 def test_answers_are_summarised_by_principle_and_reader(sheet: Path, tmp_path: Path) -> None:
@@ -137,35 +136,36 @@ def test_answers_are_summarised_by_principle_and_reader(sheet: Path, tmp_path: P
     )
     ben = fill(sheet, tmp_path / "ben.jsonl", {of_p3[0]: {"real": False}})
     found = results(sheet, ana, ben)
-    assert found.readers == ("ana", "ben")
-    rows = {(row.reader, row.principle): row for row in found.rows}
+    assert found["readers"] == ["ana", "ben"]
+    rows = {(row["reader"], row["principle"]): row for row in found["rows"]}
     assert len(rows) == 3 * 7
-    assert (rows["ana", "P3"].pairs, rows["ana", "P3"].real.share, rows["ana", "P3"].natural.share) == (4, 0.75, 0.75)
+    own = rows["ana", "P3"]
+    assert (own["pairs"], own["real"]["share"], own["natural"]["share"]) == (4, 0.75, 0.75)
     together = rows[EVERYONE, OVERALL]
-    assert (together.pairs, together.real.n) == (24, 48)
-    assert together.real.share == pytest.approx(46 / 48)
-    assert together.natural.share == pytest.approx(47 / 48)
-    assert together.real.ci95[0] < together.real.share < together.real.ci95[1]
-    assert rows["ana", "P1"].real.ci95 == pytest.approx(wilson_ci(4, 4))
-    agreement = {(line.principle, line.question): line for line in found.agreement}
-    assert (agreement["P3", "real"].share, agreement["P3", "real"].kappa) == (1.0, 1.0)
-    assert (agreement["P3", "natural"].n, agreement["P3", "natural"].share) == (4, 0.75)
-    assert agreement["P1", "real"].kappa is None
-    first, second = sorted(found.doubted, key=lambda pair: not pair.agreed)
-    assert (first.pair_id, first.agreed) == (numbers[of_p3[0]].pair_id, True)
-    assert first.answers["ana"] == {"real": False, "natural": True, "note": "an odd word"}
-    assert (second.pair_id, second.agreed) == (numbers[of_p3[1]].pair_id, False)
+    assert (together["pairs"], together["real"]["n"]) == (24, 48)
+    assert together["real"]["share"] == pytest.approx(46 / 48)
+    assert together["natural"]["share"] == pytest.approx(47 / 48)
+    assert together["real"]["ci95"][0] < together["real"]["share"] < together["real"]["ci95"][1]
+    assert rows["ana", "P1"]["real"]["ci95"] == pytest.approx(wilson_ci(4, 4))
+    agreement = {(line["principle"], line["question"]): line for line in found["agreement"]}
+    assert (agreement["P3", "real"]["share"], agreement["P3", "real"]["kappa"]) == (1.0, 1.0)
+    assert (agreement["P3", "natural"]["n"], agreement["P3", "natural"]["share"]) == (4, 0.75)
+    assert agreement["P1", "real"]["kappa"] is None
+    first, second = sorted(found["doubted"], key=lambda pair: not pair["agreed"])
+    assert (first["pair_id"], first["agreed"]) == (numbers[of_p3[0]].pair_id, True)
+    assert first["answers"]["ana"] == {"real": False, "natural": True, "note": "an odd word"}
+    assert (second["pair_id"], second["agreed"]) == (numbers[of_p3[1]].pair_id, False)
 
 
 def test_unread_pairs_and_earlier_answers_do_not_count(sheet: Path, tmp_path: Path) -> None:
     path = fill(sheet, tmp_path / "ana.jsonl", last=10)
-    overall = results(sheet, path).rows[-1]
-    assert (overall.principle, overall.pairs) == (OVERALL, 10)
+    overall = results(sheet, path)["rows"][-1]
+    assert (overall["principle"], overall["pairs"]) == (OVERALL, 10)
     first = items(sheet)[0].pair_id
     with path.open("a") as file:
         file.write("\n" + json.dumps({"pair_id": first, "real": False, "natural": True}))
-    assert results(sheet, path).rows[-1].real.share == pytest.approx(9 / 10)
-    assert results(sheet, path).agreement == ()
+    assert results(sheet, path)["rows"][-1]["real"]["share"] == pytest.approx(9 / 10)
+    assert results(sheet, path)["agreement"] == []
 
 
 def test_invalid_answers_are_reported_with_file_and_line(sheet: Path, tmp_path: Path) -> None:

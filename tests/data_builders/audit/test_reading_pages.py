@@ -13,9 +13,8 @@ from test_annotation_pages import Page, answer, get
 
 from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.site import AnnotationSite, open_site
-from data_builders.audit.reading.answers import Reading, load_readings
+from data_builders.audit.reading.answers import Reading, ReadingTask, load_readings
 from data_builders.audit.reading.sheet import write_sheet
-from data_builders.audit.reading.task import ReadingTask
 from data_builders.build import write_pairs
 from judge_r1.core.pair_set import load_pairs
 

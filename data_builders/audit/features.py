@@ -6,7 +6,8 @@ classifier and can hide a leak through common ones. `likelihood` sees the counts
 texts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from data_builders.text_units.text_counts import COUNTS, text_counts
@@ -26,87 +27,63 @@ Differences = Mapping[str, Mapping[str, float]]
 """Pair id -> feature -> its value in A minus its value in B."""
 
 
-class PairFeatures:
-    """The pairs of a group as a sparse matrix: the row of a pair is x(A) - x(B), one column per feature.
+def cross_validated(
+    pairs: Sequence[ReasoningPair], probe: Probe, seed: int, differences: Differences | None = None
+) -> tuple[list[float], tuple[str, ...]]:
+    """The mean score of each pair under classifiers that were trained on the cases of the other folds, and the features
+    with the largest weights.
 
-    `differences` are the features of the reader `likelihood`.
+    A prediction scores 1 if it is correct, 0 if it is wrong, and 1/2 without a known difference. A classifier is a
+    logistic regression on x(A) - x(B). `differences` are the features of the reader `likelihood`.
     """
+    import numpy as np
+    from scipy.sparse import csr_matrix, diags, hstack, vstack
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold
 
-    def __init__(self, pairs: Sequence[ReasoningPair], probe: Probe, differences: Differences | None = None) -> None:
-        import numpy as np
-
-        self.cases = [pair.case_id for pair in pairs]
-        self._min_pairs = _MIN_PAIRS.get(probe, 1)
-        self._a_is_better = np.array([pair.preferred == "A" for pair in pairs])
-        index = {t: i for i, t in enumerate(dict.fromkeys(t for p in pairs for t in (p.reasoning_a, p.reasoning_b)))}
-        self._sides = np.array([(index[pair.reasoning_a], index[pair.reasoning_b]) for pair in pairs])
-        counted = probe in ("length", "likelihood")
-        self._names, self._texts = (_length_features if counted else _word_features)(list(index))
-        self._column_weights = _inverse_rms if counted else _inverse_document_frequency
-        self._x = self._texts[self._sides[:, 0]] - self._texts[self._sides[:, 1]]
-        if probe == "likelihood":
-            self._append([(differences or {})[pair.pair_id] for pair in pairs])
-
-    def _append(self, rows: Sequence[Mapping[str, float]]) -> None:
-        from scipy.sparse import csr_matrix, hstack
-
-        names = list(rows[0])
-        self._names = [*self._names, *names]
-        more = csr_matrix([[row[name] for name in names] for row in rows])
-        # The texts' own columns only choose among features, so the pairs' features are zero in them.
-        self._texts = hstack([self._texts, csr_matrix((self._texts.shape[0], len(names)))], format="csr")
-        self._x = hstack([self._x, more], format="csr")
-
-    def folds(self, seed: int) -> list[tuple[Any, Any]]:
-        """Return (train, test) indices of pairs. No case is in both."""
-        from sklearn.model_selection import GroupKFold
-
-        repeats = REPEATS if len(self.cases) < MAX_SMALL else 1
-        splits = (GroupKFold(FOLDS, shuffle=True, random_state=seed + i) for i in range(repeats))
-        return [fold for split in splits for fold in split.split(self.cases, groups=self.cases)]
-
-    def score(self, train: Sequence[int], test: Sequence[int], weights: "FeatureWeights") -> list[float]:
-        """Train a logistic regression and score its predictions: 1 correct, 0 wrong, 1/2 without a known difference.
-
-        The weights of the model are added to `weights`.
-        """
-        import numpy as np
-        from scipy.sparse import diags, vstack
-        from sklearn.linear_model import LogisticRegression
-
-        train_rows, test_rows = np.asarray(train, dtype=int), np.asarray(test, dtype=int)
-        columns = np.flatnonzero(self._x[train_rows].getnnz(axis=0) >= self._min_pairs)
-        if not len(columns):
-            return [0.5] * len(test_rows)
-        texts = np.unique(self._sides[train_rows])
-        scale = diags(self._column_weights(self._texts[texts][:, columns], self._x[train_rows][:, columns]))
-        x, labels = self._x[train_rows][:, columns] @ scale, self._a_is_better[train_rows]
-        # Training on both orders of every pair prevents a bias towards a side.
-        model = LogisticRegression(max_iter=1000, fit_intercept=False)
-        model.fit(vstack([x, -x]), np.concatenate([labels, ~labels]))
-        weights.add((self._names[i] for i in columns), model.coef_[0])
-        sign = np.sign(model.decision_function(self._x[test_rows][:, columns] @ scale))
-        return [float(score) for score in (1 + sign * np.where(self._a_is_better[test_rows], 1, -1)) / 2]
+    counted = probe in ("length", "likelihood")
+    index = {t: i for i, t in enumerate(dict.fromkeys(t for p in pairs for t in (p.reasoning_a, p.reasoning_b)))}
+    sides = np.array([(index[pair.reasoning_a], index[pair.reasoning_b]) for pair in pairs])
+    labels, cases = np.array([pair.preferred == "A" for pair in pairs]), [pair.case_id for pair in pairs]
+    names, texts = (_count_features if counted else _word_features)(list(index))
+    x = texts[sides[:, 0]] - texts[sides[:, 1]]
+    if differences and probe == "likelihood":
+        rows = [differences[pair.pair_id] for pair in pairs]
+        names += list(rows[0])
+        x = hstack([x, csr_matrix([list(row.values()) for row in rows])], format="csr")
+    scores: list[list[float]] = [[] for _ in pairs]
+    weights: Counter[str] = Counter()
+    for repeat in range(REPEATS if len(pairs) < MAX_SMALL else 1):
+        folds = GroupKFold(FOLDS, shuffle=True, random_state=seed + repeat)
+        for train, test in folds.split(cases, groups=cases):
+            columns = np.flatnonzero(x[train].getnnz(axis=0) >= _MIN_PAIRS.get(probe, 1))
+            decided = np.zeros(len(test))
+            if len(columns):
+                known = x[train][:, columns]
+                if counted:  # one over the root mean square of each feature
+                    scale = diags(1.0 / np.sqrt(np.asarray(known.multiply(known).mean(axis=0)).ravel()))
+                else:  # the smoothed inverse document frequency among the training texts
+                    scale = diags(TfidfTransformer().fit(texts[np.unique(sides[train])][:, columns]).idf_)
+                # Training on both orders of every pair prevents a bias towards a side.
+                model = LogisticRegression(max_iter=1000, fit_intercept=False)
+                model.fit(vstack([known @ scale, -known @ scale]), np.concatenate([labels[train], ~labels[train]]))
+                for column, weight in zip(columns, model.coef_[0], strict=True):
+                    weights[names[column]] += float(weight)
+                decided = np.sign(model.decision_function(x[test][:, columns] @ scale))
+            for pair, score in zip(test, (1 + decided * np.where(labels[test], 1, -1)) / 2, strict=True):
+                scores[pair].append(float(score))
+    return [sum(found) / len(found) for found in scores], _top(weights)
 
 
-class FeatureWeights:
-    """The weight of each feature, summed over folds."""
-
-    def __init__(self) -> None:
-        self._sum: dict[str, float] = {}
-
-    def add(self, names: Iterable[str], weights: Iterable[float]) -> None:
-        for name, weight in zip(names, weights, strict=True):
-            self._sum[name] = self._sum.get(name, 0.0) + float(weight)
-
-    def top(self) -> tuple[str, ...]:
-        """Return the features with the largest weights; equal rounded weights are ordered alphabetically."""
-        weights = {name: round(weight, 6) for name, weight in self._sum.items()}
-        best = sorted((name for name in weights if weights[name]), key=lambda name: (-abs(weights[name]), name))
-        return tuple(f"{'+' if weights[name] > 0 else '-'}{name}" for name in best[:TOP_FEATURES])
+def _top(weights: Mapping[str, float]) -> tuple[str, ...]:
+    """The features with the largest weights; equal rounded weights are ordered alphabetically."""
+    rounded = {name: round(weight, 6) for name, weight in weights.items()}
+    best = sorted((name for name in rounded if rounded[name]), key=lambda name: (-abs(rounded[name]), name))
+    return tuple(f"{'+' if rounded[name] > 0 else '-'}{name}" for name in best[:TOP_FEATURES])
 
 
-def _length_features(texts: list[str]) -> tuple[list[str], Any]:
+def _count_features(texts: list[str]) -> tuple[list[str], Any]:
     from scipy.sparse import csr_matrix
 
     rows = [text_counts(text) for text in texts]
@@ -114,7 +91,7 @@ def _length_features(texts: list[str]) -> tuple[list[str], Any]:
 
 
 def _word_features(texts: list[str]) -> tuple[list[str], Any]:
-    """Return 1 + ln(count) of each word and word pair of each text.
+    """1 + ln(count) of each word and word pair of each text.
 
     Texts are not normalized: what both texts share cancels in the difference, so a row holds only what differs.
     """
@@ -125,17 +102,3 @@ def _word_features(texts: list[str]) -> tuple[list[str], Any]:
     counts = vectorizer.fit_transform(texts).astype(float)
     counts.data = 1.0 + np.log(counts.data)
     return list(vectorizer.get_feature_names_out()), counts
-
-
-def _inverse_rms(_: Any, differences: Any) -> Any:
-    """Return one over the root mean square of each feature's differences in training."""
-    import numpy as np
-
-    return 1.0 / np.sqrt(np.asarray(differences.multiply(differences).mean(axis=0)).ravel())
-
-
-def _inverse_document_frequency(texts: Any, _: Any) -> Any:
-    """Return the smoothed inverse document frequency of each feature among the training texts."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    return TfidfTransformer().fit(texts).idf_

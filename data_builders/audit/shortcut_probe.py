@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from data_builders.audit.features import FOLDS, Differences, FeatureWeights, PairFeatures, Probe
+from data_builders.audit.features import FOLDS, Differences, Probe, cross_validated
 from data_builders.text_units.likelihood import ZERO_SHOT
 from data_builders.text_units.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
@@ -92,25 +92,15 @@ def too_few_cases(what: str, pairs: Sequence[ReasoningPair]) -> ProbeError:
 def cross_validate(
     group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0, differences: Differences | None = None
 ) -> ProbeResult:
-    """Score each pair with probes that were trained on the cases of the other folds.
-
-    The probe `likelihood` needs `differences` (see `likelihood.pair_likelihoods`).
-    """
-    features, weights = PairFeatures(pairs, probe, differences), FeatureWeights()
-    scores: dict[int, list[float]] = {}
-    for train, test in features.folds(seed):
-        for index, score in zip(test, features.score(train, test, weights), strict=True):
-            scores.setdefault(int(index), []).append(score)
-    values = [_mean(scores[index]) for index in range(len(pairs))]
-    interval = clustered_mean_ci(values, features.cases, seed)
-    cases = len(set(features.cases))
-    return ProbeResult(group, probe, len(values), cases, _mean(values), interval, weights.top())
+    """The result of a trained reader. `likelihood` needs `differences` (see `likelihood.pair_likelihoods`)."""
+    scores, top = cross_validated(pairs, probe, seed, differences)
+    return _result(group, probe, pairs, scores, seed, top)
 
 
 def one_line_rules(group: str, pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
     """Score each pair by each rule of `RULES`."""
     return [
-        _rule_result(group, names, rule_scores(pairs, count), [pair.case_id for pair in pairs], seed)
+        _rule_result(group, names, pairs, rule_scores(pairs, count), seed)
         for count, names in RULES.items()
     ]
 
@@ -120,31 +110,32 @@ def zero_shot_likelihood(
 ) -> list[ProbeResult]:
     """Score each pair by each rule of `ZERO_SHOT`: a language model that was not trained for this chooses."""
     signs = [1 if pair.preferred == "A" else -1 for pair in pairs]
-    return [
-        _rule_result(
-            group,
-            names,
-            sign_scores([sign * differences[p.pair_id][feature] for sign, p in zip(signs, pairs, strict=True)]),
-            [pair.case_id for pair in pairs],
-            seed,
-        )
-        for feature, names in ZERO_SHOT.items()
-    ]
+    results = []
+    for feature, names in ZERO_SHOT.items():
+        margins = [sign * differences[p.pair_id][feature] for sign, p in zip(signs, pairs, strict=True)]
+        results.append(_rule_result(group, names, pairs, sign_scores(margins), seed))
+    return results
 
 
 def _rule_result(
-    group: str, names: tuple[str, str], scores: Sequence[float], cases: Sequence[str], seed: int
+    group: str, names: tuple[str, str], pairs: Sequence[ReasoningPair], scores: Sequence[float], seed: int
 ) -> ProbeResult:
     """The result of the first rule of two opposite ones, or of the second one if that is right more often: a
     person with the set can use either."""
-    turned = _mean(scores) < 0.5
-    scores = [1 - score for score in scores] if turned else scores
-    interval = clustered_mean_ci(scores, cases, seed)
-    return ProbeResult(group, names[turned], len(scores), len(set(cases)), _mean(scores), interval, ())
+    turned = sum(scores) < len(scores) / 2
+    return _result(group, names[turned], pairs, [1 - score for score in scores] if turned else scores, seed)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _result(
+    group: str,
+    reader: str,
+    pairs: Sequence[ReasoningPair],
+    scores: Sequence[float],
+    seed: int,
+    top: tuple[str, ...] = (),
+) -> ProbeResult:
+    interval = clustered_mean_ci(scores, [pair.case_id for pair in pairs], seed)
+    return ProbeResult(group, reader, len(scores), case_count(pairs), sum(scores) / len(scores), interval, top)
 
 
 def print_probe(results: Sequence[ProbeResult], console: "Console") -> None:

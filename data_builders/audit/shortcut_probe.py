@@ -99,10 +99,7 @@ def cross_validate(
 
 def one_line_rules(group: str, pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
     """Score each pair by each rule of `RULES`."""
-    return [
-        _rule_result(group, names, pairs, rule_scores(pairs, count), seed)
-        for count, names in RULES.items()
-    ]
+    return [_rule_result(group, names, pairs, rule_scores(pairs, count), seed) for count, names in RULES.items()]
 
 
 def zero_shot_likelihood(

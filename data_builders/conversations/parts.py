@@ -67,7 +67,7 @@ def split_conversations(
 
     ids = sorted({pair.document_id for pair in pairs})
     texts = [documents[document_id].context for document_id in ids]
-    alike = near_duplicates(texts, texts.__getitem__)
+    alike = near_duplicates(texts)
     groups = {document: ids[root] for document, root in zip(ids, components(len(ids), alike), strict=True)}
     test, dev = held_out(groups.values(), test_share, seed, dev_share)
     part_of = {

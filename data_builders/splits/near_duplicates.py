@@ -1,43 +1,29 @@
-"""Finds near-duplicate cases: MinHash proposes candidates, and exact Jaccard indices of word shingles decide.
-
-With signatures of 128 bands of 3 minima (Broder), a pair of texts with Jaccard index J becomes a candidate with
-probability 1 - (1 - J³)^128, which is .9998 at J = 0.4.
-"""
+"""Finds near-duplicate cases: the Jaccard indices of their sets of word shingles, by one sparse product."""
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
+from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from data_builders.splits.index import CaseEntry, PairIndex
-from judge_r1.core.jsonl import lines_at
-from judge_r1.core.pair_set import CASES_FILE
 from judge_r1.core.records import Case
 from retrieval.words import has_unspaced, terms
 
 WORDS = 8
-BANDS, ROWS = 128, 3
-MARGIN = 0.1
-"""Four standard deviations of the estimated Jaccard index at 0.4."""
 THRESHOLD = 0.4
 """The Jaccard index of near duplicates. Editing one word in nineteen lowers that of two copies to about 0.4."""
+_CHUNK = 256
+"""Texts that are compared with all others at a time."""
 
 Shingles = NDArray[np.uint64]
-Signature = NDArray[np.uint32]
 Likeness = tuple[int, int, float]
 """(number of a text, number of a later one, Jaccard index)."""
-
-_RANDOM = Random(0)
-_FACTORS = np.array([_RANDOM.getrandbits(64) | 1 for _ in range(BANDS * ROWS)], dtype=np.uint64)
-_OFFSETS = np.array([_RANDOM.getrandbits(64) for _ in range(BANDS * ROWS)], dtype=np.uint64)
 
 
 def shingles(text: str) -> Shingles:
@@ -61,37 +47,39 @@ def jaccard(one: Shingles, other: Shingles) -> float:
     return shared / max(1, len(one) + len(other) - shared)
 
 
-def signature(found: Shingles) -> Signature:
-    """The minimum of each of BANDS x ROWS random functions over the set."""
-    if not len(found):
-        return np.full(BANDS * ROWS, np.iinfo(np.uint32).max, dtype=np.uint32)
-    minima = [
-        ((found * factor + offset) >> np.uint64(32)).min() for factor, offset in zip(_FACTORS, _OFFSETS, strict=True)
-    ]
-    return np.array(minima, dtype=np.uint32)
+def near_duplicates(texts: Iterable[str], *, threshold: float = THRESHOLD) -> list[Likeness]:
+    """The pairs of texts whose Jaccard index is at least `threshold`, in order.
 
-
-def near_duplicates(
-    texts: Iterable[str], reread: Callable[[int], str], *, threshold: float = THRESHOLD
-) -> list[Likeness]:
-    """The pairs of texts whose Jaccard index is at least `threshold`, in order. `texts` is read once; `reread` returns
-    a text by its number.
-
-    Texts with equal signatures are paired with the first of them only.
+    Texts with equal shingles are paired with the first of them only. A text without words has no duplicate.
     """
-    signed: list[Signature] = []
-    wordless: set[int] = set()
+    first: dict[bytes, int] = {}
+    found: list[Likeness] = []
+    distinct: list[tuple[int, Shingles]] = []
     for number, text in enumerate(texts):
-        found = shingles(text)
-        signed.append(signature(found))
-        if not len(found):
-            wordless.add(number)
-    if len(signed) < 2:
-        return []
-    measured = lru_cache(256)(lambda number: shingles(reread(number)))
-    pairs = sorted(set(_candidates(np.stack(signed), threshold)))
-    likely = ((i, j, jaccard(measured(i), measured(j))) for i, j in pairs if not {i, j} & wordless)
-    return [(i, j, likeness) for i, j, likeness in likely if likeness >= threshold]
+        own = shingles(text)
+        if len(own) and (known := first.setdefault(own.tobytes(), number)) != number:
+            found.append((known, number, 1.0))
+        elif len(own):
+            distinct.append((number, own))
+    if len(distinct) < 2:
+        return found
+    numbers, sets = zip(*distinct, strict=True)
+    sizes = np.array([len(own) for own in sets])
+    values, columns = np.unique(np.concatenate(sets), return_inverse=True)
+    rows = np.repeat(np.arange(len(sets)), sizes)
+    shared_by = np.bincount(columns, minlength=len(values))
+    kept = shared_by[columns] > 1  # most shingles are in one text alone
+    ones = np.ones(kept.sum(), dtype=np.int32)
+    sparse = csr_matrix((ones, (rows[kept], columns[kept])), shape=(len(sets), len(values)))
+    for start in range(0, len(sets), _CHUNK):
+        shared = (sparse[start : start + _CHUNK] @ sparse[start:].T).tocoo()
+        i, j = shared.row + start, shared.col + start
+        likeness = shared.data / (sizes[i] + sizes[j] - shared.data)
+        alike = (i < j) & (likeness >= threshold)
+        found += [
+            (numbers[a], numbers[b], float(c)) for a, b, c in zip(i[alike], j[alike], likeness[alike], strict=True)
+        ]
+    return sorted(found)
 
 
 def components(count: int, edges: Iterable[Likeness]) -> list[int]:
@@ -102,31 +90,6 @@ def components(count: int, edges: Iterable[Likeness]) -> list[int]:
         connected_components(graph, directed=False)[1], return_index=True, return_inverse=True
     )
     return [int(firsts[label]) for label in labels]
-
-
-def _candidates(signed: NDArray[np.uint32], threshold: float) -> Iterator[tuple[int, int]]:
-    """Pairs (i, j), i < j, that share a band and have similar signatures."""
-    _, firsts, which = np.unique(signed, axis=0, return_index=True, return_inverse=True)
-    firsts = firsts.astype(int)
-    for number, group in enumerate(which.ravel()):
-        if firsts[group] != number:
-            yield int(firsts[group]), number
-    kinds = np.sort(firsts)
-    distinct = signed[kinds]
-    for band in range(0, BANDS * ROWS, ROWS):
-        for members in _buckets(distinct[:, band : band + ROWS]):
-            for at, one in enumerate(members[:-1]):
-                others = np.array(members[at + 1 :])
-                estimates = (distinct[others] == distinct[one]).mean(axis=1)
-                yield from ((int(kinds[one]), int(kinds[other])) for other in others[estimates >= threshold - MARGIN])
-
-
-def _buckets(columns: NDArray[np.uint32]) -> Iterator[Sequence[int]]:
-    """The rows that are equal, where there are several."""
-    equal: dict[bytes, list[int]] = defaultdict(list)
-    for number, row in enumerate(columns):
-        equal[row.tobytes()].append(number)
-    return (members for members in equal.values() if len(members) > 1)
 
 
 @lru_cache(1 << 16)
@@ -154,16 +117,7 @@ class NearDuplicates:
 
     def __init__(self, index: PairIndex) -> None:
         self.cases: Sequence[CaseEntry] = list(index.cases.values())
-        self._index = index
-        self.found = {name: self._compare(text) for name, text in TEXTS.items()}
-
-    def _compare(self, text: Callable[[Case], str]) -> list[Likeness]:
-        def reread(number: int) -> str:
-            entry = self.cases[number]
-            (line,) = lines_at(self._index.folders[entry.folder] / CASES_FILE, [entry.offset])
-            return text(Case.model_validate_json(line))
-
-        return near_duplicates((text(case) for _, case in self._index.stored()), reread, threshold=THRESHOLD)
+        self.found = {name: near_duplicates(text(case) for _, case in index.stored()) for name, text in TEXTS.items()}
 
     def groups(self, *, joined: bool) -> dict[str, str]:
         """The group of every case. With `joined`, cases connected by near duplicates share the group of the first."""

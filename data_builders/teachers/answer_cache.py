@@ -6,6 +6,7 @@ has returned. It holds answers and hashes of requests, no prompts and no API key
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,8 +63,7 @@ class Cache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._waiting: list[tuple[Entry, asyncio.Future[TeacherReply]]] = []
-        self._writer: asyncio.Task[None] | None = None
+        self._lock = threading.Lock()
         try:
             with self._readable_errors():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,13 +91,9 @@ class Cache:
         return TeacherReply.model_validate_json(row[0]) if row else None
 
     async def put(self, entry: Entry) -> TeacherReply:
-        """Store an answer; return when it is on disk. If the key has an answer already, that one is kept and returned.
-        Answers that arrive during a write share the next one."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append((entry, future))
-        if self._writer is None:
-            self._writer = asyncio.create_task(self._write_waiting())
-        return await asyncio.shield(future)
+        """Store an answer; return when it is on disk. If the key has an answer already, that one is returned."""
+        [stored] = await asyncio.to_thread(self.put_all, [entry])
+        return stored
 
     def put_all(self, entries: Sequence[Entry]) -> list[TeacherReply]:
         """Store many answers in one transaction. Returns the stored answers, in order."""
@@ -147,31 +143,17 @@ class Cache:
             for statement in _SCHEMA.split(";"):
                 self._write.execute(statement)
 
-    async def _write_waiting(self) -> None:
-        try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                try:
-                    stored = await asyncio.to_thread(self.put_all, [entry for entry, _ in batch])
-                except Exception as error:
-                    for _, future in batch:
-                        future.set_exception(error)
-                    continue
-                for (_, future), answer in zip(batch, stored, strict=True):
-                    future.set_result(answer)
-        finally:
-            self._writer = None
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._write.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._write.execute("COMMIT")
-        except BaseException:
-            if self._write.in_transaction:
-                self._write.execute("ROLLBACK")
-            raise
+        with self._lock:
+            self._write.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._write.execute("COMMIT")
+            except BaseException:
+                if self._write.in_transaction:
+                    self._write.execute("ROLLBACK")
+                raise
 
     @contextmanager
     def _readable_errors(self) -> Iterator[None]:

@@ -20,7 +20,6 @@ from judge_r1.core.strict_json import parse_json
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""
-_IMPORT_CHUNK = 500
 
 
 class BatchExport:
@@ -104,24 +103,12 @@ def import_batch(provider: Provider, cache: Cache, path: Path) -> Imported:
 
     Raises: TeacherError, before anything is imported, for a line that is no result of an export from this cache.
     """
-    for _ in _answers(provider, cache, path):
-        pass
-    new = known = 0
-    failed: Counter[str] = Counter()
-    waiting: dict[str, Entry] = {}
-    for key, answer in _answers(provider, cache, path):
-        if isinstance(answer, FailedRow):
-            failed[" ".join(str(answer).split())[:120]] += 1
-            continue
-        if key in waiting or cache.get(key) is not None:
-            known += 1
-            continue
-        waiting[key] = Entry(key, provider.name, answer, "batch")
-        if len(waiting) == _IMPORT_CHUNK:
-            new += len(cache.put_all(list(waiting.values())))
-            waiting = {}
-    new += len(cache.put_all(list(waiting.values())))
-    return Imported(new, known, failed)
+    found = list(_answers(provider, cache, path))
+    failed = Counter(" ".join(str(answer).split())[:120] for _, answer in found if isinstance(answer, FailedRow))
+    answers = {key: answer for key, answer in reversed(found) if isinstance(answer, TeacherReply)}  # the first counts
+    new = [Entry(key, provider.name, answer, "batch") for key, answer in answers.items() if cache.get(key) is None]
+    cache.put_all(new)
+    return Imported(len(new), len(found) - failed.total() - len(new), failed)
 
 
 def _answers(provider: Provider, cache: Cache, path: Path) -> Iterator[tuple[str, TeacherReply | FailedRow]]:

@@ -15,8 +15,8 @@ from contextlib import asynccontextmanager
 from data_builders.teachers import Teacher, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.budget import Spending
-from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.local import LocalTeacher
+from data_builders.teachers.provider import HttpTeacher
 from data_builders.teachers.spec import find_key, local_model, parse_spec
 from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
 

@@ -15,9 +15,8 @@ from teacher_factories import FAST, KEY, echo, request_for, run
 
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply
 from data_builders.teachers.anthropic import Anthropic
-from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import Provider
+from data_builders.teachers.provider import HttpTeacher, Provider
 from judge_r1.core.endpoint import RetryPolicy
 
 GOOD = b"""{"model": "m", "choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}],

@@ -125,13 +125,13 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
         except BatchPending as pending:
             return pending
 
-    items, made, kept, pending, exhausted, trial = generator.items(), 0, 0, 0, False, generator.trial
+    items, made, kept, pending, tried, exhausted, trial = generator.items(), 0, 0, 0, 0, False, generator.trial
     main = generator.dataset.main.record
     while not exhausted:
         missing = None if generator.wanted is None else generator.wanted - made - pending
         if missing == 0:
             break
-        started, most = 0, trial or missing
+        started, most = 0, min(filter(None, (trial, missing)), default=None)
         results = in_order(generator.take(items, most), work, generator.items_in_progress * concurrency)
         async with aclosing(results):
             async for result in results:
@@ -142,10 +142,11 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
                     result = await generator.choose(result)
                     kept += sum(isinstance(record, main) for record in result.records)
                 yield result if isinstance(result, RecordGroup) else None
-        exhausted = most is None or started < most
-        if trial and not exhausted and not (generator.attempts.used if pending else kept):
-            generator.check_trial(started)
-        trial = 0
+        exhausted, tried = most is None or started < most, tried + started
+        if tried >= trial:
+            if trial and not exhausted and not (generator.attempts.used if pending else kept):
+                generator.check_trial(tried)
+            trial = 0
     if pending:
         names = ", ".join(teacher.name for teacher in generator.teachers[:1])
         raise BatchPending(f"{pending} {generator.files[0].plural} wait for answers of {names}")

@@ -14,10 +14,13 @@ from data_builders.build import build_by_rules, build_by_teacher
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.prompts.pair_prompts import PairPrompts
+from data_builders.short_reference import shorten_reference
+from data_builders.sources import SOURCES
 from data_builders.teacher_session import SessionOptions, run_session
 from data_builders.teachers import Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Case
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,21 @@ def preview_by_teacher(
 
 def example_prompt(plan: BuildPlan) -> list[str]:
     """The lines that a teacher would be asked for the first case of a corpus: the request for P1."""
-    case = next(iter(generator_for(plan.source, with_teacher=False)(plan).items()), None)
+    case = next(iter(first_cases(plan, 1)), None)
     if case is None:
         return []
     system, user = PairPrompts(plan.prompts).single(case, 1, range(1, plan.variants + 1))
     return f"{system}\n\n{user}".split("\n")
+
+
+def first_cases(plan: BuildPlan, count: int) -> list[Case]:
+    """The first cases of a corpus as they are built; none of a corpus whose cases a teacher completes."""
+    if SOURCES.get(plan.source).drafts is not None:
+        return []
+    cases = generator_for(plan.source, with_teacher=False)(replace(_first(plan, count), reader=None)).items()
+    if plan.max_steps is None:
+        return list(cases)
+    return [short for case in cases if (short := shorten_reference(case, plan.max_steps))]
 
 
 def _first(plan: BuildPlan, cases: int) -> BuildPlan:

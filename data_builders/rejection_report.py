@@ -17,8 +17,10 @@ _ADVICE = {
     **dict.fromkeys(("the variant is missing", "the answer is unclear", "the variant is given twice"), _FORM),
     **dict.fromkeys(("the variant is empty", "is empty", "no JSON object", "no list of principles"), _FORM),
     "the list of principles cannot be read": _FORM,
+    **dict.fromkeys(("text outside the tags", "no action", "no thought"), _FORM),
     **dict.fromkeys(("the same text as the reference", "no word is changed"), _COPIES),
     **dict.fromkeys(("the answer was truncated", "cut off", "was cut off"), _CUT),
+    **dict.fromkeys(("too long", "cut"), "raise episode.budget.response_tokens in the recipe, or use another model"),
     REFUSED: "the server refuses the requests: its reason is below",
     NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with --keep all, "
     "or give another --verify SPEC",

@@ -1,6 +1,6 @@
 """Rationales by a teacher as records: one trace a line, written and resumed like any other data set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,17 @@ from typing import Any
 from data_builders.build import build_concurrently
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.prompt_lengths import PromptLengths
 from data_builders.rationales.store import StoredTrace
 from data_builders.rationales.teacher import RationaleStats, Setting, write_rationale
+from data_builders.rejection_report import why_nothing
 from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import Attempts
 from data_builders.teachers.budget import Spending
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
@@ -54,6 +58,7 @@ class RationaleGenerator(Generator[ReasoningPair]):
     needs_teacher = True
     report_file = "rationales.json"
     items_in_progress = 4
+    trial = 16
 
     def __init__(self, options: RationaleOptions, teacher: Teacher) -> None:
         super().__init__(BuildPlan(self.name, seed=options.recipe.seed), [teacher])
@@ -63,8 +68,8 @@ class RationaleGenerator(Generator[ReasoningPair]):
         self._setting = Setting(data, episode, options.tokenizer, retriever, teacher, self.stats)
 
     @property
-    def answers(self) -> int:
-        return self.stats.answers
+    def attempts(self) -> Attempts:
+        return self.stats.attempts
 
     @property
     def wanted(self) -> int:
@@ -76,10 +81,6 @@ class RationaleGenerator(Generator[ReasoningPair]):
     def items(self) -> Iterator[ReasoningPair]:
         seed = self._options.recipe.seed
         return iter(sorted(self._options.data.pairs, key=lambda pair: content_hash("order", pair.pair_id, seed)))
-
-    def take(self, items: Iterator[ReasoningPair], missing: int | None) -> Iterator[ReasoningPair]:
-        # zip drops one pair after each round; published rationale files depend on that choice of pairs
-        return iter([pair for pair, _ in zip(items, range(missing or 0), strict=False)])
 
     async def generate(self, item: ReasoningPair) -> _Rationale | None:
         trajectory = await write_rationale(item, self._setting)
@@ -103,10 +104,34 @@ class RationaleGenerator(Generator[ReasoningPair]):
             **self.stats.as_dict(),
         }
 
+    def check_trial(self, items: int) -> None:
+        if self.answers:
+            raise JudgeError(self.why_empty(items))
+
     def why_empty(self, groups: int) -> str:
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(self.stats.rejected.items()))
-        pairs = len(self._options.data.pairs)
-        return f"{self._setting.teacher.name} gave no rationale for any of {pairs} pairs ({reasons})"
+        rejected, tried = self.stats.rejected, f"{self.stats.rejected.total()} pairs"
+        if not self.answers:
+            return f"no rationale can be written of {tried}: {', '.join(f'{why} ({n})' for why, n in rejected.items())}"
+        other = {why: count for why, count in rejected.items() if why not in self.attempts.rejected}
+        return why_nothing(self._setting.teacher.name, tried, "rationale", self.attempts, other, self.advice)
+
+
+def refuse_long_prompts(cases: Iterable[Case], recipe: Recipe, tokenizer: SafeTokenizer) -> None:
+    """Checks, before a teacher is paid for pairs, that prompts about some of the cases fit the recipe. The reference
+    stands for both reasonings.
+
+    Raises: JudgeError if all prompts are too long.
+    """
+    measure, limit = PromptLengths(tokenizer, recipe.episode), recipe.episode.prompt_tokens
+    lengths = []
+    for case in cases:
+        texts = {"domain": case.domain, "reasoning_a": case.reference, "reasoning_b": case.reference}
+        lengths.append(measure(ReasoningPair.model_construct(**texts), case))
+    if lengths and min(lengths) > limit:
+        raise JudgeError(
+            f"--rationales: prompts about these cases have {min(lengths):,} tokens and more, and {recipe.name} allows "
+            f"{limit:,}: give a --recipe with a larger episode.prompt_tokens"
+        )
 
 
 async def write_rationales(

@@ -15,6 +15,7 @@ from data_builders.prompts.rationale import may_answer, rationale_prompts_hash, 
 from data_builders.rationales.turn_form import turn_form
 from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_index import CaseRetriever
@@ -37,12 +38,11 @@ class RationaleStats:
 
     accepted: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    turns_rejected: Counter[str] = field(default_factory=Counter)
+    attempts: Attempts = field(default_factory=Attempts)
     notes: Counter[str] = field(default_factory=Counter)
     searches: Counter[int] = field(default_factory=Counter)
     by_domain: Counter[str] = field(default_factory=Counter)
     by_principle: Counter[int] = field(default_factory=Counter)
-    answers: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -54,12 +54,17 @@ class RationaleStats:
         self.by_principle.update(pair.violated)
 
     def as_dict(self) -> dict[str, Any]:
-        counters = ("rejected", "turns_rejected", "notes", "searches", "by_domain", "by_principle")
-        numbers = ("accepted", "answers", "input_tokens", "output_tokens")
+        counters: dict[str, Counter[Any]] = {
+            "rejected": self.rejected, "turns_rejected": self.attempts.rejected, "notes": self.notes,
+            "searches": self.searches, "by_domain": self.by_domain, "by_principle": self.by_principle,
+        }  # fmt: skip
         return {
             "prompts": rationale_prompts_hash(),
-            **{name: getattr(self, name) for name in numbers},
-            **{name: {str(k): n for k, n in sorted(getattr(self, name).items())} for name in counters},
+            "accepted": self.accepted,
+            "answers": self.attempts.answers,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            **{name: {str(k): n for k, n in sorted(counts.items())} for name, counts in counters.items()},
         }
 
 
@@ -86,7 +91,7 @@ async def write_rationale(pair: ReasoningPair, setting: Setting) -> Trajectory |
     except PromptTooLong:
         setting.stats.rejected["prompt_too_long"] += 1
     except TeacherRefused:
-        setting.stats.rejected["the teacher refuses the ask"] += 1
+        setting.stats.rejected[REFUSED] += 1
     except _GaveUp as reason:
         setting.stats.rejected[str(reason)] += 1
     else:
@@ -124,7 +129,7 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
                 system=system, user=user, max_tokens=2 * max_tokens + _THOUGHT_TOKENS, sample=attempt, form=form
             )
         )
-        stats.answers += 1
+        stats.attempts.answers += 1
         stats.input_tokens += reply.input_tokens
         stats.output_tokens += reply.output_tokens
         turn: ParsedTurn | RejectedTurn
@@ -143,8 +148,9 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             turn = RejectedTurn("too long", f"it is too long: write at most {words} words.")
         if isinstance(turn, ParsedTurn):
             stats.notes["turns that ran on behind their action"] += turn.ran_on
+            stats.attempts.used += 1
             return turn
-        stats.turns_rejected[turn.reason] += 1
+        stats.attempts.reject(turn.reason, "a turn of a rationale", reply.answer)
         rejected = turn
     raise _GaveUp(rejected.reason)
 

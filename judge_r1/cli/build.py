@@ -156,6 +156,7 @@ def build(
     from data_builders.build_options import refuse_other_build
     from data_builders.generators import generator_for
     from data_builders.generators.base import BuildPlan
+    from data_builders.preview import first_cases
     from data_builders.sources import SOURCES
     from data_builders.teacher_session import SessionOptions, refuse_without_teacher
     from data_builders.teacher_session import build as build_in_session
@@ -216,7 +217,9 @@ def build(
         raise JudgeError("--rationales N and --recipe FILE go together: give both, or leave both out")
     if rationales is not None:
         refuse("needs the pairs, which a batch does not give at once", batch_export=batch_export)
-    write_rationales = rationales_writer(recipe, rationales) if recipe and rationales else None
+    write_rationales = None
+    if recipe and rationales:
+        write_rationales = rationales_writer(recipe, rationales, first_cases(plan, 20))
     if yes and preview is None:
         raise JudgeError("--yes answers the question of --preview: add --preview N, or leave it out")
     if preview is not None:
@@ -225,7 +228,7 @@ def build(
     price_list = load_prices(prices) if prices else None
     if preview is not None:
         from data_builders.preview import preview_by_rules, preview_by_teacher
-        from judge_r1.cli.build_preview import confirmed, show_preview, show_question
+        from judge_r1.cli.build_preview import confirmed, show_limits, show_preview, show_question
 
         if by_rules:
             show_question(plan)
@@ -233,6 +236,7 @@ def build(
         else:
             found = preview_by_teacher(plan, preview, teacher, verify, options, Spending(price_list, budget))
         show_preview(found, plan, concurrency, by_rules=by_rules)
+        show_limits(found, budget, rationales)
         if not confirmed(found.total, yes=yes):
             return
         options = replace(options, batch_import=None)  # its results are in the cache
@@ -246,7 +250,10 @@ def build(
         counts = done.value
     _print_counts(counts, out)
     if write_rationales is not None:
-        write_rationales(out, teacher, out / "rationales", options, Spending(price_list, budget))
+        try:
+            write_rationales(out, teacher, out / "rationales", options, Spending(price_list, budget))
+        except JudgeError as error:
+            raise JudgeError(f"the pairs in {out} are complete, and no rationales are written: {error}") from error
 
 
 def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:

@@ -1,6 +1,7 @@
 """Prints what `build --preview` built: pairs side by side, the yield, and what the whole corpus will take."""
 
 import sys
+from collections import Counter
 from datetime import timedelta
 
 import typer
@@ -38,6 +39,9 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
         console.print(_side_by_side(number, pair, colour=console.is_terminal and not console.no_color))
     cases, pairs = preview.report["cases"], preview.report["pairs"]
     console.print(f"{cases} of {preview.total} cases: {pairs} pairs. {_yield(preview, plan)}", markup=False)
+    if reasons := Counter(preview.report["abstained"]):
+        most = ", ".join(f"{name}: {count}" for name, count in reasons.most_common(3))
+        console.print(f"Not made or left out: {reasons.total()}, most often {most}", markup=False)
     if preview.used:
         table = Table("teacher", "cases", "requests", "tokens in", "tokens out", "cost")
         for row in preview.used:
@@ -52,6 +56,15 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
             "" if by_rules else f" with --concurrency {concurrency}",
         )
     console.print(f"Time for all {preview.total} cases: {took}{at}", markup=False)
+
+
+def show_limits(preview: Preview, budget: float | None, rationales: int | None) -> None:
+    """Print what the table of costs does not say: whether the budget covers all cases, and what comes on top."""
+    costs = [row.usd for row in preview.whole if row.usd is not None]
+    if budget is not None and sum(costs) > budget:
+        print(f"The budget of ${budget:.2f} does not cover all cases: about ${sum(costs):.2f} are needed")
+    if rationales is not None:
+        print(f"{rationales} rationales come on top: each takes a request for every search and one for its answer")
 
 
 def confirmed(total: int, *, yes: bool) -> bool:

@@ -1,6 +1,6 @@
 """rationales: worked examples for the SFT warm-up, written by a teacher."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, 
 if TYPE_CHECKING:
     from data_builders.teacher_session import SessionOptions
     from data_builders.teachers.budget import Spending
+    from judge_r1.core.records import Case
 
 
 def rationales(
@@ -46,11 +47,13 @@ def rationales(
     rationales_writer(recipe, count)(folder, teacher, out, session, spending)
 
 
-def rationales_writer(recipe: Path, count: int) -> "Callable[[Path, str, Path, SessionOptions, Spending], None]":
-    """Checks a recipe and its tokenizer. The function that it returns writes rationales of the pairs in a folder, by a
-    teacher, to another folder."""
+def rationales_writer(
+    recipe: Path, count: int, cases: "Iterable[Case]" = ()
+) -> "Callable[[Path, str, Path, SessionOptions, Spending], None]":
+    """Checks a recipe, its tokenizer, and that prompts about some of the `cases` fit it. The function that it returns
+    writes rationales of the pairs in a folder, by a teacher, to another folder."""
     from data_builders.teacher_session import run_session
-    from data_builders.write_rationales import TRACES_FILE, RationaleOptions, write_rationales
+    from data_builders.write_rationales import TRACES_FILE, RationaleOptions, refuse_long_prompts, write_rationales
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
@@ -58,6 +61,7 @@ def rationales_writer(recipe: Path, count: int) -> "Callable[[Path, str, Path, S
 
     resolved = load_recipe(recipe)
     tokenizer = SafeTokenizer(load_tokenizer(resolved.model))
+    refuse_long_prompts(cases, resolved, tokenizer)
 
     def write(folder: Path, teacher: str, out: Path, session: "SessionOptions", spending: "Spending") -> None:
         wanted = RationaleOptions(load_pairs(folder), resolved, tokenizer, count)

@@ -70,8 +70,9 @@ def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: 
     assert estimated == pytest.approx([4 * number for number in used], rel=0.01)
     assert "run the same command with --yes" in shown
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
-    again = run([*command, "--preview", "1"], server)
+    again = run([*command, "--preview", "1", "--budget", f"{0.7 * estimated[-1]:.2f}"], server)
     assert (re.findall(r"chat:toy.*", again), server.served.total()) == (re.findall(r"chat:toy.*", shown), asked)
+    assert f"does not cover all cases: about ${estimated[-1]:.2f} are needed" in again
     assert "unknown, because these answers came from the cache" in again
     run([*command, "--preview", "1", "--yes"], server)
     assert {path.name for path in out.iterdir()} > FILES

@@ -17,7 +17,7 @@ from data_builders.build import build, generate
 from data_builders.rationales.store import StoredTrace, stored_traces
 from data_builders.rationales.teacher import RationaleStats
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
-from data_builders.write_rationales import RationaleGenerator, RationaleOptions, write_rationales
+from data_builders.write_rationales import RationaleGenerator, RationaleOptions, refuse_long_prompts, write_rationales
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -93,7 +93,7 @@ def test_every_pair_gets_a_rationale_with_reward_1(search: bool, which: str) -> 
             first, case = trajectory.turns[0], data.case_of(data.by_id()[pair_id])
             assert len(first.passages) == 1 or "nothing found" in (first.observation or "")
             assert all(case.context[passage.start : passage.end] == passage.text for passage in first.passages)
-    assert stats.answers == len(teacher.requests) == len(found) * (2 if search else 1)
+    assert stats.attempts.answers == len(teacher.requests) == len(found) * (2 if search else 1)
 
 
 def test_the_first_prompt_does_not_depend_on_the_gold() -> None:
@@ -135,11 +135,11 @@ def test_invalid_turns_are_retried_with_the_reason_and_counted() -> None:
     found, stats = enhance_all(teacher, MINI, MINI_CONFIG, "tiny")
     assert len(found) + stats.rejected.total() == len(MINI.pairs)
     assert len(found) > 25
-    assert set(stats.turns_rejected) == set(fake_rationale_teacher.BAD)
+    assert set(stats.attempts.rejected) == set(fake_rationale_teacher.BAD)
     assert set(stats.rejected) <= set(fake_rationale_teacher.BAD)
     assert stats.rejected
     again = [request for request in teacher.requests if request.sample]
-    assert len(again) == stats.turns_rejected.total() - stats.rejected.total()
+    assert len(again) == stats.attempts.rejected.total() - stats.rejected.total()
     assert all("could not use it: " in request.user for request in again)
     assert max(request.sample for request in again) == 2
     for trajectory in found.values():
@@ -149,17 +149,12 @@ def test_invalid_turns_are_retried_with_the_reason_and_counted() -> None:
 
 def test_rationales_over_budget_are_counted() -> None:
     small = MINI_CONFIG.model_copy(update={"budget": BUDGET.model_copy(update={"response_tokens": 12})})
-    found, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.honest), MINI, small, "tiny")
-    assert not found
-    assert stats.rejected == {"too long": len(MINI.pairs)}
-    found, stats = enhance_all(
-        RecordingTeacher(fake_rationale_teacher.honest),
-        MINI,
-        MINI_CONFIG.model_copy(update={"prompt_tokens": 20}),
-        "tiny",
-    )
+    with pytest.raises(JudgeError, match=r"(?s)48 answers for 16 pairs.*48  too long.*raise episode\.budget"):
+        enhance_all(RecordingTeacher(fake_rationale_teacher.honest), MINI, small, "tiny")
+    short = MINI_CONFIG.model_copy(update={"prompt_tokens": 20})
+    _, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.honest), MINI, short, "tiny")
     assert stats.rejected == {"prompt_too_long": len(MINI.pairs)}
-    assert stats.answers == 0
+    assert stats.attempts.answers == 0
 
 
 def test_generation_stops_at_the_requested_count() -> None:
@@ -171,10 +166,33 @@ def test_generation_stops_at_the_requested_count() -> None:
     assert list(more)[:7] == list(found)
 
 
+def test_every_pair_is_tried_before_rationales_are_missing() -> None:
+    """Rejected rationales are replaced by those of the next pairs, round after round, and no pair is passed over."""
+    found, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.sloppy), MINI, MINI_CONFIG, "tiny", count=39)
+    assert stats.rejected
+    assert len(found) + stats.rejected.total() == len(MINI.pairs)
+
+
+def test_a_teacher_of_which_no_rationale_is_accepted_is_stopped() -> None:
+    teacher = RecordingTeacher(lambda *_: "I would rather not.")
+    with pytest.raises(JudgeError) as error:
+        enhance_all(teacher, MINI, MINI_CONFIG, "tiny")
+    assert len(teacher.requests) == 16 * 3
+    assert "gave 48 answers for 16 pairs, and no rationale is accepted" in str(error.value)
+    assert "  | I would rather not." in str(error.value)
+
+
+def test_prompts_that_no_case_fits_are_refused_before_anything_is_paid() -> None:
+    tokenizer, cases = real_tokenizers.load("tiny"), [*MINI.cases.values()]
+    refuse_long_prompts(cases, recipe(MINI_CONFIG), tokenizer)
+    with pytest.raises(JudgeError, match=r"prompts about these cases have \d+ tokens and more, and r allows 20"):
+        refuse_long_prompts(cases, recipe(MINI_CONFIG.model_copy(update={"prompt_tokens": 20})), tokenizer)
+
+
 def test_a_refused_request_drops_its_pair_and_an_error_propagates() -> None:
     teacher = RecordingTeacher(fake_rationale_teacher.honest, {3: TeacherRefused("too long")})
     found, stats = enhance_all(teacher, MINI, MINI_CONFIG, "tiny")
-    assert stats.rejected == {"the teacher refuses the ask": 1}
+    assert stats.rejected == {"the teacher refused the request": 1}
     assert len(found) == len(MINI.pairs) - 1
     with pytest.raises(TeacherError, match="gone"):
         enhance_all(
@@ -217,7 +235,7 @@ def test_rationales_of_real_cases(source: str, real_data: Path, tmp_path: Path) 
         found, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.sloppy), data, config, "smollm2")
         assert len(found) + stats.rejected.total() == len(data.pairs)
         assert len(found) >= 0.6 * len(data.pairs)
-        assert set(stats.turns_rejected) <= set(fake_rationale_teacher.BAD)
+        assert set(stats.attempts.rejected) <= set(fake_rationale_teacher.BAD)
 
 
 # ---- stored traces ----
@@ -296,6 +314,6 @@ def test_a_stored_passage_of_another_case_is_an_error(tmp_path: Path) -> None:
 
 
 def test_zero_rationales_is_an_error_and_writes_no_file(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="gave no rationale"):
+    with pytest.raises(JudgeError, match="no rationale is accepted"):
         write(tmp_path, MINI, MINI_CONFIG, "tiny", lambda *_: "I would rather not.")
     assert not list(tmp_path.iterdir())

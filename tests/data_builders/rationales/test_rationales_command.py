@@ -91,19 +91,28 @@ def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: 
     assert "wanted" not in capsys.readouterr().out
 
 
-def test_a_build_writes_pairs_and_rationales_in_one_run(pairs: Path, tmp_path: Path) -> None:
+def test_the_whole_road_of_a_teacher_in_one_run(pairs: Path, tmp_path: Path) -> None:
+    """Preview, own prompts, more variants than are kept, a verifier, a choice, and rationales."""
+
     def answer(system: str, user: str, sample: int) -> str:
         teacher = fake_rationale_teacher if "<task>" in user else fake_teacher
         return teacher.honest(system, user, sample)
 
-    recipe = pairs / "recipe.yaml"
+    recipe, prompts = pairs / "recipe.yaml", tmp_path / "prompts"
+    prompts.mkdir()
+    (prompts / "verifier_system.txt").write_text("You are $role.")
     with FakeLLMServer(answer) as server:
         command = ["build", "mini", "--limit", "2", "--variants", "2", "--teacher", server.chat, "--out", tmp_path]
-        command += ["--rationales", "3", "--recipe", recipe]
+        command += ["--preview", "1", "--yes", "--verify", server.chat, "--keep", "agreed", "--candidates", "4"]
+        command += ["--prompts", prompts, "--rationales", "3", "--recipe", recipe]
         done = command_server.run(*map(str, command), timeout=240, env=dict(os.environ), modules=TRAINING)
         assert done.returncode == 0, done.stderr
         assert server.errors == []
-    assert "3 rationales of 3 pairs" in done.stdout
+        assert server.duplicates == 0
+    for shown in ("1 of 2 cases: ", "3 rationales come on top", "verifier", "3 rationales of 3 pairs"):
+        assert shown in done.stdout
+    report = json.loads((tmp_path / "build.json").read_text())
+    assert (report["verifier"]["keep"], report["candidates"], report["prompts"]) == ("agreed", 4, "prompts")
     resolved, data = load_recipe(recipe), load_pairs(tmp_path)
     tokenizer, file = SafeTokenizer(load_tokenizer(resolved.model)), tmp_path / "rationales" / "traces.jsonl"
     read = stored_traces(file, data, resolved.episode, tokenizer, wanted=None, rejected=Counter())

@@ -1,22 +1,40 @@
-"""Renders dataset statistics as a table in the terminal, and as `stats.html` with the table and three charts."""
+"""Shows dataset statistics in the tables of the LRBench paper: in the terminal, and as stats.html with charts."""
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
 from data_builders.audit.dataset_stats import DatasetStats
-from data_builders.audit.published_tables import NOT_PRINTED, figure_3, table_1
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import bar_chart, colors_of
 from judge_r1.evaluation.report.plain_page import plain_page
 
+PUBLISHED = (("PandaLM", False, 287_858, 148.7), ("JudgeLM", False, 104_647, 377.1), ("JudgeBench", True, 350, 1396.0),
+             ("LRBench", True, 105_290, 3090.3))  # fmt: skip
+"""Table 1 as printed: dataset, whether it has reasoning, pairs, mean tokens of a prompt, by no named tokenizer."""
 TABLE_1 = ("Table 1 of LRBench", "reasoning", "pairs", "mean prompt tokens")
 FIGURE_3 = ("Figure 3 of LRBench", "this set", "LRBench")
+NOT_PRINTED = "not printed"
+"""Figure 3 of the paper is an image without numbers; the text calls both sides "nearly balanced"."""
 COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
+
+
+def published(stats: DatasetStats) -> dict[str, Any]:
+    """The paper's Table 1 with this set below it, and the quantities of Figure 3: the share of pairs on each side, and
+    of each principle among all violations, in percent."""
+    own = stats.overall
+    better, violations = own.a_better / own.pairs, sum(own.principles.values())
+    shares = {"A>B": better, "A<B": 1 - better} | {name: n / violations for name, n in own.principles.items()}
+    table = (*PUBLISHED, ("this set", True, own.pairs, round(own.prompt_tokens.mean, 1)))
+    return {
+        "table_1": [dict(zip(("dataset", "reasoning", "pairs", "prompt_tokens"), row, strict=True)) for row in table],
+        "figure_3_percent": {name: round(100 * share, 1) for name, share in shares.items()},
+    }
 
 
 def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
@@ -37,17 +55,14 @@ def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
     ]
 
 
-def table_1_rows(stats: DatasetStats) -> list[tuple[str, ...]]:
-    """Return the rows of the paper's Table 1 with this set below them."""
-    return [
-        (row.dataset, "yes" if row.reasoning else "no", f"{row.pairs:,}", f"{row.prompt_tokens:,.1f}")
-        for row in table_1(stats)
+def _published_tables(stats: DatasetStats) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+    found = published(stats)
+    table_1 = [
+        (row["dataset"], "yes" if row["reasoning"] else "no", f"{row['pairs']:,}", f"{row['prompt_tokens']:,.1f}")
+        for row in found["table_1"]
     ]
-
-
-def figure_3_rows(stats: DatasetStats) -> list[tuple[str, ...]]:
-    """Return the quantities of the paper's Figure 3: name, this set, the paper."""
-    return [(name, f"{share:.1f} %", NOT_PRINTED) for name, share in figure_3(stats.overall).items()]
+    figure_3 = [(name, f"{share:.1f} %", NOT_PRINTED) for name, share in found["figure_3_percent"].items()]
+    return [(TABLE_1, table_1), (FIGURE_3, figure_3)]
 
 
 def figures(stats: DatasetStats) -> list[tuple[str, str]]:
@@ -75,10 +90,9 @@ def _short(number: int) -> str:
 def write_page(stats: DatasetStats, path: Path) -> None:
     """Write the statistics as a self-contained page."""
     template = (files(__package__) / "stats.html").read_text(encoding="utf-8")
-    tables = ((TABLE_1, table_1_rows(stats)), (FIGURE_3, figure_3_rows(stats)))
-    title, charts = f"Statistics of {stats.overall.pairs} pairs", figures(stats)
+    title, shown = f"Statistics of {stats.overall.pairs} pairs", {"columns": COLUMNS, "rows": rows(stats)}
     page = plain_page(
-        template, title=title, stats=stats, columns=COLUMNS, rows=rows(stats), figures=charts, tables=tables
+        template, title=title, stats=stats, figures=figures(stats), tables=_published_tables(stats), **shown
     )
     write_atomic(path, [page])
 
@@ -86,7 +100,7 @@ def write_page(stats: DatasetStats, path: Path) -> None:
 def print_statistics(stats: DatasetStats, console: Console) -> None:
     """Print the table by domain, and the paper's Table 1 and Figure 3 with this set. Lengths are means."""
     title = f"Mean lengths; tokens of {stats.tokenizer}"
-    for columns, lines in ((COLUMNS, rows(stats)), (TABLE_1, table_1_rows(stats)), (FIGURE_3, figure_3_rows(stats))):
+    for columns, lines in ((COLUMNS, rows(stats)), *_published_tables(stats)):
         table = Table(title=title, box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
         for column in columns:
             table.add_column(column, justify="right" if column and column != columns[0] else "left")

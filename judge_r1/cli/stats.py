@@ -29,8 +29,7 @@ def stats(
     Example: `judge-r1 stats runs/medical --tokenizer Qwen/Qwen3-8B`
     """
     from data_builders.audit.dataset_stats import as_json, compute_stats
-    from data_builders.audit.published_tables import figure_3, table_1
-    from data_builders.audit.stats_report import print_statistics, write_page
+    from data_builders.audit.stats_report import print_statistics, published, write_page
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
@@ -42,11 +41,7 @@ def stats(
     name = tokenizer or (resolved.model if resolved else DEFAULT_TOKENIZER)
     episode = resolved.episode if resolved else None
     dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(name)), name, episode)
-    published = {
-        "table_1": [vars(row) for row in table_1(dataset_stats)],
-        "figure_3_percent": figure_3(dataset_stats.overall),
-    }
     with lock_folder(out or folder):
-        write_json((out or folder) / "stats.json", as_json(dataset_stats) | published)
+        write_json((out or folder) / "stats.json", as_json(dataset_stats) | published(dataset_stats))
         write_page(dataset_stats, (out or folder) / "stats.html")
     print_statistics(dataset_stats, Console())

@@ -125,7 +125,7 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     ("more", "message"),
     [
         (["mini", "--yes"], "--yes answers the question of --preview"),
-        (["conversations", "--preview", "1"], "--preview is for sources of cases"),
+        (["mini-conversations", "--preview", "1"], "--preview is for sources of cases"),
         (["mini", "--preview", "1", "--teacher", "anthropic:x", "--batch-export", "x.jsonl"], "--batch-export writes"),
     ],
 )

@@ -1,22 +1,18 @@
-"""Pages on the local machine as a function from requests to responses, without sockets.
+"""Requests and responses of a local site, without sockets.
 
-All paths start with a random token, and only requests whose Host is the local machine are answered. This protects
-against pages of other users and against DNS rebinding. Templates escape all text, and the content security policy
-allows only the page's own style and script.
+Only requests whose Host is the local machine, and that come from no other page, are answered. This protects against
+DNS rebinding. Templates escape all text, and the content security policy allows only the page's own style and script.
 """
 
-import hmac
 import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from data_builders.audit.annotation.form import Fields
-from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH, AnswerFileError, RecordLog
+from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH
 from judge_r1.core.errors import JudgeError
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'"
@@ -29,7 +25,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
-STATIC = {"audit.css": "text/css", "audit.js": "text/javascript"}
 MAX_FIELDS = 20
 
 
@@ -58,47 +53,20 @@ class RequestError(JudgeError):
         self.status = status
 
 
-class LocalSite(ABC):
-    """Pages under `/TOKEN/` and a log of answers."""
-
-    def __init__(self, log: RecordLog[Any], token: str) -> None:
-        self.log, self.token = log, token
-
-    @abstractmethod
-    def routes(self) -> Mapping[tuple[str, str], Callable[[Fields], Response]]:
-        """The pages by method and name; "" is the start page."""
-
-    def respond(self, request: Request) -> Response:
-        try:
-            return self._respond(request)
-        except (RequestError, AnswerFileError) as error:
-            status = error.status if isinstance(error, RequestError) else 500
-            return render("message.html", status=status, title="The request failed", text=str(error))
-
-    def _respond(self, request: Request) -> Response:
-        try:
-            host, url = urlsplit(f"//{request.host}").hostname, urlsplit(request.target)
-        except ValueError:
-            raise RequestError(400, "The request cannot be read.") from None
-        if host not in LOCAL_HOSTS:
-            raise RequestError(403, "Open this page on 127.0.0.1 or localhost: other hosts are not served.")
-        if request.origin not in (None, f"http://{request.host}"):
-            raise RequestError(403, "This request came from another page.")
-        token, _, page = url.path.lstrip("/").partition("/")
-        if not hmac.compare_digest(token.encode(), self.token.encode()):
-            raise RequestError(404, "Page not found: open the address that the command printed.")
-        if page in STATIC and request.method == "GET":
-            return Response(200, (files(__package__) / "static" / page).read_bytes(), STATIC[page])
-        if (route := self.routes().get((request.method, page))) is None:
-            raise RequestError(404, "Page not found: open the address that the command printed.")
-        return route(_fields(url.query.encode() if request.method == "GET" else request.body))
-
-    def redirect(self, page: str, **query: object) -> Response:
-        """A response that opens a page of this site."""
-        return Response(303, headers={"Location": f"/{quote(self.token)}/{page}?{urlencode(query)}"})
+def checked_url(request: Request) -> SplitResult:
+    """The parts of a request's target. Raises: RequestError for another host, or another page's request."""
+    try:
+        host, url = urlsplit(f"//{request.host}").hostname, urlsplit(request.target)
+    except ValueError:
+        raise RequestError(400, "The request cannot be read.") from None
+    if host not in LOCAL_HOSTS:
+        raise RequestError(403, "Open this page on 127.0.0.1 or localhost: other hosts are not served.")
+    if request.origin not in (None, f"http://{request.host}"):
+        raise RequestError(403, "This request came from another page.")
+    return url
 
 
-def _fields(data: bytes) -> Fields:
+def read_fields(data: bytes) -> Fields:
     try:
         text = data.decode("ascii")
         return parse_qs(

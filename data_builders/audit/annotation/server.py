@@ -2,8 +2,10 @@
 
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
-from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
+from data_builders.audit.annotation.local_site import HEADERS, Request, Response
+from data_builders.audit.annotation.site import AnnotationSite
 from judge_r1.core.errors import JudgeError
 
 HOST = "127.0.0.1"
@@ -24,7 +26,7 @@ class AuditServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, site: LocalSite, port: int) -> None:
+    def __init__(self, site: AnnotationSite[Any], port: int) -> None:
         self.site = site
         try:
             super().__init__((HOST, port), _Handler)

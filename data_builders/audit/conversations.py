@@ -93,24 +93,15 @@ def audit_conversations(
 def _form(pairs: Sequence[ConversationPair], texts: Mapping[str, str], seed: int) -> list[FormResult]:
     items = [item_of(pair) for pair in pairs]
     clusters = [item.cluster_id for item in items]
-    sides, joints = (
-        {name: [result.score for result in results] for name, results in baseline_results(items, texts, rule).items()}
-        for rule in (aggregate_side, aggregate_joint)
-    )
+    sides, joints = (baseline_results(items, texts, rule) for rule in (aggregate_side, aggregate_joint))
     guess = mean(1 / (2 * pair.rounds * len(FAILURE_KEYS)) for pair in pairs)
-    return [
-        FormResult(
-            name,
-            len(items),
-            mean(scores),
-            clustered_mean_ci(scores, clusters, seed),
-            mean(joints[name]),
-            clustered_mean_ci(joints[name], clusters, seed),
-            guess,
-        )
-        for name, scores in sides.items()
-        if name == CHANCE or name.startswith("form: ")
-    ]
+    found = []
+    for name in sides:
+        if name == CHANCE or name.startswith("form: "):
+            side, joint = ([result.score for result in results[name]] for results in (sides, joints))
+            intervals = (clustered_mean_ci(scores, clusters, seed) for scores in (side, joint))
+            found.append(FormResult(name, len(items), mean(side), next(intervals), mean(joint), next(intervals), guess))
+    return found
 
 
 def _spoken(pair: ConversationPair) -> ReasoningPair:
@@ -129,12 +120,7 @@ def _answers(talk: Conversation) -> str:
 
 def as_json(audit: ConversationAudit) -> dict[str, Any]:
     """The content of audit.json."""
-    return {
-        "readers": [asdict(result) for result in audit.readers],
-        "not_probed": sorted(audit.not_probed),
-        "form": [asdict(result) for result in audit.form],
-        "flagged": audit.leaks,
-    }
+    return {**asdict(audit), "not_probed": sorted(audit.not_probed), "flagged": audit.leaks}
 
 
 def print_audit(audit: ConversationAudit, console: Console) -> None:

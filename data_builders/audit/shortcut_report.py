@@ -7,7 +7,6 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from data_builders.audit.features import PROBES
-from data_builders.audit.shortcut_probe import ProbeResult
 from data_builders.audit.shortcuts import Finding, ShortcutAudit
 from judge_r1.evaluation.report.tables import few_clusters_note
 
@@ -63,7 +62,9 @@ def _strongest_table(audit: ShortcutAudit) -> Table:
             "FLAGGED": ("red", finding.reason.partition(" to tell")[0]),
             "reported": (None, ""),
         }[finding.verdict]
-        table.add_row(result.group, str(result.pairs), result.probe, _interval(result), verdict, style=style)
+        table.add_row(
+            result.group, str(result.pairs), result.probe, interval(result.accuracy, result.ci95), verdict, style=style
+        )
     return table
 
 
@@ -88,10 +89,6 @@ def _feature_table(groups: dict[str, list[Finding]]) -> Table:
                 table.add_row(name, finding.result.probe, "  ".join(finding.result.top_features))
                 name = ""
     return table
-
-
-def _interval(result: ProbeResult) -> str:
-    return interval(result.accuracy, result.ci95)
 
 
 def interval(accuracy: float, ci95: Sequence[float]) -> str:

@@ -1,5 +1,6 @@
 """Shows dataset statistics in the tables of the LRBench paper: in the terminal, and as stats.html with charts."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
     ]
 
 
-def _published_tables(stats: DatasetStats) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+def _published_tables(stats: DatasetStats) -> list[tuple[Sequence[str], Sequence[Sequence[str]]]]:
     found = published(stats)
     table_1 = [
         (row["dataset"], "yes" if row["reasoning"] else "no", f"{row['pairs']:,}", f"{row['prompt_tokens']:,.1f}")

@@ -1,7 +1,7 @@
 """Export formats: how a data set is written for trainers. Each module of this package registers a format for pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -43,21 +43,19 @@ class RowWriter(Protocol):
     def write(self, row: dict[str, Any]) -> None: ...
 
 
-class JsonLines:
-    """Writes rows as JSON Lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._writing = path, AtomicFiles(path)
-
-    def __enter__(self) -> "JsonLines":
-        self._writing.__enter__()
-        return self
+class _JsonLines:
+    def __init__(self, path: Path, files: AtomicFiles) -> None:
+        self._path, self._files = path, files
 
     def write(self, row: dict[str, Any]) -> None:
-        self._writing.write(self._path, dump_line(row))
+        self._files.write(self._path, dump_line(row))
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self._writing.__exit__(kind, *rest)
+
+@contextmanager
+def json_lines(path: Path) -> Iterator[RowWriter]:
+    """Writes rows as JSON Lines."""
+    with AtomicFiles(path) as files:
+        yield _JsonLines(path, files)
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class Format(Generic[E]):
     notes: Callable[[Options], Sequence[str]]
     llama_factory: Callable[[Options], Mapping[str, Mapping[str, Any]]] = lambda options: {}
     suffix: str = "jsonl"
-    open: Callable[[Path], AbstractContextManager[RowWriter]] = JsonLines
+    open: Callable[[Path], AbstractContextManager[RowWriter]] = json_lines
     reads: Sequence[str] = tuple(Options.__dataclass_fields__)
 
 

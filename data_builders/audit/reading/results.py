@@ -55,7 +55,7 @@ def reading_report(data: PairSet, readings: Answers[Reading]) -> dict[str, Any]:
             }
             if compared := compare(answers, [pair.pair_id for pair in pairs]):
                 agreement.append({"principle": code, "question": question, **asdict(compared)})
-    doubted = [found for pair in data.pairs if (found := _doubted(pair, readings))]
+    doubted = [doubt for pair in data.pairs if (doubt := _doubted(pair, readings))]
     return {
         "schema": 1, "readers": sorted(readings), "pairs": len(data.pairs), "rows": rows, "agreement": agreement,
         "doubted": doubted,

@@ -7,7 +7,7 @@ from factories import make_case, make_pair, mini_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.exports import Options, PairExample
+from data_builders.exports import FORMATS, Options, PairExample
 from data_builders.exports.answers import preference, prompt_messages
 from data_builders.rationales.rules import answer_text
 from judge_r1.core.verdicts import Judgment
@@ -114,10 +114,14 @@ def test_error_types_and_wrong_principles_are_balanced() -> None:
 def test_judgment_preferences_share_one_prompt() -> None:
     case = make_case()
     pair = make_pair(case)
-    prompt, chosen, rejected = preference(PairExample(pair, case), Options(answer="table6", seed=4))
-    assert prompt == prompt_messages(PairExample(pair, case), Options(answer="table6"))
+    example, options = PairExample(pair, case), Options(answer="table6", seed=4)
+    prompt, chosen, rejected = preference(example, options)
+    assert prompt == prompt_messages(example, options)
     assert chosen == answer(pair.gold, "table6")
     assert rejected == answer(wrong_judgment(pair, 4), "table6")
+    rows = [FORMATS.get(name).tables(options)["dpo"](example, 0, "train") for name in ("dpo", "trl")]
+    assert [rows[0][side]["value"] for side in ("chosen", "rejected")] == [chosen, rejected]
+    assert [rows[1][side][0]["content"] for side in ("chosen", "rejected")] == [chosen, rejected]
 
 
 def test_reasoning_preferences_request_the_reasoning_and_show_neither_candidate() -> None:

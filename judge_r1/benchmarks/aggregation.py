@@ -39,9 +39,8 @@ def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
         return majority_vote(item, votes)
     if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
-    checklists = [vote.verdict.scores for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
-    if checklists:
-        means = {name: mean(scores[name] for scores in checklists if name in scores) for name in checklists[0]}
+    if checklists := [vote.verdict for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]:
+        means = question_means(checklists)
         return AggregatedVerdict(verdict=ChecklistVerdict(scores=means), score=_checklist_score(means, item.gold))
     given: list[list[float]] = [[] for _ in item.candidates]
     for vote in votes:
@@ -114,6 +113,12 @@ def shown_preference(vote: Vote) -> str | None:
     if shown is None or shown == "tie":
         return shown
     return "AB"[vote.order["AB".index(shown)]]
+
+
+def question_means(checklists: Sequence[ChecklistVerdict]) -> dict[str, float]:
+    """The mean score of each question of the first checklist, over those that answer it."""
+    names = checklists[0].scores
+    return {name: mean(one.scores[name] for one in checklists if name in one.scores) for name in names}
 
 
 def candidate_scores(vote: Vote) -> list[tuple[int, float]]:

@@ -1,8 +1,8 @@
 """Checklists: weighted questions about one text, and the score that their answers give."""
 
+import json
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field, field_validator, model_validator
 
@@ -82,13 +82,19 @@ class Checklist(Record):
         """Identifies the questions, their weights and their choices."""
         return content_hash("checklist", [[c.question, c.weight, list(c.choices)] for c in self.criteria])
 
-    def entries(self) -> list[dict[str, Any]]:
-        """The questions as a prompt shows them (HelloBench, `formatted_checklists`)."""
-        return [
+    @property
+    def shown(self) -> str:
+        """The questions as a prompt shows them: a JSON list (HelloBench, `formatted_checklists`)."""
+        entries = [
             {"checklist_id": number, "checklist_content": criterion.question}
             | ({"scores": dict(zip(criterion.choices, criterion.levels, strict=True))} if criterion.choices else {})
             for number, criterion in enumerate(self.criteria)
         ]
+        return json.dumps(entries, ensure_ascii=False)
+
+    def score(self, answers: Iterable[float]) -> float:
+        """The weighted score in [0, 1] of an answer to each question, in order."""
+        return weighted_score(self.weights, list(answers))
 
 
 def weighted_score(weights: Sequence[float], scores: Sequence[float]) -> float:

@@ -60,6 +60,6 @@ class ChecklistPair(Record):
             "instruction": self.instruction,
             "response_a": responses[order[0]],
             "response_b": responses[order[1]],
-            "checklist": json.dumps(Checklist.of(self.questions).entries(), ensure_ascii=False),
+            "checklist": Checklist.of(self.questions).shown,
         }
         return plain_prompt(STYLE, fields)

@@ -56,6 +56,13 @@ def readable_values(text: str) -> list[dict[str, Any]]:
     return [found.value for found in readable_objects(text)]
 
 
+def number_within(value: Any, lowest: float, highest: float) -> float | None:
+    """A value that is a number and within the bounds; None for others. `true` is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not lowest <= value <= highest:
+        return None
+    return float(value)
+
+
 class _Broken(Exception):
     pass
 

@@ -24,7 +24,7 @@ from judge_r1.evaluation.vote_failures import final_vote
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
-from judge_r1.judges.checklist import checklist_config
+from judge_r1.judges.checklist.judge import checklist_config
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 
 LOG, MANIFEST = "generations.jsonl", "generation.json"

@@ -5,17 +5,13 @@ from judge_r1.integrations.deepeval_metric import JudgeMetric
 evaluate(test_cases, [JudgeMetric("http://127.0.0.1:8000")])
 """
 
-from functools import cache
 from typing import Any
 
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
-from judge_r1.integrations.reference_judge import ReferenceJudge, ReferenceScore
+from judge_r1.integrations.reference_judge import ReferenceScore, shared_reference_judge
 from judge_r1.rewards.collector import JudgmentFailed
-
-_opened = cache(ReferenceJudge)
-"""deepeval builds a metric anew for each test case, from the attributes with the names of its parameters."""
 
 
 class JudgeMetric(BaseMetric):  # type: ignore[misc]
@@ -25,15 +21,16 @@ class JudgeMetric(BaseMetric):  # type: ignore[misc]
 
     _required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT]  # noqa: RUF012
 
+    # deepeval builds a metric anew for each test case, from the attributes with the names of these parameters
     def __init__(self, judge: str = "http://127.0.0.1:8000", threshold: float = 0.5) -> None:
         self.judge, self.threshold, self.evaluation_model = judge, threshold, judge
         self.async_mode, self.include_reason = True, True
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
-        return self._take(_opened(self.judge).score_sync(*_texts(test_case)))
+        return self._take(shared_reference_judge(self.judge).score_sync(*_texts(test_case)))
 
     async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
-        return self._take(await _opened(self.judge).score(*_texts(test_case)))
+        return self._take(await shared_reference_judge(self.judge).score(*_texts(test_case)))
 
     def is_successful(self) -> bool:
         self.success = self.score is not None and self.score >= (self.threshold or 0.0)

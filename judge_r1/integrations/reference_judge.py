@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -50,6 +51,12 @@ class ReferenceJudge:
         won = [value for value in (first, None if second is None else 1.0 - second) if value is not None]
         reasons = "; ".join(sorted({reason for _, reason in found if reason}))
         return ReferenceScore(fmean(won) if won else None, reasons or f"compared with the reference by {self.judge}")
+
+
+@cache
+def shared_reference_judge(judge: str) -> ReferenceJudge:
+    """The judge of this process, which loads its model once."""
+    return ReferenceJudge(judge)
 
 
 def best(scores: Sequence[float | None]) -> float:

@@ -10,9 +10,8 @@ from verifiers.v1.judge import JudgeView, judge_question, judge_response
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import GENERAL
+from judge_r1.integrations.reference_judge import shared_reference_judge
 from judge_r1.rewards.collector import JudgmentFailed
-from judge_r1.rewards.group_judge import Group, shared_judge
-from judge_r1.rewards.pair_judge import Question
 
 
 class JudgeR1Config(vf.JudgeConfig):  # type: ignore[misc]
@@ -40,11 +39,10 @@ class JudgeR1(vf.Judge[float, JudgeR1Config]):  # type: ignore[misc]
         reference = getattr(task, config.answer_field, None)
         if not reference:
             raise JudgeError(f"the task has no {config.answer_field!r} to compare with: set answer_field")
-        if not answer.strip():
-            return 0.0
-        context = getattr(task, config.context_field) if config.context_field else ""
-        question = Question(judge_question(task, config.question_field), context, config.domain)
-        [found] = await shared_judge(config.judge, schedule="anchor").score([Group(question, [answer], str(reference))])
-        if found.scores[0] is None:
-            raise JudgmentFailed(f"a reply has no judgment: {found.failures[0]}")
-        return found.scores[0]
+        question, context = judge_question(task, config.question_field), config.context_field
+        found = await shared_reference_judge(config.judge).score(
+            question, answer, str(reference), getattr(task, context) if context else "", config.domain
+        )
+        if found.value is None:
+            raise JudgmentFailed(f"a reply has no judgment: {found.reason}")
+        return found.value

@@ -1,6 +1,8 @@
 """The interface of judges, one way of judging per file: requests in, one output for each."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -9,9 +11,9 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.progress import show_progress
-from judge_r1.core.records import Trajectory
+from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.registry import Registry
-from judge_r1.core.verdicts import Verdict
+from judge_r1.core.verdicts import InvalidVerdict, Verdict
 from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.models.base import Sampling
 
@@ -68,6 +70,17 @@ def usage_of(outputs: Iterable[JudgeOutput]) -> dict[str, float]:
     return total
 
 
+def joined_output(
+    request: JudgeRequest, outputs: Sequence[JudgeOutput], verdict: Verdict, turns: Sequence[Turn]
+) -> JudgeOutput:
+    """The output of a judge that makes several calls for a request. A failure of the infrastructure in one of them
+    ends the request."""
+    failed = next((out.trajectory.ended for out in outputs if out.trajectory.infrastructure_failed), None)
+    ended = failed or (verdict.reason if isinstance(verdict, InvalidVerdict) else "answer")
+    detail = next((out.trajectory.detail for out in outputs if out.trajectory.ended == ended), None)
+    return JudgeOutput(request, Trajectory.without_ids(ended, turns, detail=detail), verdict, usage=usage_of(outputs))
+
+
 class Judge(Protocol):
     """`name` identifies the weights or the rule; `settings` holds everything else that answers depend on, as JSON."""
 
@@ -93,6 +106,35 @@ class Closable(Protocol):
     """A judge that owns a thread until it is closed."""
 
     def close(self) -> None: ...
+
+
+class JudgeWrapper:
+    """A judge around another one. A subclass changes the requests that the other judge gets (`shown`), or its outputs
+    (`given`). `settings` are added to those of the other judge."""
+
+    def __init__(self, judge: Judge, settings: Mapping[str, Any]) -> None:
+        self._judge, self.name = judge, judge.name
+        self.settings: dict[str, Any] = {**judge.settings, **settings}
+
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        return self._judge.check([self.shown(request) for request in requests])
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        shown = await asyncio.to_thread(lambda: [self.shown(request) for request in requests])  # may search for seconds
+        asked = {request.key: request for request in requests}
+        async with aclosing(self._judge.judge(shown)) as outputs:  # type: ignore[type-var]
+            async for output in outputs:
+                yield self.given(output)._replace(request=asked[output.request.key])
+
+    def shown(self, request: JudgeRequest) -> JudgeRequest:
+        return request
+
+    def given(self, output: JudgeOutput) -> JudgeOutput:
+        return output
+
+    def close(self) -> None:
+        if isinstance(self._judge, Closable):
+            self._judge.close()
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,17 @@
 the threshold, or without a confidence, becomes invalid with the reason `abstained`; the valid rate is the coverage.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, JudgeWrapper
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.request import JudgeRequest
 from judge_r1.statistics.selective_risk import Selective
 
 ABSTAINED = "abstained"
@@ -29,36 +27,21 @@ class _Certificate(BaseModel):
     selective: Selective | None
 
 
-class SelectiveJudge:
+class SelectiveJudge(JudgeWrapper):
     """Wraps `judge` with a certified threshold; `selective.guarantee` states the guarantee."""
 
     def __init__(self, judge: Judge, selective: Selective) -> None:
-        self._judge, self._selective = judge, selective
+        rule = {"alpha": selective.alpha, "delta": selective.delta, "threshold": selective.threshold}
+        super().__init__(judge, {"selective": rule})
+        self._selective = selective
         self.name = f"selective@{judge.name}"
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        rule = {"alpha": self._selective.alpha, "delta": self._selective.delta, "threshold": self._selective.threshold}
-        return {**self._judge.settings, "selective": rule}
-
-    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
-        return self._judge.check(requests)
-
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with aclosing(self._judge.judge(requests)) as outputs:  # type: ignore[type-var]
-            async for output in outputs:
-                answered = output.trajectory.infrastructure_failed or self._selective.answers(output.confidence)
-                yield output if answered else _abstained(output)
-
-    def close(self) -> None:
-        if isinstance(self._judge, Closable):
-            self._judge.close()
-
-
-def _abstained(output: JudgeOutput) -> JudgeOutput:
-    """The trajectory's text stays; its judgment is removed."""
-    trajectory = output.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
-    return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
+    def given(self, output: JudgeOutput) -> JudgeOutput:
+        """The text of an answer that is not certain enough stays in the trajectory; its judgment is removed."""
+        if output.trajectory.infrastructure_failed or self._selective.answers(output.confidence):
+            return output
+        trajectory = output.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
+        return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
 
 
 def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:

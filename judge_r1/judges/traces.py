@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.checklist import Checklist, Criterion, weighted_score
+from judge_r1.core.checklist import Checklist, Criterion
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import counted
@@ -21,8 +21,8 @@ from judge_r1.core.verdicts import ChecklistVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.backend_spec import is_chat
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
-from judge_r1.judges.checklist import ChecklistJudge
-from judge_r1.judges.checklist_task import ChecklistTask, checklist_task
+from judge_r1.judges.checklist.judge import ChecklistJudge
+from judge_r1.judges.checklist.task import ChecklistTask, checklist_task
 from judge_r1.judges.panel import parse_spec
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
@@ -222,9 +222,8 @@ def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequenc
         )
     scores = [finding.score for finding in findings if finding.score is not None]
     complete = task.kind == RUBRIC and len(scores) == len(criteria)
-    return TraceResult(
-        judge, task.kind, trace, findings, results, weighted_score(task.checklist.weights, scores) if complete else None
-    )
+    score = task.checklist.score(scores) if complete else None
+    return TraceResult(judge, task.kind, trace, findings, results, score)
 
 
 def searches(judge: Judge) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, GenerationTask, LoadedBenchmark
-from judge_r1.benchmarks.checklist_items import checklist_benchmark
+from judge_r1.benchmarks.checklist.items import checklist_benchmark
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, RESULTS, read_instructions
 from judge_r1.benchmarks.hellobench.gold import add_gold
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, generation_options, parse_options

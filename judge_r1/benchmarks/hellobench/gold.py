@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.checklist_agreement import item_scores
-from judge_r1.benchmarks.checklist_items import ChecklistEntry
+from judge_r1.benchmarks.checklist.agreement import item_scores
+from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.benchmarks.hellobench.files import read_responses, released_scores, systems_in
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions

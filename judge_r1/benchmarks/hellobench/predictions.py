@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, aggregate_checklists
+from judge_r1.benchmarks.checklist.items import ChecklistEntry, aggregate_checklists
 from judge_r1.benchmarks.hellobench.files import released_scores
 from judge_r1.benchmarks.hellobench.gold import add_gold
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions, parse_options

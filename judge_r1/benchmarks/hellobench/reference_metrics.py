@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.checklist_items import ChecklistEntry
+from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.text_measures import words
 from judge_r1.core.tabular import file_rows
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.checklist_items import ChecklistEntry
+from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.files import (
     STEMS,
     Instruction,

@@ -6,7 +6,7 @@ from functools import cache
 from statistics import fmean
 
 from judge_r1.benchmarks.base import Tables
-from judge_r1.benchmarks.checklist_agreement import human_correlation, item_scores, valid_results
+from judge_r1.benchmarks.checklist.agreement import human_correlation, item_scores, valid_results
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, STEMS, TASKS
 from judge_r1.benchmarks.hellobench.scoring import average, task_score
 from judge_r1.benchmarks.hellobench.text_measures import (

@@ -16,7 +16,7 @@ from judge_r1.episode.answer_form import AnswerWriter
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.prompts import Message, Prompt
-from judge_r1.episode.readable_json import readable_values
+from judge_r1.episode.readable_json import number_within, readable_values
 from judge_r1.episode.stated_verdict import compared
 from judge_r1.episode.tags import escape_tags
 
@@ -100,11 +100,11 @@ def read_pairwise(text: str, *, strict: bool = False) -> Verdict:
 def read_pointwise(text: str) -> Verdict:
     """The score of an answer from 1 to 10, as a checklist with the claimed flaw; invalid without a score."""
     found = _last_with(readable_values(text), "score")
-    score = found.get("score") if found else None
-    if not found or isinstance(score, bool) or not isinstance(score, int | float) or not 1 <= score <= 10:
+    score = number_within(found.get("score"), 1, 10) if found else None
+    if not found or score is None:
         return InvalidVerdict(reason="no_score" if found else "no_json")
     round_, failure = _round(found), _failure(found)
-    scores = {"score": float(score), "flawed": float(found.get("is_flawed") is True)}
+    scores = {"score": score, "flawed": float(found.get("is_flawed") is True)}
     return ChecklistVerdict(
         scores=scores | ({"round": float(round_)} if round_ else {}) | ({failure: 1.0} if failure else {})
     )

@@ -9,7 +9,7 @@ from hellobench_factories import BEST_AND_MID, make_judged_checkout
 
 from data_builders.build import build
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.checklist_pairs import load
+from judge_r1.benchmarks.checklist.pairs import load
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JudgeBuild

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fake_llm_server import FakeLLMServer
 
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark
+from judge_r1.benchmarks.checklist.items import ChecklistEntry, checklist_benchmark
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict

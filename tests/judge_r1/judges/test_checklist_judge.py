@@ -16,8 +16,8 @@ from judge_r1.core.checklist import Checklist, Criterion
 from judge_r1.core.items import Item
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput, run_all
-from judge_r1.judges.checklist_task import ChecklistTask, checklist_task, read_answers
-from judge_r1.judges.llm_eval import read_overall
+from judge_r1.judges.checklist.llm_eval import read_overall
+from judge_r1.judges.checklist.task import ChecklistTask, checklist_task, read_answers
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
 
@@ -62,7 +62,7 @@ def test_nothing_is_rounded_or_filled_in(text: str, reason: str) -> None:
 
 def test_choices_have_their_own_levels() -> None:
     binary = Checklist(criteria=(Criterion(question="Is it?", choices=("no", "yes")),))
-    assert binary.entries()[0]["scores"] == {"no": 0.0, "yes": 1.0}
+    assert json.loads(binary.shown)[0]["scores"] == {"no": 0.0, "yes": 1.0}
     assert read_answers(json.dumps(judgement([0.5])), binary) == InvalidVerdict(reason="bad_score")
     assert isinstance(read_answers(json.dumps(judgement([1])), binary), ChecklistVerdict)
 

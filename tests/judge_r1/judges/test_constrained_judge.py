@@ -15,8 +15,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
-from judge_r1.judges.checklist_form import REASON_TOKENS, write_answers, write_queries
-from judge_r1.judges.checklist_task import checklist_task, read_answers
+from judge_r1.judges.checklist.task import REASON_TOKENS, checklist_task, read_answers, write_answers, write_queries
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from judge_r1.benchmarks.checklist_agreement import quadratic_kappa
+from judge_r1.benchmarks.checklist.agreement import quadratic_kappa
 from judge_r1.benchmarks.hellobench.benchmark import load
 from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
 from judge_r1.benchmarks.hellobench.predictions import predictions

@@ -14,7 +14,7 @@ from fake_llm_server import FakeLLMServer
 from hellobench_factories import scripted_answer
 from hellobench_tables import DEVIATIONS, TABLE_3, TABLES_2_AND_4
 
-from judge_r1.benchmarks.checklist_agreement import constant_agreement
+from judge_r1.benchmarks.checklist.agreement import constant_agreement
 from judge_r1.benchmarks.hellobench.benchmark import load
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, TASKS
 from judge_r1.benchmarks.hellobench.predictions import predictions

@@ -15,15 +15,14 @@ from typing import Any
 
 from judge_r1.core.checklist import Criterion
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.records import INFRASTRUCTURE, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.readable_json import readable_values
 from judge_r1.episode.thoughts import without_thoughts
-from judge_r1.judges.base import Judge, JudgeOutput, usage_of
-from judge_r1.judges.checklist_form import write_answer, write_queries
-from judge_r1.judges.checklist_task import ChecklistTask, read_score
+from judge_r1.judges.base import Judge, JudgeOutput, joined_output
+from judge_r1.judges.checklist.task import ChecklistTask, read_one_score, write_answer, write_queries
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
 from judge_r1.judges.search import CaseSearcher
 from retrieval.words import count_words
@@ -114,7 +113,7 @@ class _Cell:
             if choices
             else ", ".join(levels),
         }
-        read = partial(_read_score, levels=self.criterion.levels)
+        read = partial(read_one_score, levels=self.criterion.levels)
         form = partial(write_answer, levels=self.criterion.levels, passages=len(self.passages))
         return self._request("answer", CustomPrompt(plain_prompt(_ITEM, fields), read, form=form))
 
@@ -144,21 +143,17 @@ class _Cell:
 
 
 def _output(request: JudgeRequest, cells: Sequence[_Cell]) -> JudgeOutput:
-    usage = usage_of([output for cell in cells for output in cell.outputs])
-    failed = [cell.failed for cell in cells if cell.failed]
-    broken = next((reason for reason in failed if reason.startswith("infrastructure_")), None)
-    ended = broken or (failed[0] if failed else "answer")
-    verdict: Verdict = InvalidVerdict(reason=ended)
-    if not failed:
+    failed = sorted((cell.failed for cell in cells if cell.failed), key=lambda why: not why.startswith(INFRASTRUCTURE))
+    if failed:
+        verdict: Verdict = InvalidVerdict(reason=failed[0])
+    else:
         verdict = ChecklistVerdict(
             scores={str(cell.number): cell.score for cell in cells},
             reasons={str(cell.number): cell.reason for cell in cells if cell.reason},
             cited={str(cell.number): (cell.cited.start, cell.cited.end) for cell in cells if cell.cited},
         )
-    turns = [turn for cell in cells for turn in cell.turns]
-    shown = [output.trajectory for cell in cells for output in cell.outputs]
-    detail = next((trajectory.detail for trajectory in shown if trajectory.ended == ended), None)
-    return JudgeOutput(request, Trajectory.without_ids(ended, turns, detail=detail), verdict, usage=usage)
+    outputs = [output for cell in cells for output in cell.outputs]
+    return joined_output(request, outputs, verdict, [turn for cell in cells for turn in cell.turns])
 
 
 def _queries(output: JudgeOutput, most: int) -> list[str]:
@@ -166,15 +161,6 @@ def _queries(output: JudgeOutput, most: int) -> list[str]:
     lines = without_thoughts(output.trajectory.turns[-1].text).splitlines()
     written = [" ".join(_NUMBERING.sub("", line).split()[:_QUERY_WORDS]) for line in lines]
     return list(dict.fromkeys(query for query in written if query))[:most]
-
-
-def _read_score(text: str, levels: Sequence[float]) -> Verdict:
-    """The score of the last object of a reply. It is invalid as `no_answers` or `bad_score`."""
-    found = readable_values(text)
-    if not found:
-        return InvalidVerdict(reason="no_answers")
-    score = read_score(found[-1].get("evaluation_score"), levels)
-    return InvalidVerdict(reason="bad_score") if score is None else ScoresVerdict(scores=(score,))
 
 
 def _task(request: JudgeRequest) -> ChecklistTask:

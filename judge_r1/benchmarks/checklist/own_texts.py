@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.checklist_agreement import human_correlation
-from judge_r1.benchmarks.checklist_items import ChecklistEntry, checklist_benchmark
+from judge_r1.benchmarks.checklist.agreement import human_correlation
+from judge_r1.benchmarks.checklist.items import ChecklistEntry, checklist_benchmark
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.rubric_file import checklist_for, read_rubric

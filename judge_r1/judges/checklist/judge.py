@@ -2,7 +2,7 @@
 
 It judges absolutely: each text alone, whatever it is compared with. `form=call` (the default) puts all questions into
 one prompt (HelloEval, section 3.3). `form=search` answers them one by one from passages of the text
-(`judge_r1.judges.checklist_search`). `rubric=FILE` scores the candidates of any benchmark with your own criteria.
+(`judge_r1.judges.checklist.search`). `rubric=FILE` scores the candidates of any benchmark with your own criteria.
 `decoding=constrained` lets a local model write answers in the right form only (`judge_r1.judges.constrained`).
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.checklist import Checklist, weighted_score
+from judge_r1.core.checklist import Checklist
 from judge_r1.core.records import Trajectory
 from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, ScoresVerdict, Verdict
@@ -22,16 +22,18 @@ from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, spl
 from judge_r1.judges.base import (
     JUDGES,
     BadJudge,
-    Closable,
     Judge,
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
+    JudgeWrapper,
+    PromptFit,
+    joined_output,
     usage_of,
     whole_number,
 )
-from judge_r1.judges.checklist_search import SearchedChecklist, search_prompt_hash
-from judge_r1.judges.checklist_task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.checklist.search import SearchedChecklist, search_prompt_hash
+from judge_r1.judges.checklist.task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.request import JudgeRequest
@@ -45,7 +47,7 @@ def checklist_config(build: JudgeBuild) -> EpisodeConfig:
     return direct_config(build if build.recipe or build.limits.options else replace(build, limits=LIMITS))
 
 
-class ChecklistJudge:
+class ChecklistJudge(JudgeWrapper):
     """Asks `judge`, which answers plain prompts, up to `attempts` times for each text, until an answer is valid.
 
     A candidate is judged once, also if several orders show it. The verdict on a `ChecklistTask` is a checklist; the
@@ -61,21 +63,18 @@ class ChecklistJudge:
         rubric: Rubric | None = None,
         searched: SearchedChecklist | None = None,
     ) -> None:
-        self._judge, self._attempts, self._batch_size = judge, attempts, batch_size
-        self._rubric, self._searched = rubric, searched
-        self.name = judge.name
-        self.settings: dict[str, Any] = {
-            **judge.settings,
+        own: dict[str, Any] = {
             "form": SEARCH if searched else CALL,
             "prompt_hash": search_prompt_hash() if searched else prompt_hash(),
             "attempts": attempts,
             **({"rubric": {name: found.digest for name, found in rubric.items()}} if rubric else {}),
         }
+        super().__init__(judge, own)
+        self._attempts, self._batch_size, self._rubric, self._searched = attempts, batch_size, rubric, searched
 
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         parts = [part for request in requests for part in self._parts(request)]
-        if self._searched is None:
-            self._judge.check(parts)
+        return self._judge.check(parts) if self._searched is None else None
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Yields an output as soon as all texts of its request are judged. Searched texts run in batches."""
@@ -106,10 +105,6 @@ class ChecklistJudge:
                         if len(ready) == len(found):
                             yield self._combined(request, ready)
 
-    def close(self) -> None:
-        if isinstance(self._judge, Closable):
-            self._judge.close()
-
     def _answers(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         return self._judge.judge(requests) if self._searched is None else self._searched.judge(self._judge, requests)
 
@@ -137,20 +132,17 @@ class ChecklistJudge:
             return output._replace(trajectory=_with_judgment(output.trajectory, output.verdict))
         invalid = next((out.verdict for out in outputs if isinstance(out.verdict, InvalidVerdict)), None)
         verdict: Verdict = invalid or ScoresVerdict(scores=tuple(_score(output) for output in outputs))
-        failed = next((out.trajectory.ended for out in outputs if out.trajectory.infrastructure_failed), None)
         turns = [turn for output in outputs for turn in output.trajectory.turns]
-        ended = failed or (invalid.reason if invalid else "answer")
-        detail = next((out.trajectory.detail for out in outputs if out.trajectory.ended == ended), None)
-        trajectory = _with_judgment(Trajectory.without_ids(ended, turns, detail=detail), verdict)
+        whole = joined_output(request, outputs, verdict, turns)
         overflow = next((output.overflow for output in outputs if output.overflow), None)
-        return JudgeOutput(request, trajectory, verdict, usage=usage_of(outputs), overflow=overflow)
+        return whole._replace(trajectory=_with_judgment(whole.trajectory, verdict), overflow=overflow)
 
 
 def _score(output: JudgeOutput) -> float:
     task, verdict = output.request.task, output.verdict
     assert isinstance(task, ChecklistTask)
     assert isinstance(verdict, ChecklistVerdict)
-    return weighted_score(task.checklist.weights, list(verdict.scores.values()))
+    return task.checklist.score(verdict.scores.values())
 
 
 def _failed(output: JudgeOutput) -> bool:

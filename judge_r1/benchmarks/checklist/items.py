@@ -1,6 +1,6 @@
 """Texts that are judged by checklists: the items and the aggregation of votes.
 
-HelloBench and your own rubric files (`judge_r1.benchmarks.checklist`) share this module.
+HelloBench and your own rubric files (`judge_r1.benchmarks.checklist.own_texts`) share this module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,15 +9,15 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import all_invalid, mean
+from judge_r1.benchmarks.aggregation import all_invalid, question_means
 from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
-from judge_r1.benchmarks.checklist_agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
-from judge_r1.core.checklist import OVERALL_BEST, Checklist, weighted_score
+from judge_r1.benchmarks.checklist.agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
+from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.partial_files import file_names
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
-from judge_r1.judges.checklist_task import LIMITS, ChecklistTask, checklist_task, prompt_hash
+from judge_r1.judges.checklist.task import LIMITS, ChecklistTask, checklist_task, prompt_hash
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def checklist_benchmark(
     def all_tables(results: Sequence[ItemResult]) -> Tables:
         found = gold_correlation(
             results,
-            lambda item_id, scores: weighted_score(by_id[item_id].checklist.weights, scores),
+            lambda item_id, scores: by_id[item_id].checklist.score(scores),
             lambda item_id: by_id[item_id].system,
         )
         return {**tables(results), **({GOLD_CORRELATION: found} if found else {})}
@@ -145,7 +145,6 @@ def aggregate_checklists(checklist: Checklist, votes: Sequence[Vote]) -> Aggrega
     names = [str(number) for number in range(len(checklist.criteria))]
     if not found or any(list(verdict.scores) != names for verdict in found):
         return AggregatedVerdict(verdict=InvalidVerdict(reason="other_checklist"), score=0.0)
-    means = {name: mean(verdict.scores[name] for verdict in found) for name in names}
-    score = weighted_score(checklist.weights, list(means.values()))
+    means = question_means(found)
     verdict = found[0] if len(found) == 1 else ChecklistVerdict(scores=means)
-    return AggregatedVerdict(verdict=verdict, score=score)
+    return AggregatedVerdict(verdict=verdict, score=checklist.score(means.values()))

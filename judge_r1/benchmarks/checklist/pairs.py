@@ -15,7 +15,7 @@ from judge_r1.core.pair_set import PAIRS_FILE
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 from judge_r1.episode.checklist_pair import ChecklistPair
 from judge_r1.episode.checklist_reward import read_comparison
-from judge_r1.judges.checklist_task import LIMITS
+from judge_r1.judges.checklist.task import LIMITS
 from judge_r1.judges.request import CustomPrompt
 
 

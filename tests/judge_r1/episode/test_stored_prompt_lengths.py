@@ -8,7 +8,6 @@ import pytest
 from factories import mini_pairs
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.episode import prompt_lengths
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompt_lengths import stored_lengths
 from judge_r1.episode.prompts import Prompt
@@ -31,13 +30,13 @@ def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SafeTokenizer:
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> list[Prompt]:
-    """The prompts that are tokenized in this process."""
-    found: list[Prompt] = []
+def measured(monkeypatch: pytest.MonkeyPatch) -> set[Prompt]:
+    """The prompts that are tokenized, in any order."""
+    found: set[Prompt] = set()
     encode = SafeTokenizer.prompt_ids
 
     def counted(self: SafeTokenizer, prompt: Prompt, **options: Any) -> list[int]:
-        found.append(prompt)
+        found.add(prompt)
         return encode(self, prompt, **options)
 
     monkeypatch.setattr(SafeTokenizer, "prompt_ids", counted)
@@ -49,21 +48,23 @@ def cache_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_prompt_is_measured_once(tokenizer: SafeTokenizer, measured: list[Prompt]) -> None:
+def test_a_prompt_is_measured_once(tokenizer: SafeTokenizer, measured: set[Prompt]) -> None:
     """Another attempt measures nothing, and one with more pairs only the new ones, in any order."""
     prompts = prompts_of(mini_pairs(60))
     expected = [len(tokenizer.prompt_ids(prompt)) for prompt in prompts]
     measured.clear()
-    assert stored_lengths(prompts[:40], tokenizer, thinking=False) == expected[:40]
-    assert measured == prompts[:40]
+    shown: list[int] = []
+    assert stored_lengths(prompts[:40], tokenizer, thinking=False, progress=shown.append) == expected[:40]
+    assert measured == set(prompts[:40])
+    assert shown == list(range(1, 41))
     measured.clear()
     assert stored_lengths(prompts[39::-1], tokenizer, thinking=False) == expected[39::-1]
-    assert measured == []
+    assert not measured
     assert stored_lengths(prompts, tokenizer, thinking=False) == expected
-    assert measured == prompts[40:]
+    assert measured == set(prompts[40:])
 
 
-def test_the_cache_is_for_one_text_and_one_tokenizer(tokenizer: SafeTokenizer, measured: list[Prompt]) -> None:
+def test_the_cache_is_for_one_text_and_one_tokenizer(tokenizer: SafeTokenizer, measured: set[Prompt]) -> None:
     data = mini_pairs(3)
     stored_lengths(prompts_of(data), tokenizer, thinking=False)
     measured.clear()
@@ -71,13 +72,15 @@ def test_the_cache_is_for_one_text_and_one_tokenizer(tokenizer: SafeTokenizer, m
     assert len(measured) == 3
     tokenizer.hf.chat_template = tokenizer.hf.chat_template + " "
     stored_lengths(prompts_of(data), tokenizer, thinking=False)
+    assert len(measured) == 6
+    measured.clear()
     stored_lengths(prompts_of(data), tokenizer, thinking=True)
-    assert len(measured) == 9
+    assert len(measured) == 3
 
 
 @pytest.mark.parametrize("content", ["", "[1, 2]", '{"a": "b"}', '{"a": -1}', "{", "\0"])
 def test_an_invalid_file_counts_as_empty(
-    content: str, tokenizer: SafeTokenizer, measured: list[Prompt], tmp_path: Path
+    content: str, tokenizer: SafeTokenizer, measured: set[Prompt], tmp_path: Path
 ) -> None:
     prompts = prompts_of(mini_pairs(3))
     expected = stored_lengths(prompts, tokenizer, thinking=False)
@@ -88,7 +91,7 @@ def test_an_invalid_file_counts_as_empty(
     assert sorted(json.loads(cache_file(tmp_path).read_text()).values()) == sorted(expected)
 
 
-def test_what_two_processes_measure_is_kept(tokenizer: SafeTokenizer, measured: list[Prompt], tmp_path: Path) -> None:
+def test_what_two_processes_measure_is_kept(tokenizer: SafeTokenizer, measured: set[Prompt], tmp_path: Path) -> None:
     prompts = prompts_of(mini_pairs(6))
 
     def while_another_writes() -> Any:
@@ -99,10 +102,10 @@ def test_what_two_processes_measure_is_kept(tokenizer: SafeTokenizer, measured: 
     stored_lengths(while_another_writes(), tokenizer, thinking=False)
     measured.clear()
     stored_lengths([*prompts[:2], *prompts[3:]], tokenizer, thinking=False)
-    assert measured == []
+    assert not measured
 
 
-def test_an_interrupted_measurement_keeps_what_it_has(tokenizer: SafeTokenizer, measured: list[Prompt]) -> None:
+def test_an_interrupted_measurement_keeps_what_it_has(tokenizer: SafeTokenizer, measured: set[Prompt]) -> None:
     prompts = prompts_of(mini_pairs(90))[:70]
 
     def interrupted() -> Any:
@@ -113,19 +116,4 @@ def test_an_interrupted_measurement_keeps_what_it_has(tokenizer: SafeTokenizer, 
         stored_lengths(interrupted(), tokenizer, thinking=False)
     measured.clear()
     stored_lengths(prompts, tokenizer, thinking=False)
-    assert measured == prompts[64:]  # two chunks of 32 were complete
-
-
-def test_processes_measure_the_same(
-    tokenizer: SafeTokenizer, measured: list[Prompt], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(prompt_lengths, "PARALLEL_FROM", 32)
-    monkeypatch.setattr(prompt_lengths, "MAX_PROCESSES", 2)
-    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1})
-    prompts = prompts_of(mini_pairs(120))[:100]
-    expected = [len(tokenizer.prompt_ids(prompt)) for prompt in prompts]
-    measured.clear()
-    shown: list[int] = []
-    assert stored_lengths(prompts, tokenizer, thinking=False, progress=shown.append) == expected
-    assert measured == prompts[:32]
-    assert shown == list(range(1, 101))
+    assert measured == set(prompts[64:])  # two chunks of 32 were complete

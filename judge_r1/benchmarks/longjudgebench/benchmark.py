@@ -5,7 +5,7 @@ The module `subset` documents the subset text. docs/longjudgebench.md lists the 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -133,34 +133,10 @@ def judgeable(queries: Sequence[Query], options: SubsetOptions) -> list[Query]:
     ]
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """The available part of a column. Queries: in the paper, in the ground truth, and ready to judge. Outputs: in the
-    paper, and with a text."""
-
-    column: str
-    paper: int
-    known: int
-    judged: int
-    paper_outputs: int
-    outputs: int
-
-
-def coverage(queries: Sequence[Query], options: SubsetOptions) -> list[Coverage]:
-    """The coverage of every column, so that missing files never reduce a denominator unnoticed."""
-    ready = Counter(query.column for query in judgeable(queries, options))
-    known = Counter(query.column for query in queries)
-    texts = Counter(query.column for query in queries for text in query.texts if text is not None)
-    return [
-        Coverage(name, column.queries, known[name], ready[name], column.outputs, texts[name])
-        for name, column in COLUMNS.items()
-    ]
-
-
 def describe_coverage(queries: Sequence[Query], options: SubsetOptions) -> str:
-    """The coverage as one sentence."""
-    columns = [column for column in coverage(queries, options) if column.known]
-    return "; ".join(f"{column.column}: {column.judged} of {column.known} queries" for column in columns)
+    """The judgeable part of each column as one sentence, so that missing files never reduce a denominator unnoticed."""
+    known, ready = (Counter(query.column for query in part) for part in (queries, judgeable(queries, options)))
+    return "; ".join(f"{name}: {ready[name]} of {known[name]} queries" for name in COLUMNS if known[name])
 
 
 BENCHMARKS.register("longjudgebench")(

@@ -5,7 +5,7 @@ answers back in the second order, so a judge with the same preference in both or
 all answers refer to the outputs themselves.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
@@ -26,7 +26,6 @@ from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 
 Metrics = dict[str, float | None]
 Judged = Sequence[tuple[Query, ItemResult]]
-Count = Callable[[str], int]
 SURGE = ("Structure", "Content")
 SCALE = 10
 """The best score of an output."""
@@ -177,11 +176,11 @@ def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
     }
 
 
-def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, bool]]:
-    """(mean length of the compared outputs, correct) of each pair ordered by the gold, or of each pair or verified
-    answer in each presentation order. Queries without texts are skipped."""
+def comparisons(judged: Judged) -> Iterator[tuple[float, bool]]:
+    """(mean length of the compared outputs in characters, correct) of each pair ordered by the gold, or of each pair or
+    verified answer in each presentation order. Queries without texts are skipped."""
     for query, result in judged:
-        lengths = [count(text) for text in query.texts if text is not None]
+        lengths = [len(text) for text in query.texts if text is not None]
         if len(lengths) < len(query.texts) or query.gold == "tie":
             continue
         if isinstance(query.gold, str):
@@ -195,9 +194,9 @@ def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, boo
                 yield (lengths[one] + lengths[other]) / 2, p is not None and q is not None and (p - q) * margin > 0
 
 
-def quartiles(judged: Judged, count: Count = len) -> dict[str, float | None]:
-    """Accuracy per quartile of comparisons, shortest first. Lengths are in characters by default, which rank the texts
-    of a data set almost like tokens."""
-    ordered = sorted(comparisons(judged, count), key=lambda pair: pair[0])
+def quartiles(judged: Judged) -> dict[str, float | None]:
+    """Accuracy per quartile of comparisons, shortest first. Characters rank the texts of a data set almost like
+    tokens."""
+    ordered = sorted(comparisons(judged), key=lambda pair: pair[0])
     parts = [ordered[len(ordered) * n // 4 : len(ordered) * (n + 1) // 4] for n in range(4)]
     return {f"len_q{n}": mean_or_none(right for _, right in part) for n, part in enumerate(parts, 1)} if ordered else {}

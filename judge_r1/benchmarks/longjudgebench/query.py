@@ -17,7 +17,7 @@ Protocol = Literal["pointwise", "pairwise", "listwise"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the paper's tables: its data set, its protocol, and its number of queries and outputs in the paper.
+    """A column of the paper's tables: its data set and its protocol.
 
     A judge with search is asked `question`; the other settings use the release's prompts, whose file names begin with
     `prompt_prefix`. `prompt_has_task` is false if these prompts leave the task out.
@@ -25,27 +25,25 @@ class Column:
 
     dataset: str
     protocol: Protocol
-    queries: int
-    outputs: int
     question: str
     prompt_prefix: str = ""
     prompt_has_task: bool = True
 
 
 COLUMNS: Mapping[str, Column] = {
-    "DR": Column("deepresearch_bench", "pointwise", 50, 200,
+    "DR": Column("deepresearch_bench", "pointwise",
         question="Which research article answers the task better?"),
-    "RealDR": Column("realdr", "pointwise", 40, 640, prompt_has_task=False,
+    "RealDR": Column("realdr", "pointwise", prompt_has_task=False,
         question="Which report is better in logical structure, in expression and in freedom from bias?"),
-    "Structure": Column("surge", "listwise", 41, 164, prompt_prefix="structure_", prompt_has_task=False,
+    "Structure": Column("surge", "listwise", prompt_prefix="structure_", prompt_has_task=False,
         question="Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?"),
-    "Content": Column("surge", "listwise", 41, 164, prompt_prefix="content_", prompt_has_task=False,
+    "Content": Column("surge", "listwise", prompt_prefix="content_", prompt_has_task=False,
         question="Which survey of the topic reads better: coherence, clarity, fluency, logic?"),
-    "WP": Column("wp_bench", "pairwise", 263, 526,
+    "WP": Column("wp_bench", "pairwise",
         question="Which piece of writing answers the prompt better?"),
-    "Verify": Column("verify_bench_hard", "pointwise", 316, 316,
+    "Verify": Column("verify_bench_hard", "pointwise",
         question="Is the final answer that the model gives, marked [A] in the case, correct?"),
-    "MA": Column("ma", "pairwise", 90, 180, prompt_prefix="insights_", prompt_has_task=False,
+    "MA": Column("ma", "pairwise", prompt_prefix="insights_", prompt_has_task=False,
         question="Which report presents the key findings of the meta-analysis more accurately and completely?"),
 }  # fmt: skip
 """Structure and Content are one data set, SurGE."""

@@ -12,7 +12,7 @@ from rich.console import Console
 import judge_r1.models
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results, last_boxed
-from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
+from judge_r1.benchmarks.longjudgebench.benchmark import load, read_queries
 from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.errors import JudgeError
@@ -216,13 +216,6 @@ def test_describe_hidden_text() -> None:
     assert f"{len(text)} characters" in description
     assert "Its 40 of 62 headings: One; Two; More" in description
     assert "headings" not in describe_hidden_text("B", "no heading # here")
-
-
-def test_coverage(root: Path) -> None:
-    options = parse_subset(None)
-    rows = {row.column: row for row in coverage(read_queries(root, options), options)}
-    assert (rows["DR"].paper, rows["DR"].known, rows["DR"].judged, rows["DR"].outputs) == (50, 2, 2, 4)
-    assert (rows["MA"].paper_outputs, rows["MA"].outputs) == (180, 6)
 
 
 def test_withheld_scores_are_reported_and_other_sets_load(root: Path, tmp_path: Path) -> None:

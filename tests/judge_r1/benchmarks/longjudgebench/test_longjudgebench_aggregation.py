@@ -17,7 +17,6 @@ from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_availa
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
-from scripts.longjudgebench_tables import fixed_bins
 
 SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)
 
@@ -203,12 +202,6 @@ def test_accuracy_by_length_uses_both_orders() -> None:
     right = result_of(query, [compared((0, 1), "A"), compared((1, 0), "B")])
     assert list(comparisons([(query, right)])) == [(8, True), (8, True)]
     assert quartiles([(query, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
-
-
-def test_released_length_bins() -> None:
-    query = make_query("DR", (2.0, 1.0), texts=("a" * 2000, "b" * 4000))
-    bins = fixed_bins([(query, result_of(query, scored(2, 1)))], len)
-    assert bins == {"0-3000": (None, 0), "3000-8000": (1.0, 1), "8000-16000": (None, 0), "16000-": (None, 0)}
 
 
 def test_accuracy_by_length_skips_missing_texts() -> None:

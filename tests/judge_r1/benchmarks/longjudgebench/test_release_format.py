@@ -9,21 +9,28 @@ from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read_queries
+from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.traces import Trace, read_traces
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
-from scripts.longjudgebench_tables import release_lines
 
 
 def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemResult]:
     file = tmp_path / "judge.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return list(predictions(root, file, subset))
+
+
+def released_line(trace: Trace, query: Query) -> dict[str, Any]:
+    """The answer of a trace as the release writes it."""
+    names = [query.systems[index] for index in trace.order]
+    named = {1: {"model": names[0]}, 2: {"response_a": names[0], "response_b": names[-1]}}
+    text = trace.trajectory.turns[-1].text
+    return {"data_id": query.ids[trace.order[0]], **named.get(len(names), {"models": names}), "response": text}
 
 
 ANSWERS = {
@@ -49,14 +56,13 @@ def test_traces_and_released_lines_have_equal_scores(root: Path, tmp_path: Path,
     benchmark = load(root, subset)
     row = JudgePanel("row", (TextJudge(reply),))
     judged = evaluate(row, benchmark, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
-    options = parse_subset(subset)
-    lines = list(release_lines(read_traces(tmp_path / "out"), read_queries(root, options), options, "vanilla"))
-    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(benchmark.requests())
-    again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
+    queries = {query.item_id: query for query in read_queries(root, parse_subset(subset))}
+    lines = [released_line(trace, queries[trace.item_id]) for trace in read_traces(tmp_path / "out")]
+    assert len(lines) == len(benchmark.requests())
+    again = {o.item_id: o for o in score(root, tmp_path, subset, lines)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
         assert {o.item_id: o.score for o in judged} == {i: o.score for i, o in again.items()}
         assert {o.item_id: o.verdict for o in judged} == {i: o.verdict for i, o in again.items()}
-    assert all(line["judge_model"] == "row" and line["prompt_mode"] == "vanilla" for line in lines)
 
 
 def test_pairs_are_matched_by_id_and_models(root: Path, tmp_path: Path) -> None:
@@ -142,14 +148,3 @@ def test_repeated_line_is_reported(root: Path, tmp_path: Path) -> None:
 def test_predictions_need_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
     with pytest.raises(BadBenchmark, match="covers one set and one setting"):
         score(root, tmp_path, subset or "all", [])
-
-
-def test_search_traces_have_no_released_lines(root: Path, tmp_path: Path) -> None:
-    options = parse_subset("verify_bench_hard")
-    queries = read_queries(root, options)
-    row = JudgePanel("row", (TextJudge(lambda request: '{"score": 1}'),))
-    evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
-    with pytest.raises(BadBenchmark, match="one answer of one judge per prompt"):
-        list(release_lines(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))
-    with pytest.raises(BadBenchmark, match="belongs to another data set"):
-        list(release_lines(read_traces(tmp_path), read_queries(root, parse_subset("ma")), options, "vanilla"))

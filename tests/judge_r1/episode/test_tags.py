@@ -6,7 +6,7 @@ from itertools import chain, cycle
 
 import pytest
 import real_tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
@@ -46,7 +46,6 @@ def test_the_stream_gives_the_text_of_the_library(name: str, clean_up: bool) -> 
     control_ids = st.lists(st.sampled_from([*sorted(of.added), len(of.hf) + 7]), max_size=2)
     cut = st.tuples(TEXTS, st.integers(0, 3)).map(lambda drawn: of.encode_trusted(drawn[0])[drawn[1] :])
 
-    @settings(max_examples=150)
     @given(st.lists(cut | random_ids | control_ids, max_size=8).map(lambda parts: list(chain(*parts))))
     def check(ids: list[int]) -> None:
         stream, seen, whole = StreamDecoder(of.decode, bytewise=True), "", ""

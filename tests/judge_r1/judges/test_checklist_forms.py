@@ -150,6 +150,7 @@ def test_the_search_form_finds_what_a_reader_of_the_beginning_misses(tmp_path: P
     assert found[6000, "search", None]["input_tokens"] < found[6000, "one call", None]["input_tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_both_forms_on_responses_of_the_release(tmp_path: Path, real_data: Path) -> None:
     folder = real_data / "hellobench" / "results" / "judgements" / "main_exp" / "gpt4o_0806"

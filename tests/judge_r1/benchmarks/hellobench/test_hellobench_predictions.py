@@ -1,6 +1,7 @@
 """Published judgements with people's scores, several judges in one table (Table 5), and options without effect."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,15 @@ from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
 from judge_r1.evaluation.report.tables import grids
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
+from judge_r1.statistics import correlation
 
 HUMAN, GOLD = "Spearman correlation with human scores", "Spearman correlation with gold scores"
 SCORES = {"strict": {"travel": [0, 0.5], "rewrite": [0, 0, 0.5]}, "kind": {"travel": [1, 1], "rewrite": [1, 0.5, 1]}}
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correlation, "correlation_table", partial(correlation.correlation_table, resamples=30))
 
 
 @pytest.fixture

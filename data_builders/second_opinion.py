@@ -18,7 +18,7 @@ from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
-from judge_r1.episode.answer_form import AnswerWriter
+from judge_r1.episode.answer_form import ModelWriter
 from judge_r1.episode.thoughts import without_thoughts
 
 MAX_TOKENS = 4000
@@ -122,7 +122,7 @@ async def verify(
     return opinions
 
 
-async def _write_opinion(writer: AnswerWriter) -> str:
+async def _write_opinion(writer: ModelWriter) -> str:
     """Write an answer in the form of the prompt, with a local model."""
     writer.add("Worse: ")
     worse = await writer.choose(["A", "B"])

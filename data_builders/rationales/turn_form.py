@@ -4,7 +4,7 @@ from itertools import combinations
 
 from data_builders.text_units.steps import sentences
 from judge_r1.core.principles import NUMBERS
-from judge_r1.episode.answer_form import AnswerForm, AnswerWriter
+from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 
 _ACTION_TOKENS, _MIN_THOUGHT_TOKENS = 60, 16
 
@@ -14,7 +14,7 @@ def turn_form(max_tokens: int, *, may_search: bool, may_answer: bool) -> AnswerF
     one it is left open, and the turn has no action."""
     actions = [tag for tag, allowed in (("<search>", may_search), ("<answer>", may_answer)) if allowed]
 
-    async def write(writer: AnswerWriter) -> str:
+    async def write(writer: ModelWriter) -> str:
         writer.add("<think>")
         thought, closed = await writer.write(max(max_tokens - _ACTION_TOKENS, _MIN_THOUGHT_TOKENS), end="</think>")
         if not closed:

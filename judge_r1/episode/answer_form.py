@@ -5,7 +5,6 @@ mark or at its token limit. So every answer can be parsed, also that of a weak m
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -28,31 +27,11 @@ class SamplingFailed(JudgeError):
         self.failure = failure
 
 
-class AnswerWriter(Protocol):
-    """Writes an answer with a local model: fixed text by us, choices and free text by the model."""
-
-    def add(self, text: str) -> None:
-        """Continue the answer with text that the model reads."""
-        ...
-
-    async def choose(self, options: Sequence[str], end: str = "\n") -> str:
-        """Let the model choose one of the options. The answer continues with it and with `end`, which no option may
-        contain."""
-        ...
-
-    async def write(self, max_tokens: int, end: str = "\n") -> tuple[str, bool]:
-        """Free text before `end` or the end of the model's turn, and whether it was complete within `max_tokens`. The
-        answer does not continue with it."""
-        ...
-
-
-AnswerForm = Callable[[AnswerWriter], Awaitable[str]]
-"""Writes an answer in the form that a prompt asks for, and returns its text."""
-
-
 class ModelWriter:
-    """Writes one answer to a prompt. `ids` are those that the model has read so far; of them, `kept` were sampled by
-    it. `sampled` counts the ids it was asked for, and `usage` is what they cost. Samples depend on `seed` alone.
+    """Writes one answer to a prompt: fixed text by us, choices and free text by the model.
+
+    `ids` are those that the model has read so far; of them, `kept` were sampled by it. `sampled` counts the ids it was
+    asked for, and `usage` is what they cost. Samples depend on `seed` alone.
 
     Raises (`choose`, `write`): AnswerTooLong, SamplingFailed.
     """
@@ -75,9 +54,12 @@ class ModelWriter:
         self.usage = Usage()
 
     def add(self, text: str) -> None:
+        """Continue the answer with text that the model reads."""
         self.ids += self._tokenizer.encode_policy_text(text)
 
     async def choose(self, options: Sequence[str], end: str = "\n") -> str:
+        """Let the model choose one of the options. The answer continues with it and with `end`, which no option may
+        contain."""
         encode = self._tokenizer.encode_policy_text
         left = {option: encode(option + end) for option in dict.fromkeys(options)}
         depth = 0
@@ -98,6 +80,8 @@ class ModelWriter:
             depth += 1
 
     async def write(self, max_tokens: int, end: str = "\n") -> tuple[str, bool]:
+        """Free text before `end` or the end of the model's turn, and whether it was complete within `max_tokens`. The
+        answer does not continue with it."""
         ids = await self._sample(max_tokens, stop=(end,) if end else ())
         control = self._tokenizer.control | self._eos_ids
         stopped = next((n for n, token in enumerate(ids) if token in control), None)
@@ -133,3 +117,7 @@ class ModelWriter:
             raise SamplingFailed(generation.failure)
         self.sampled += len(generation.token_ids)
         return generation.token_ids
+
+
+AnswerForm = Callable[[ModelWriter], Awaitable[str]]
+"""Writes an answer in the form that a prompt asks for, and returns its text."""

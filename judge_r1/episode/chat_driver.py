@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
-from judge_r1.episode.driver import CaseSearch, ended_by_model, search_into
+from judge_r1.episode.driver import CaseSearch, ended_by_model, notify_step, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.single_turn import thought_and_answer
-from judge_r1.episode.step_callback import notify_step
 from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
 from judge_r1.episode.thoughts import split_hidden_thought, thought_is_open, without_thoughts
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage

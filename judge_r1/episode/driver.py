@@ -6,16 +6,37 @@ declined answer (`context_overflow`, `content_filter`) ends it as invalid, under
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
-from judge_r1.episode.step_callback import notify_step
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
 from retrieval.errors import SearchTimeout
+
+StepCallback = Callable[[Episode], None]
+_callback: ContextVar[StepCallback | None] = ContextVar("step_callback", default=None)
+
+
+@contextmanager
+def step_callback(callback: StepCallback | None) -> Iterator[None]:
+    """Within the block, and in tasks started in it, `callback` receives every episode after each of its steps."""
+    token = _callback.set(callback)
+    try:
+        yield
+    finally:
+        _callback.reset(token)
+
+
+def notify_step(episode: Episode) -> None:
+    """Call the callback of the current context, if there is one."""
+    if (callback := _callback.get()) is not None:
+        callback(episode)
+
 
 SEARCH_S = 300.0
 """Deadline of one search, the wait in queues included."""

@@ -27,8 +27,7 @@ from judge_r1.judges.backend_spec import (
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.few_shot import FewShotExamples
-from judge_r1.judges.retrieve_once import retrieve_once
-from judge_r1.judges.rewritten import RewritingJudge
+from judge_r1.judges.rewritten import RewritingJudge, retrieve_once
 from judge_r1.judges.search import CaseSearcher
 
 SHOTS = 3

@@ -17,7 +17,7 @@ from typing import Any
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, Winner, preference, reorder
-from judge_r1.episode.step_callback import step_callback
+from judge_r1.episode.driver import step_callback
 from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished

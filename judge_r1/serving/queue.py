@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
-from judge_r1.episode.step_callback import StepCallback, step_callback
+from judge_r1.episode.driver import StepCallback, step_callback
 from judge_r1.judges.base import Judge, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 

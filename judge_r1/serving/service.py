@@ -11,7 +11,7 @@ from fastapi import HTTPException
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
-from judge_r1.episode.step_callback import StepCallback
+from judge_r1.episode.driver import StepCallback
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest

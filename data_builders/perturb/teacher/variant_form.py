@@ -14,7 +14,7 @@ from data_builders.perturb.teacher.answer_parser import unrequested_variants
 from data_builders.text_units.edits import Edit, apply_edits
 from data_builders.text_units.steps import MARKER, Step, body_sentences, sentences
 from judge_r1.core.principles import NUMBERS
-from judge_r1.episode.answer_form import AnswerWriter
+from judge_r1.episode.answer_form import ModelWriter
 
 _BYTES_PER_TOKEN, _SPARE_TOKENS, _MAX_PRINCIPLES = 2.5, 24, 3
 _THINK_TAG = re.compile("</?think>")
@@ -52,7 +52,7 @@ class VariantForm:
             if not _HEADING_END.search(step.text[:end]) and "\n" not in step.text[start:end]
         ]
 
-    async def __call__(self, writer: AnswerWriter) -> str:
+    async def __call__(self, writer: ModelWriter) -> str:
         """The answer in the form of the prompt. A variant whose sentence cannot be used is empty; variants for which no
         step or combination is left are missing."""
         used, parts = set(self._used), []
@@ -74,7 +74,7 @@ class VariantForm:
             parts.append("\n".join(lines))
         return "\n\n".join(parts)
 
-    async def _choose_principles(self, writer: AnswerWriter, used: set[int | tuple[int, ...]]) -> list[int]:
+    async def _choose_principles(self, writer: ModelWriter, used: set[int | tuple[int, ...]]) -> list[int]:
         """Principles in the order of their flaws; empty if there are too few steps or all combinations are used."""
         most = min(_MAX_PRINCIPLES, len({sentence.step for sentence in self._sentences}))
         orders = [order for size in range(2, most + 1) for order in permutations(NUMBERS, size)]
@@ -85,7 +85,7 @@ class VariantForm:
         return texts[await writer.choose(list(texts))]
 
     async def _rewrite(
-        self, writer: AnswerWriter, principles: Sequence[int], options: Sequence[_Sentence]
+        self, writer: ModelWriter, principles: Sequence[int], options: Sequence[_Sentence]
     ) -> tuple[list[Edit], list[int]]:
         """The edits, one for each principle in text order, without those that cannot be used; and the changed steps."""
         edits: list[Edit] = []

@@ -13,7 +13,7 @@ from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 from judge_r1.judges.memo.aggregate import scores_verdict
-from judge_r1.judges.memo.forms import FORMS
+from judge_r1.judges.memo.config import FORMS
 from judge_r1.judges.memo.metrics import COHERENCE, FLUENCY
 from judge_r1.judges.memo.parser import parse_evaluation
 from judge_r1.judges.memo.prompts import rating_prompt

@@ -1,17 +1,22 @@
-"""Metrics that compare a text with a reference: BLEU, ROUGE-L and METEOR (HelloBench, appendix J.2).
+"""Metrics that need more than the text: BLEU, ROUGE-L and METEOR with a reference, perplexity with a model.
 
-They come from sacrebleu, rouge-score and NLTK. The references of HelloBench's summaries are in the original corpora,
-not in its repository. METEOR needs NLTK's WordNet data; without it, its column is empty.
+They are those of HelloBench, appendix J.2. sacrebleu, rouge-score and NLTK compute the former. The references of the
+benchmark's summaries are in the original corpora, not in its repository. METEOR needs NLTK's WordNet data; without it,
+its column is empty. The paper's model of perplexity is GPT-2 Large.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.text_measures import words
 from judge_r1.core.tabular import file_rows
+from judge_r1.models.hub import load_model, load_tokenizer
 
 Compare = Callable[[str, str], float]
 
@@ -51,3 +56,36 @@ def _metrics() -> dict[str, Compare | None]:
     except LookupError:
         return {**found, "METEOR": None}
     return {**found, "METEOR": lambda text, reference: 100 * float(meteor_score([words(reference)], words(text)))}
+
+
+SEGMENT = 512
+"""Tokens of a segment in the paper."""
+
+
+def perplexity_metric(name: str, texts: Mapping[str, str]) -> Callable[[str], float | None]:
+    """The perplexity of the text of an item id: the mean over segments of exp(mean negative log-likelihood). A last
+    segment of one token has no likelihood and is left out, so a text of one token has no perplexity. `name` is a
+    folder, a hub name or `bundled:NAME`.
+
+    Raises:
+        ModelUnavailable: The model cannot be loaded.
+    """
+    tokenizer, model = load_tokenizer(name), load_model(name).eval()
+
+    @cache
+    def measure(item_id: str) -> float | None:
+        ids = tokenizer(texts[item_id], add_special_tokens=False)["input_ids"]
+        parts = [ids[start : start + SEGMENT] for start in range(0, len(ids), SEGMENT)]
+        found = [math.exp(_loss(model, part)) for part in parts if len(part) > 1]
+        return fmean(found) if found else None
+
+    return measure
+
+
+def _loss(model: Any, ids: list[int]) -> float:
+    """The mean negative log-likelihood of the ids after the first one."""
+    import torch
+
+    with torch.no_grad():
+        shown = torch.tensor([ids], device=model.device)
+        return float(model(shown, labels=shown).loss)

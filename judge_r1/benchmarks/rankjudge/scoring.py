@@ -1,11 +1,11 @@
-"""Joint correctness (RankJudge, Eq. 1), and its relaxations."""
+"""Joint correctness (RankJudge, Eq. 1), its relaxations, and the failure types that a judge names (section 4)."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
 from judge_r1.benchmarks.base import Table, Tables
-from judge_r1.benchmarks.rankjudge.failure_types import class_bias, confusion, named_types
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.located_verdicts import parts_correct
@@ -18,6 +18,38 @@ from judge_r1.core.verdicts import (
     preference,
     reorder,
 )
+
+NamedTypes = Mapping[tuple[str, str], int]
+"""(gold type, named type) -> votes. Votes that name no type are left out."""
+
+
+def named_types(results: Iterable[ItemResult]) -> Counter[tuple[str, str]]:
+    """The counts of results on conversation pairs."""
+    return Counter(
+        (result.gold["failure"], vote.verdict.failure)
+        for result in results
+        for vote in result.votes
+        if isinstance(vote.verdict, LocatedVerdict) and vote.verdict.failure
+    )
+
+
+def class_bias(named: NamedTypes) -> dict[str, float]:
+    """Share of the named types minus share of the gold, by type, in percentage points; empty without votes."""
+    total = sum(named.values())
+    difference: Counter[str] = Counter()
+    for (gold, predicted), count in named.items():
+        difference[predicted] += count
+        difference[gold] -= count
+    return {failure.key: 100 * difference[failure.key] / total for failure in FAILURES} if total else {}
+
+
+def confusion(named: NamedTypes) -> dict[str, dict[str, float]]:
+    """Share of each named type by gold type; rows add up to 1."""
+    rows: dict[str, Counter[str]] = {}
+    for (gold, predicted), count in named.items():
+        rows.setdefault(gold, Counter())[predicted] += count
+    return {gold: {f.key: row[f.key] / row.total() for f in FAILURES} for gold, row in sorted(rows.items())}
+
 
 Criterion = Literal["side", "side+round"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)

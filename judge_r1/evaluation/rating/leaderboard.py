@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from statistics import mean, median
 
-from judge_r1.benchmarks.rankjudge.failure_types import NamedTypes
+from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.comparison import agreement, elo_of
 from judge_r1.evaluation.rating.cost import cost_front

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from judge_r1.benchmarks.rankjudge.failure_types import NamedTypes
+from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 
 Criterion = Literal["score", "side+round", "side"]
 """What must be right: everything, as the benchmark scores it; of conversations only the better side and the flawed

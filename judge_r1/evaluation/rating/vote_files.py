@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from judge_r1.benchmarks.rankjudge.failure_types import named_types
-from judge_r1.benchmarks.rankjudge.scoring import criterion_score
+from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import ItemResult

@@ -11,7 +11,7 @@ from typing import Any
 
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict, Verdict
-from judge_r1.episode.answer_form import AnswerWriter
+from judge_r1.episode.answer_form import ModelWriter
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.readable_json import number_within, readable_values
 from judge_r1.judges.request import CustomPrompt, TokenLimits
@@ -123,7 +123,7 @@ def _answers(text: str) -> list[dict[str, Any]]:
     return [answer for answer in found if isinstance(answer, dict) and _ID in answer]
 
 
-async def write_answers(writer: AnswerWriter, checklist: Checklist) -> str:
+async def write_answers(writer: ModelWriter, checklist: Checklist) -> str:
     """The JSON list that the one-call prompt asks for: per question its number, a reason, and one of its levels."""
     answers = []
     for number, criterion in enumerate(checklist.criteria):
@@ -134,7 +134,7 @@ async def write_answers(writer: AnswerWriter, checklist: Checklist) -> str:
     return _dumped(answers)
 
 
-async def write_answer(writer: AnswerWriter, levels: Sequence[float], passages: int) -> str:
+async def write_answer(writer: ModelWriter, levels: Sequence[float], passages: int) -> str:
     """The JSON object that the prompt of one question asks for: a reason, the number of a passage, and a level."""
     answer: dict[str, object] = {}
     writer.add('{"reason": "')
@@ -146,7 +146,7 @@ async def write_answer(writer: AnswerWriter, levels: Sequence[float], passages: 
     return _dumped(answer)
 
 
-async def write_queries(writer: AnswerWriter, count: int) -> str:
+async def write_queries(writer: ModelWriter, count: int) -> str:
     """At most `count` lines; an empty one is the last."""
     lines: list[str] = []
     while len(lines) < count and (line := (await writer.write(QUERY_TOKENS))[0].strip()):
@@ -160,7 +160,7 @@ def _dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
-async def _reason(writer: AnswerWriter) -> str:
+async def _reason(writer: ModelWriter) -> str:
     """Free text up to a quotation mark, in one line. It continues the answer as the inside of a JSON string."""
     text, _ = await writer.write(REASON_TOKENS, end='"')
     reason = " ".join(text.split()).rstrip("\\")
@@ -168,6 +168,6 @@ async def _reason(writer: AnswerWriter) -> str:
     return reason
 
 
-async def _score(writer: AnswerWriter, levels: Sequence[float]) -> float:
+async def _score(writer: ModelWriter, levels: Sequence[float]) -> float:
     writer.add('"evaluation_score": ')
     return float(await writer.choose([f"{level:g}" for level in levels], end="}"))

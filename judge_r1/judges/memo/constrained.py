@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from judge_r1.core.verdicts import CONTEXT_OVERFLOW
 from judge_r1.episode.answer_form import AnswerTooLong, ModelWriter, SamplingFailed
 from judge_r1.episode.prompts import Prompt
-from judge_r1.judges.memo.forms import PromptForm
+from judge_r1.judges.memo.config import PromptForm
 from judge_r1.judges.memo.metrics import Metric
 from judge_r1.judges.memo.parser import visible
 from judge_r1.judges.memo.prompts import score_line

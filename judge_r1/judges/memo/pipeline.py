@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.episode.prompts import Prompt
 from judge_r1.judges.memo.aggregate import FINAL, aggregated
-from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.config import FORMS, MemoConfig
 from judge_r1.judges.memo.constrained import constrained_scores
-from judge_r1.judges.memo.forms import FORMS
 from judge_r1.judges.memo.metrics import Metric, parse_metrics
 from judge_r1.judges.memo.parser import Evaluation, parse_evaluation, visible
 from judge_r1.judges.memo.prompts import final_prompt, rating_prompt, summary_prompt

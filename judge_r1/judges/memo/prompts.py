@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
-from judge_r1.judges.memo.forms import PromptForm
+from judge_r1.judges.memo.config import PromptForm
 from judge_r1.judges.memo.metrics import Metric
 
 ROLE = "You are an experienced annotator who rates texts."

@@ -13,16 +13,17 @@ from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.benchmarks.rankjudge.baselines import CHANCE
-from judge_r1.benchmarks.rankjudge.failure_types import class_bias, confusion, named_types
-from judge_r1.benchmarks.rankjudge.options import parse_options
-from judge_r1.benchmarks.rankjudge.prompt import read_pairwise, read_pointwise
-from judge_r1.benchmarks.rankjudge.revisions import REVISIONS
+from judge_r1.benchmarks.rankjudge.benchmark import parse_options
+from judge_r1.benchmarks.rankjudge.prompt import REVISIONS, read_pairwise, read_pointwise
 from judge_r1.benchmarks.rankjudge.scoring import (
     aggregate_joint,
     aggregate_pointwise,
+    class_bias,
+    confusion,
     criterion_score,
     gold_of,
     metrics,
+    named_types,
     parts_correct,
 )
 from judge_r1.core.conversation_types import FAILURE_KEYS

@@ -24,7 +24,7 @@ from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.panel import make_panel, served_judge
-from judge_r1.judges.retrieve_once import retrieve_once
+from judge_r1.judges.rewritten import retrieve_once
 from judge_r1.judges.search import CaseSearcher
 from judge_r1.judges.search_r1 import GlobalSearcher
 from judge_r1.judges.table3 import baseline_specs, with_table11

@@ -22,9 +22,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from judge_r1.benchmarks.checklist.agreement import quadratic_kappa
-from judge_r1.benchmarks.hellobench.benchmark import load
-from judge_r1.benchmarks.hellobench.perplexity import perplexity_metric
-from judge_r1.benchmarks.hellobench.predictions import predictions
+from judge_r1.benchmarks.hellobench.benchmark import load, predictions
+from judge_r1.benchmarks.hellobench.reference_metrics import perplexity_metric
 from judge_r1.benchmarks.hellobench.text_measures import joined
 from judge_r1.core.checklist import LEVELS
 from judge_r1.core.errors import JudgeError

@@ -15,10 +15,9 @@ from hellobench_factories import scripted_answer
 from hellobench_tables import DEVIATIONS, TABLE_3, TABLES_2_AND_4
 
 from judge_r1.benchmarks.checklist.agreement import constant_agreement
-from judge_r1.benchmarks.hellobench.benchmark import load
+from judge_r1.benchmarks.hellobench.benchmark import load, predictions
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, TASKS
-from judge_r1.benchmarks.hellobench.predictions import predictions
-from judge_r1.benchmarks.hellobench.scoring import average, task_score
+from judge_r1.benchmarks.hellobench.tables import average, task_score
 from judge_r1.benchmarks.hellobench.text_measures import length_error, words
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, read_weights
 from judge_r1.core.checklist import weighted_score

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from data_builders.build import build
-from judge_r1.benchmarks.rankjudge.failure_types import confusion
+from judge_r1.benchmarks.rankjudge.scoring import confusion
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.grids import grids

@@ -21,7 +21,7 @@ from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo import store
-from judge_r1.judges.memo.forms import FORMS
+from judge_r1.judges.memo.config import FORMS
 from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.prompts import final_prompt, rating_prompt
 from judge_r1.judges.memo.store import BadMemory

@@ -13,7 +13,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
-from judge_r1.judges.memo.forms import FORMS
+from judge_r1.judges.memo.config import FORMS
 from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.notes import document_lines, note_lines, searchable_text, stand_in
 from judge_r1.judges.memo.prompts import rating_prompt

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_teacher import save_toy_teacher
 
 from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
@@ -246,13 +247,11 @@ def test_results_survive_the_disk(folder: Path) -> None:
         assert ItemResult.model_validate_json(result.model_dump_json(by_alias=True)) == result
 
 
-def test_constrained_answers_are_complete(folder: Path) -> None:
+def test_constrained_answers_are_complete(folder: Path, tmp_path: Path) -> None:
     """An untrained model names a round that exists, a type and a side."""
     loaded = BENCHMARKS.get("rankjudge").load(folder, "none")
-    judge = make_judge(
-        "direct:decoding=constrained,budget.response_tokens=32@bundled:smollm2-135m",
-        JudgeBuild("", sampling=Sampling(1.5)),
-    )
+    spec = f"direct:decoding=constrained,budget.response_tokens=32@{save_toy_teacher(tmp_path)}"
+    judge = make_judge(spec, JudgeBuild("", sampling=Sampling(1.5)))
     items = sorted(loaded.items, key=lambda item: len(str(item.candidates)))[:4]
     requests = [JudgeRequest(item, (0, 1), 0, loaded.task(item, (0, 1))) for item in items]
     for output in run_all(judge, requests):

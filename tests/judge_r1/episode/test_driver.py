@@ -53,11 +53,9 @@ def test_logprobs_equal_those_of_a_plain_forward_pass(temperature: float) -> Non
 
 
 def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
-    samples = [
-        [t.token_ids for t in run_in_batches(1.0, size, seed=seed)] for size, seed in ((16, 1), (5, 1), (1, 1), (16, 2))
-    ]
-    assert samples[0] == samples[1] == samples[2]
-    assert all(one != other for one, other in zip(samples[0], samples[3], strict=True))
+    samples = [[t.token_ids for t in run_in_batches(1.0, size, seed=seed)] for size, seed in ((5, 1), (1, 1), (5, 2))]
+    assert samples[0] == samples[1]
+    assert all(one != other for one, other in zip(samples[0], samples[2], strict=True))
 
 
 def test_sample_frequencies_match_the_distribution() -> None:

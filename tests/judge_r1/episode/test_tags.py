@@ -8,17 +8,17 @@ import pytest
 import real_tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import AutoTokenizer
+from tokenizers import Tokenizer, decoders, models
+from transformers import PreTrainedTokenizerFast
 
 from judge_r1.episode.segments import segments
 from judge_r1.episode.tags import StreamDecoder, TagScanner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
-from retrieval.bundled_e5 import e5_folder
 
 BYTEWISE = ["tiny", "haystack", "awkward", "spelled_out"]
-OTHERS = ["smollm2", "e5-small"]
-"""SmolLM2's file, converted from GGUF, fuses all tokens before it decodes bytes. E5 has WordPiece."""
+OTHERS = ["smollm2", "word_piece"]
+"""SmolLM2's file, converted from GGUF, fuses all tokens before it decodes bytes."""
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
     ["naïve “😀” 日本", "don't . ! ? n't", "<search>a b</search>", "�", "e\u0301 👩‍👩‍👧", "  \n\n\t x", "<|im_end|>"]
 )
@@ -27,8 +27,10 @@ PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>"
 
 @cache
 def tokenizer(name: str) -> SafeTokenizer:
-    if name == "e5-small":
-        return SafeTokenizer(AutoTokenizer.from_pretrained(e5_folder()))
+    if name == "word_piece":
+        words = Tokenizer(models.WordPiece({"a": 0, "##b": 1, "?": 2}, unk_token="?"))
+        words.decoder = decoders.WordPiece()
+        return SafeTokenizer(PreTrainedTokenizerFast(tokenizer_object=words))
     return SafeTokenizer(load_tokenizer("bundled:haystack")) if name == "haystack" else real_tokenizers.load(name)
 
 

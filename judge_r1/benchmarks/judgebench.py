@@ -13,7 +13,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import mean
 from judge_r1.benchmarks.base import BENCHMARKS, IN_PATH, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_items
+from judge_r1.benchmarks.pairwise import pair_item, published_vote, result_of, select_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
 from judge_r1.core.text_check import short_name
@@ -42,14 +42,8 @@ def item_of(row: Row) -> Item:
     category = next((name for start, name in CATEGORIES.items() if source.startswith(start)), None)
     if category is None:
         raise row.error("source", f"must begin with one of {', '.join(CATEGORIES)}, not {source[:80]!r}")
-    return Item(
-        item_id=pair_id,
-        cluster_id=pair_id if question == WITHHELD else cluster_of(question),
-        group=category,
-        instruction=question,
-        candidates=(row.text("response_A"), row.text("response_B")),
-        gold=row.one_of("label", LABELS),
-    )
+    candidates, cluster = (row.text("response_A"), row.text("response_B")), pair_id if question == WITHHELD else ""
+    return pair_item(pair_id, question, candidates, row.one_of("label", LABELS), category, cluster)
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:

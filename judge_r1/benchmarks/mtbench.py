@@ -17,8 +17,8 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import majority
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import non_ties, select_items
-from judge_r1.core.items import Item, ItemResult
+from judge_r1.benchmarks.pairwise import non_ties, pair_item, select_items
+from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.core.text_check import short_name
 from judge_r1.core.verdicts import PairwiseVerdict
@@ -47,14 +47,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         vote = row.one_of("winner", VOTES)
         votes[item_id][SWAPPED[vote] if swapped else vote] += 1
     found = [
-        Item(
-            item_id=item_id,
-            cluster_id=question_id,
-            group=f"turn-{item_id[-1]}",
-            instruction=question,
-            candidates=candidates,
-            gold=majority(votes[item_id]) or "tie",
-        )
+        pair_item(item_id, question, candidates, majority(votes[item_id]) or "tie", f"turn-{item_id[-1]}", question_id)
         for item_id, (question_id, question, candidates) in items.items()
     ]
     return LoadedBenchmark(

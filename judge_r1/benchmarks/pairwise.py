@@ -35,11 +35,13 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
     return list(found.values())
 
 
-def pair_item(item_id: str, instruction: str, candidates: tuple[str, str], gold: str, group: str = "all") -> Item:
-    """An item of two answers. All pairs with the same instruction form one cluster."""
+def pair_item(
+    item_id: str, instruction: str, candidates: tuple[str, str], gold: str, group: str = "all", cluster: str = ""
+) -> Item:
+    """An item of two answers. By default all pairs with the same instruction form one cluster."""
     return Item(
         item_id=item_id,
-        cluster_id=cluster_of(instruction),
+        cluster_id=cluster or cluster_of(instruction),
         group=group,
         instruction=instruction,
         candidates=candidates,

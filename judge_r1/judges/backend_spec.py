@@ -85,6 +85,12 @@ def is_chat(backend: str) -> bool:
     return backend.startswith(_WEB)
 
 
+def with_defaults(build: JudgeBuild, *usual: str) -> JudgeBuild:
+    """The build with the options `usual` where it does not set them."""
+    named = {option.partition("=")[0] for option in build.options}
+    return replace(build, options=[*(text for text in usual if text.partition("=")[0] not in named), *build.options])
+
+
 def split_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
     """The build without the options `names`, and those."""
     given = [option.partition("=") for option in build.options]

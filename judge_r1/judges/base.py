@@ -93,7 +93,8 @@ class Judge(Protocol):
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         """Raises: BadJudge, before any work is done, if these requests cannot be answered at all.
 
-        Returns how many prompts fit, or None from a judge that does not count tokens."""
+        Returns how many prompts fit, or None from a judge that does not count tokens. Single prompts that do not fit
+        are counted; if none fits, the check raises."""
         ...
 
     def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:

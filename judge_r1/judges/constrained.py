@@ -42,14 +42,12 @@ class ConstrainedJudge:
         )
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
-        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
         if wrong := [request for request in requests if not isinstance(request.task, CustomPrompt)]:
             raise BadJudge(f"{self.name} answers prompts, but item {wrong[0].item.item_id} is a pair of reasonings")
         return self._factory.prompt_lengths(requests)[1]
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in as_finished(self.name, requests, self._one, self._batch_size):
-            yield output
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._batch_size)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         episode, task = self._factory.make_episode(request), request.task

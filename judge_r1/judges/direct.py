@@ -8,7 +8,6 @@ only, if the benchmark has one (`judge_r1.judges.constrained`).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from judge_r1.judges.backend_spec import (
     is_chat,
     judge_of_backend,
     split_options,
+    with_defaults,
 )
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
@@ -39,12 +39,10 @@ CHAT_TOKENS = 16_384
 def direct_config(build: JudgeBuild) -> EpisodeConfig:
     """The agentic judge's configuration with `prompt=direct` and `search=false`, and `CHAT_TOKENS` at a chat endpoint,
     unless options, a recipe or the benchmark set them. Raises: BadJudge for a prompt with tags, or with search."""
-    named = {option.partition("=")[0] for option in build.options}
     usual = [f"prompt={DIRECT}", "search=false"]
     if is_chat(build.backend) and build.recipe is None and build.limits.response_tokens is None:
         usual.append(f"budget.response_tokens={CHAT_TOKENS}")
-    usual = [text for text in usual if text.partition("=")[0] not in named]
-    config = episode_config(replace(build, options=[*usual, *build.options]))
+    config = episode_config(with_defaults(build, *usual))
     if parser_without_tags(config.prompt, TAGLESS_PARSERS) is None or config.search:
         raise BadJudge(
             f"a direct judge answers once, without tags: prompt is {', '.join(TAGLESS_PARSERS)} or a file "

@@ -40,7 +40,6 @@ class LikelihoodJudge:
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
-        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
         return self._factory.prompt_lengths(requests)[1]
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:

@@ -41,9 +41,8 @@ class PanelJudge:
         fits = [fit for judge in self._members if (fit := judge.check(asked))]
         return max(fits, key=lambda fit: fit.too_long, default=None)
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
-            yield output
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._at_a_time)
 
     def close(self) -> None:
         for judge in self._members:

@@ -15,7 +15,7 @@ from judge_r1.episode.case_index import BM25, fill_index, shared_embedder
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import SEARCH_R1
 from judge_r1.judges.agentic import AgenticJudge, episode_config
-from judge_r1.judges.backend_spec import judge_of_backend
+from judge_r1.judges.backend_spec import judge_of_backend, with_defaults
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.search import CaseSearcher
 from retrieval.case_index import CaseIndex
@@ -114,9 +114,7 @@ class GlobalSearcher(CaseSearcher):
 def search_r1_config(build: JudgeBuild) -> EpisodeConfig:
     """The agentic judge's configuration with `prompt=search-r1` and `search=true`, unless options set them. Raises:
     BadJudge without searches."""
-    named = {option.partition("=")[0] for option in build.options}
-    usual = [text for text in (f"prompt={SEARCH_R1}", "search=true") if text.partition("=")[0] not in named]
-    config = episode_config(replace(build, options=[*usual, *build.options]))
+    config = episode_config(with_defaults(build, f"prompt={SEARCH_R1}", "search=true"))
     if not config.effective_budget.max_searches:
         raise BadJudge("search-r1 searches: search is true, and budget.max_searches is at least 1")
     return config

@@ -34,9 +34,8 @@ from judge_r1.episode.parsing import (
     parse_table6_tolerant,
     parse_tolerant,
 )
-from judge_r1.episode.segments import answer_of
 from judge_r1.episode.single_turn import SingleTurnEpisode
-from judge_r1.episode.thoughts import split_hidden_thought, without_thoughts
+from judge_r1.episode.thoughts import answer_of, split_hidden_thought, without_thoughts
 from judge_r1.evaluation.rescore import reparse
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint

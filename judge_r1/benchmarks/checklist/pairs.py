@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, both_orders
-from judge_r1.benchmarks.pairwise import check_subset
+from judge_r1.benchmarks.pairwise import check_subset, pair_item
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import PAIRS_FILE
@@ -30,16 +30,9 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         return CustomPrompt(pairs[item.item_id].prompt(tuple(order)), _read)
 
     items = [
-        Item(
-            item_id=pair.pair_id,
-            cluster_id=pair.instruction_id,
-            group=pair.task,
-            instruction=pair.instruction,
-            candidates=(pair.response_a, pair.response_b),
-            gold=pair.preferred,
-        )
-        for pair in pairs.values()
-        if subset in (None, pair.task)
+        pair_item(p.pair_id, p.instruction, (p.response_a, p.response_b), p.preferred, p.task, p.instruction_id)
+        for p in pairs.values()
+        if subset in (None, p.task)
     ]
     return LoadedBenchmark(items, task, both_orders, mean_correct, limits=LIMITS)
 

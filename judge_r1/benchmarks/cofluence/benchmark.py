@@ -6,7 +6,7 @@ from pathlib import Path
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, place_by_hash
 from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics, detected
-from judge_r1.benchmarks.pairwise import check_subset
+from judge_r1.benchmarks.pairwise import check_subset, pair_item
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
@@ -78,15 +78,8 @@ def _item(document: Document, copies: Sequence[ManipulatedDocument]) -> Item:
 
 
 def _pair(document: Document, copy: ManipulatedDocument) -> Item:
-    candidates, gold = place_by_hash(copy.manipulation_id, document.text, copy.text)
-    return Item(
-        item_id=copy.manipulation_id,
-        cluster_id=document.base_id,
-        group=copy.name,
-        instruction=QUESTION,
-        candidates=candidates,
-        gold=gold,
-    )
+    placed = place_by_hash(copy.manipulation_id, document.text, copy.text)
+    return pair_item(copy.manipulation_id, QUESTION, *placed, copy.name, document.base_id)
 
 
 def _each(item: Item) -> Sequence[Order]:

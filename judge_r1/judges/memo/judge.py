@@ -67,9 +67,8 @@ class MemoJudge:
                 if not request.item.texts[index].strip():
                     raise BadJudge(f"{self.name}: candidate {index + 1} of item {request.item.item_id} is blank")
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in as_finished(self.name, requests, self._one, self._concurrency):
-            yield output
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._concurrency)
 
     @property
     def model(self) -> TextModel:

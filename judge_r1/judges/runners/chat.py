@@ -49,9 +49,8 @@ class ChatJudge:
             self._episode(task, 0)  # raises now if the budget is too small for an observation
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
-            yield output
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._at_a_time)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         seed = episode_seed(self._sampling.seed, request.item.item_id, request.sample, request.order)

@@ -35,14 +35,12 @@ class TokenJudge:
         self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
-        """Raises BadJudge if no prompt fits. Single prompts that do not fit are counted."""
         _, fit = self._factory.prompt_lengths(requests)
         self._searcher.prepare([request.case_id for request in requests if request.case_id])
         return fit
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in as_finished(self.name, requests, self._one, self._at_a_time):
-            yield output
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._at_a_time)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         episode = await asyncio.to_thread(self._factory.make_episode, request)  # a long prompt takes seconds to encode

@@ -163,18 +163,6 @@ def test_published_outputs_reproduce_the_accuracy(name: str, real_data: Path) ->
 
 
 @pytest.mark.real_data
-def test_first_vote_of_a_reward_model_suffices(real_data: Path, tmp_path: Path) -> None:
-    folder = real_data / "judgebench"
-    name = next(name for name in PUBLISHED if "Skywork" in name)
-    rows = [json.loads(line) for line in (folder / "outputs" / name).open()]
-    twice = write(tmp_path / "twice.jsonl", [row | {"judge_name": "two votes"} for row in rows])
-    single = predictions(folder, folder / "outputs" / name, None)
-    double = predictions(folder, twice, None)
-    assert [o.score for o in single] == [o.score for o in double]
-    assert {len(o.votes) for o in double} == {2}
-
-
-@pytest.mark.real_data
 def test_published_outputs_equal_a_direct_count(real_data: Path) -> None:
     """A direct count on the file with the most varied decisions."""
     folder = real_data / "judgebench"

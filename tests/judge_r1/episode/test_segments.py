@@ -1,9 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.episode.segments import Segment, answer_of, segments
 from judge_r1.episode.tags import TagScanner
-from judge_r1.episode.thoughts import split_hidden_thought, without_thoughts
+from judge_r1.episode.thoughts import Segment, answer_of, segments, split_hidden_thought, without_thoughts
 
 PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
 

@@ -155,6 +155,12 @@ def test_pairwise_metrics() -> None:
     assert found["acc_weighted"] == pytest.approx((1.5 * 2 + 0.5) / (1.5 * 2 + 0.5 * 2))
 
 
+@pytest.mark.parametrize(("gold", "score"), [("Yes", 1), ("No", 0)])
+def test_the_statement_that_a_search_prefers_is_the_label(gold: str, score: float) -> None:
+    """The first statement means Yes, wherever it is shown."""
+    assert result_of(make_query("Verify", gold), [compared((0, 1), "A"), compared((1, 0), "B")]).score == score
+
+
 def test_verification_metrics_of_a_constant_judge() -> None:
     queries = [make_query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
     no = [result_of(q, [vote((0,), ScoresVerdict(scores=(0.0,)))]) for q in queries]

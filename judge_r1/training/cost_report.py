@@ -15,6 +15,7 @@ from judge_r1.training.cost_estimate.memory import (
     embeds_on_processor,
     memory,
     sampling,
+    verl_settings,
 )
 from judge_r1.training.cost_estimate.seconds import (
     BANDWIDTH,
@@ -30,7 +31,6 @@ from judge_r1.training.cost_estimate.seconds import (
 )
 from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
-from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 from judge_r1.training.stage_graph import StageRun, remaining_stages

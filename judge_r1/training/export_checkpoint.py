@@ -1,6 +1,9 @@
 """Exports a checkpoint as a Hugging Face folder and verifies its weights before moving it into place."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +16,6 @@ from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.models.pretrained import causal_model, model_config
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
-from judge_r1.training.fsdp_checkpoint import merge_shards, read_shards
 from judge_r1.training.lora import add_adapters
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe
@@ -120,3 +122,51 @@ def _write_full_precision(merged: Path, weights: dict[str, Any], recipe: Recipe,
     model.load_state_dict(weights, strict=False)  # verified names; tied weights are stored once
     model.save_pretrained(partial)
     load_tokenizer(str(merged)).save_pretrained(partial)
+
+
+MERGE_SECONDS = 3600.0
+
+
+class Unmergeable(JudgeError):
+    """verl's merge tool failed."""
+
+
+def merge_shards(actor: Path, target: Path) -> None:
+    """Merge a checkpoint's `actor` folder into a Hugging Face folder (bfloat16) with `verl.model_merger`.
+
+    Raises:
+        Unmergeable: The tool failed or ran longer than `MERGE_SECONDS`.
+    """
+    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    folders = ["--local_dir", str(actor), "--target_dir", str(target)]
+    try:
+        subprocess.run([*command, *folders], capture_output=True, text=True, timeout=MERGE_SECONDS, check=True)
+    except subprocess.TimeoutExpired:
+        raise Unmergeable(f"{actor} was not merged within {MERGE_SECONDS:.0f} s") from None
+    except subprocess.CalledProcessError as error:
+        raise Unmergeable(f"{actor} cannot be merged: {''.join(error.stderr.strip().splitlines()[-1:])}") from None
+
+
+def read_shards(actor: Path) -> dict[str, Any]:
+    """Full weights by name, concatenated from the shards of all ranks along the axis that each DTensor names.
+
+    Only tensors are unpickled: code in a checkpoint is never run."""
+    import torch
+    from torch.distributed.tensor import DTensor, Shard
+
+    ranks = json.loads((actor / "fsdp_config.json").read_text())["world_size"]
+    parts = [
+        torch.load(actor / f"model_world_size_{ranks}_rank_{rank}.pt", map_location="cpu", weights_only=True)
+        for rank in range(ranks)
+    ]
+
+    def full(name: str) -> Any:
+        first = parts[0][name]
+        if not isinstance(first, DTensor):
+            return first
+        (placement,) = first.placements
+        if not isinstance(placement, Shard):
+            return first.to_local()
+        return torch.cat([part[name].to_local() for part in parts], dim=placement.dim)
+
+    return {name: full(name) for name in parts[0]}

@@ -13,8 +13,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.training.data.dev_pairs import dev_pairs
-from judge_r1.training.data.training_pairs import training_pairs
+from judge_r1.training.data.training_pairs import dev_pairs, training_pairs
 from judge_r1.training.distributed import (
     die_with_parent,
     is_main,

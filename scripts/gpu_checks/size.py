@@ -76,7 +76,7 @@ def passes(check: Check, gpu: Gpu, prompt: int, response: int) -> None:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from trl.trainer.utils import add_fused_lm_head
 
-    from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
+    from judge_r1.training.trl.common import project_labelled_positions_only
 
     if not check.on_gpu:
         project_labelled_positions_only()

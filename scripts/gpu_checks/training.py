@@ -88,7 +88,7 @@ def _train(check: Check, run: Path, data: Path) -> tuple[Any, Recipe]:
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.training.run_folder import RunFolder
     from judge_r1.training.trl import grpo as module
-    from judge_r1.training.trl import kl_clamp
+    from judge_r1.training.trl import grpo_trainer
 
     pairs, size = check.size(12, 2), check.size(8, 4)
     recipe = load_recipe(Path("mini", "grpo"), [
@@ -96,8 +96,8 @@ def _train(check: Check, run: Path, data: Path) -> tuple[Any, Recipe]:
         f"grpo.group_size={size}", f"grpo.micro_batch_size={size}", f"grpo.rollout_batch_size={pairs * size}",
         f"grpo.traced_pairs={pairs}",
     ])  # fmt: skip
-    recorded = _recording(kl_clamp.CappedKlTrainer)
-    with patch.object(kl_clamp, "CappedKlTrainer", recorded), patch.object(module, "reward", _drawn_rewards):
+    recorded = _recording(grpo_trainer.CappedKlTrainer)
+    with patch.object(grpo_trainer, "CappedKlTrainer", recorded), patch.object(module, "reward", _drawn_rewards):
         module.train_grpo(recipe, load_pairs(data), RunFolder(run, recipe))
     return recorded, recipe
 

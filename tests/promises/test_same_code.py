@@ -245,7 +245,7 @@ def test_both_engines_make_the_same_update(
     import torch
     from safetensors.torch import load_file
 
-    from judge_r1.training.trl import kl_clamp
+    from judge_r1.training.trl import grpo_trainer
 
     parity = compared[1]
     recipe, steps = parity.recipe, parity.recorded
@@ -254,7 +254,7 @@ def test_both_engines_make_the_same_update(
     weights: list[dict[str, torch.Tensor]] = []
     gradients: list[dict[str, torch.Tensor]] = []
 
-    class Recording(kl_clamp.CappedKlTrainer):
+    class Recording(grpo_trainer.CappedKlTrainer):
         def create_optimizer(self, *args: Any) -> Any:
             optimizer = super().create_optimizer(*args)
             optimizer.register_step_pre_hook(
@@ -274,7 +274,7 @@ def test_both_engines_make_the_same_update(
         Recordings([episode for step in steps for episode in step], parity.prompts), parity.tokenizer.decode, parity.eos
     )
     monkeypatch.setattr("judge_r1.models.engine.LocalModel", lambda *_, **__: model)
-    monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
+    monkeypatch.setattr(grpo_trainer, "CappedKlTrainer", Recording)
     run = RunFolder(parity.folder / "run", recipe)
     train_grpo(recipe, parity.data, run)
     report = parity.verl
@@ -332,7 +332,7 @@ def test_both_losses_agree_far_from_the_policy(
     from verl.workers.utils.losses import ppo_loss
     from verl_factories import compose, keys_of
 
-    from judge_r1.training.trl.shared_prompts import SharedPromptTrainer
+    from judge_r1.training.trl.grpo_trainer import SharedPromptTrainer
 
     def catch_trainer(self: Any, *_: Any, **__: Any) -> None:
         raise _TrainerCaught(self)

@@ -32,7 +32,7 @@ COMMANDS = (
     "scipy.stats",
     "sklearn.linear_model",
 )
-TRAINING = ("warm_commands", *(f"judge_r1.training.trl.{name}" for name in ("grpo", "kl_clamp", "dpo")))
+TRAINING = ("warm_commands", *(f"judge_r1.training.trl.{name}" for name in ("grpo", "grpo_trainer", "dpo")))
 """Modules that a server imports before its first command."""
 
 

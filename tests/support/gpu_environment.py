@@ -40,7 +40,7 @@ def gpu_environment(
         info = site / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    site.mkdir(exist_ok=True)
+    site.mkdir(parents=True, exist_ok=True)
     programs.mkdir()
     (site / "sitecustomize.py").write_text(_SITE)
     (site / "flash_attn.py").write_text(flash_attn)

@@ -4,12 +4,12 @@ The formulas assume the precisions of the engines: weights, gradients and Adam i
 (verl's FSDP2 shards them over all GPUs; TRL's GRPO uses one GPU), or DeepSpeed's mixed precision for SFT and DPO.
 """
 
+from typing import Any, NamedTuple
+
 from judge_r1.episode.case_index import searches_vectors
 from judge_r1.episode.config import AUTO
-from judge_r1.training.cost_estimate.activations import activation_bytes, logit_bytes
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.shape import Shape
-from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 
 GIB = 2**30
@@ -134,3 +134,88 @@ def embedder_parameters(recipe: Recipe) -> int:
     if not searches_vectors(recipe.episode):
         return 0
     return EMBEDDERS.get(recipe.episode.retriever, EMBEDDERS["intfloat/e5-base-v2"])
+
+
+class VerlSettings(NamedTuple):
+    """The settings of verl that the estimates need: verl's defaults, or the recipe's `grpo.verl`."""
+
+    utilisation: float
+    """Fraction of a GPU for vLLM's weights and cache while sampling."""
+    tensor_parallel: int
+    """GPUs of one replica of vLLM."""
+    max_sequences: int
+    """Episodes that a replica decodes at once."""
+    bypass_old_logprobs: bool
+    """The sampler's log-probabilities are the old ones."""
+    shard_size: int | None
+    """GPUs that share one copy of the weights; None: all."""
+    sequence_parallel: int
+    """GPUs that share the tokens of one episode in the update."""
+    fused_kernels: bool
+    """The loss is computed without storing the logits."""
+
+
+def verl_settings(recipe: Recipe) -> VerlSettings:
+    """Values that are not positive numbers count as verl's defaults; `check_keys` refuses them if verl is installed."""
+    keys: dict[str, Any] = dict(recipe.grpo.verl)
+    rollout = "actor_rollout_ref.rollout"
+    shard_size = _number(keys, "actor_rollout_ref.actor.fsdp_config.fsdp_size", -1)
+    return VerlSettings(
+        utilisation=_number(keys, f"{rollout}.gpu_memory_utilization", 0.5),
+        tensor_parallel=int(_number(keys, f"{rollout}.tensor_model_parallel_size", 1)),
+        max_sequences=int(_number(keys, f"{rollout}.max_num_seqs", 256)),
+        bypass_old_logprobs=bool(keys.get("algorithm.rollout_correction.bypass_mode", False)),
+        shard_size=int(shard_size) if shard_size > 0 else None,
+        sequence_parallel=int(_number(keys, "actor_rollout_ref.actor.ulysses_sequence_parallel_size", 1)),
+        fused_kernels=bool(keys.get("actor_rollout_ref.model.use_fused_kernels", False)),
+    )
+
+
+def _number(keys: dict[str, Any], key: str, default: float) -> float:
+    value = keys.get(key, default)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else default
+
+
+def activation_bytes(recipe: Recipe, shape: Shape, tokens: int) -> float:
+    """Bytes of the longest micro-batch, whose rows have `tokens` tokens, with activation checkpointing: each layer
+    keeps its input, and one layer at a time keeps what its backward pass needs. Compared with an H100
+    (docs/experiments/h100.md).
+
+    TRL without DeepSpeed computes in bfloat16 from float32 weights (autocast): the residual stream is float32, and
+    until the forward pass ends the weights that are trained have copies in bfloat16. With Ulysses sequence
+    parallelism, several GPUs share the tokens.
+    """
+    rows = {
+        "sft": recipe.sft.micro_batch_size,
+        "dpo": 2 * recipe.dpo.micro_batch_size,  # chosen and rejected
+        "grpo": recipe.grpo.micro_batch_size,
+    }[recipe.stage]
+    batch = rows * tokens / (verl_settings(recipe).sequence_parallel if recipe.on_verl else 1)
+    autocast = not (recipe.on_verl or recipe.deepspeed)
+    layer = batch * saved_bytes(shape, autocast=autocast, lora=recipe.lora is not None) + batch * 6 * shape.mlp
+    copies = 0.0
+    if autocast:
+        layer += 2 * shape.layer_parameters
+        copies = 2 * (shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank))
+    return batch * shape.layers * shape.width * (4 if autocast else 2) + max(layer, copies)
+
+
+def logit_bytes(recipe: Recipe, shape: Shape, tokens: int) -> float:
+    """Bytes of the logits and their gradient on verl, two tensors of 2 bytes over the vocabulary. Rough. TRL's fused
+    output layer and verl's fused kernels store none."""
+    if not recipe.on_verl or verl_settings(recipe).fused_kernels:
+        return 0.0
+    return recipe.grpo.micro_batch_size * tokens / verl_settings(recipe).sequence_parallel * shape.vocabulary * 4
+
+
+def saved_bytes(shape: Shape, *, autocast: bool, lora: bool) -> int:
+    """Bytes per token that a layer saves for its backward pass: residuals and norms, attention without its matrix, MLP.
+    These are what transformers' Qwen3 saves for autograd (a test counts them). A layer of Qwen2, Llama or Mistral,
+    which has no norms of queries and keys, saves less.
+
+    The backward pass of the MLP needs three tensors of its width besides, 6 bytes per unit.
+    """
+    h, queries, keys, mlp = shape.width, shape.heads * shape.head_size, shape.kv_heads * shape.head_size, shape.mlp
+    if autocast and lora:  # frozen norms save only their input; each adapter saves its input in bfloat16
+        return 18 * h + 10 * queries + 8 * keys + 8 * mlp
+    return (26 if autocast else 16) * h + 10 * (queries + keys) + 8 * mlp

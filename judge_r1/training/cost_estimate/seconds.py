@@ -7,9 +7,8 @@ PCIe. Not estimated: scheduling gaps, checkpoints, waiting for the longest episo
 from typing import NamedTuple
 
 from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.memory import capacity, embedder_parameters, embeds_on_processor
+from judge_r1.training.cost_estimate.memory import capacity, embedder_parameters, embeds_on_processor, verl_settings
 from judge_r1.training.cost_estimate.shape import Shape
-from judge_r1.training.cost_estimate.verl_settings import verl_settings
 from judge_r1.training.recipe import Recipe
 
 COMPUTE, BANDWIDTH, NETWORK = 0.4, 0.6, 0.75

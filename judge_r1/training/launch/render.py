@@ -8,11 +8,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from judge_r1.core.errors import TRY_AGAIN
-from judge_r1.core.yaml_writer import dump_yaml
+from judge_r1.core.yaml_writer import Block, dump_yaml
 from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster, SkyCluster
 from judge_r1.training.launch.job import END_OF_RECIPE, Job
 from judge_r1.training.launch.kuberay import rayjob
-from judge_r1.training.launch.skypilot import task
 
 SUFFIX = {"ray": ".json", "slurm": ".sbatch", "kuberay": ".yaml", "skypilot": ".yaml"}
 
@@ -80,3 +79,25 @@ def _sbatch_word(text: str) -> str:
 
 
 _ANOTHER_JOB = re.compile("(pack|het)(job)", re.IGNORECASE)
+
+
+def task(job: Job, cluster: SkyCluster, script: str) -> dict[str, Any]:
+    """The task that runs `script` on each machine. `sky jobs launch --secret NAME` passes the values of `secrets`."""
+    resources = {
+        "accelerators": f"{cluster.accelerator}:{job.gpus}",
+        "infra": cluster.infra,
+        "image_id": cluster.image,
+        "network_tier": cluster.network_tier if job.nodes > 1 else None,
+        "use_spot": cluster.use_spot or None,
+        "job_recovery": {"max_restarts_on_errors": cluster.retries},
+    }
+    fields = {
+        "name": job.name,
+        "num_nodes": job.nodes,
+        "resources": {key: value for key, value in resources.items() if value is not None},
+        "volumes": {cluster.folder: cluster.volume} if cluster.volume else None,
+        "envs": cluster.settings,
+        "secrets": dict.fromkeys(cluster.env),
+        "run": Block(script),
+    }
+    return {key: value for key, value in fields.items() if value}

@@ -13,7 +13,8 @@ from judge_r1.training.preflight.packages import for_gpus, problems
 
 def main(request: str) -> None:
     checks = json.loads(request)
-    found = problems([*checks["packages"], *(checks["gpu_packages"] if for_gpus() else [])])
+    on_gpus = checks["gpu_packages"]
+    found = problems([*checks["packages"], *(on_gpus if on_gpus and for_gpus() else [])])  # which imports torch
     found += [problem for name, arguments in checks["files"] if (problem := FILE_CHECKS[name](*arguments))]
     print(json.dumps(found), flush=True)
 

@@ -19,7 +19,6 @@ from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.stage_config import DpoConfig, SftConfig
-from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
 from judge_r1.training.weight_verification import verify_weights
 
 _HOUR = 3600
@@ -196,3 +195,20 @@ def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
     finally:
         for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def project_labelled_positions_only() -> None:
+    """Let TRL's fused LM head skip positions without a label on processors, as where Triton compiles its kernel. The
+    values of the others stay equal. Elsewhere it projects every position, prompt and observations included, which
+    costs a large part of a step of a small model."""
+    from trl.trainer import utils
+
+    compact = utils._use_triton
+    if getattr(compact, "_on_processors", False):
+        return
+
+    def on_processors_too(device: Any) -> bool:
+        return device.type == "cpu" or bool(compact(device))
+
+    vars(on_processors_too)["_on_processors"] = True
+    utils._use_triton = on_processors_too

@@ -19,9 +19,8 @@ from judge_r1.models.engine import LocalModel
 from judge_r1.training.best_checkpoint import keep_if_best
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import Checkpoint, kept_best
-from judge_r1.training.metric_names import dev_from_trl
+from judge_r1.training.metric_names import dev_from_trl, dev_metrics
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.rollout_metrics import dev_metrics
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.metrics_callback import RunLog
 

@@ -10,8 +10,8 @@ from typing import Any
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
-from judge_r1.training.data.dev_pairs import dev_pairs
 from judge_r1.training.data.single_turn_data import preference_rows
+from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder

@@ -21,12 +21,11 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, shuffled
-from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.lora import adapter_config
-from judge_r1.training.metric_names import zero_std_fractions
+from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.rollout_metrics import rollout_metrics
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.objective import trl_objective
 
@@ -52,7 +51,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
 
     from judge_r1.training.trl.common import common_arguments, save_model
     from judge_r1.training.trl.dev_evaluation import DevEpisodes, DevEvaluation
-    from judge_r1.training.trl.kl_clamp import CappedKlTrainer
+    from judge_r1.training.trl.grpo_trainer import CappedKlTrainer
     from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.resume import resume
 

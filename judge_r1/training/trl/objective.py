@@ -10,7 +10,7 @@
     kl                        low-variance KL in the loss (Eq. 4)     beta, without use_bias_correction_kl
 
 By default TRL multiplies the KL term by the importance ratio, which changes its gradient even at ratio 1. The
-low-variance KL of the paper and verl does not. `judge_r1.training.trl.kl_clamp` adds verl's bound on the KL of a token.
+low-variance KL of the paper and verl does not. `trl.grpo_trainer` adds verl's bound on the KL of a token.
 
 `judge_r1.training.verl.objective` maps the same options to verl. Tests check both engines against one formula.
 """

@@ -14,8 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.training.metric_names import zero_std_fractions
-from judge_r1.training.rollout_metrics import rollout_metrics
+from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 
 DEV_ROLLOUTS = "dev_rollouts"
 """Name of the folder beside `rollouts` for the episodes of dev pairs, which no step trains on."""

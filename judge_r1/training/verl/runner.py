@@ -17,7 +17,7 @@ from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
-from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
 from judge_r1.training.preflight.request import node_checks
@@ -26,8 +26,7 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
 from judge_r1.training.verl.config import TRAINED_GROUPS, check_names, overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, DEV, write_parquet
-from judge_r1.training.verl.log_follower import LogFollower
-from judge_r1.training.verl.manifest_thread import ManifestThread
+from judge_r1.training.verl.log_follower import LogFollower, ManifestThread
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutReader
 from judge_r1.training.verl.supervisor import EarlyStop, exit_on_sigterm, run_supervised
 

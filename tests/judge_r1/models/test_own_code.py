@@ -168,7 +168,7 @@ def test_commands_refuse(line: str, own: Path, marker: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_merge_of_shards_refuses(own: Path, marker: Path, tmp_path: Path) -> None:
-    from judge_r1.training.fsdp_checkpoint import Unmergeable, merge_shards
+    from judge_r1.training.export_checkpoint import Unmergeable, merge_shards
 
     actor = tmp_path / "actor"
     shutil.copytree(own, actor / "huggingface")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from factories import mini_pairs
-from turn_recipes import turn_recipe
+from turn_recipes import evaluated_recipe, turn_recipe
 
 from data_builders.build import write_pairs
+from data_builders.splits.split import split_by_case
 from judge_r1.training.recipe import Recipe, dump_recipe
 
 
@@ -34,5 +35,29 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
         (root / "recipe.yaml").write_text(dump_recipe(recipe))
         run_recipe(recipe, root / "run", Resources(1))
         return recipe, root / "run"
+
+    return train
+
+
+@pytest.fixture(scope="session")
+def split_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pairs of `train` and `dev`."""
+    home = tmp_path_factory.mktemp("split")
+    for name, part in zip(("train", "dev"), split_by_case(mini_pairs(12), 0.4), strict=True):
+        write_pairs(part, home / name)
+    return home
+
+
+@pytest.fixture(scope="session")
+def evaluated(split_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
+    """Trains each stage with evaluations on the dev pairs. Returns the recipe and the run folder."""
+    from data_builders.rationales.rules import recipe_traces
+    from judge_r1.training.pipeline import run_recipe
+
+    @cache
+    def train(stage: str) -> tuple[Recipe, Path]:
+        resolved, folder = evaluated_recipe(stage, split_data), tmp_path_factory.mktemp(stage) / "run"
+        run_recipe(resolved, folder, rationales=recipe_traces)
+        return resolved, folder
 
     return train

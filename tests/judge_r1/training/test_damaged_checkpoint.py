@@ -14,7 +14,7 @@ from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoin
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
-from judge_r1.training.verl.manifest_thread import ManifestThread
+from judge_r1.training.verl.log_follower import ManifestThread
 
 
 def truncate(path: Path) -> None:
@@ -50,10 +50,22 @@ def assert_same_run(one: Path, other: Path) -> None:
     assert all(torch.equal(parameter, expected[name]) for name, parameter in weights(one).items())
 
 
-@pytest.mark.parametrize(
-    ("stage", "damage"),
-    [*(("sft", damage) for damage in DAMAGES), ("dpo", "truncated weights"), ("dpo", "missing scheduler")],
-)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_named_and_the_checkpoint_before_is_used(
+    damage: str, trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (_, whole), (name, break_file, message) = trained("sft"), DAMAGES[damage]
+    last = before_the_model(whole, tmp_path / "run")
+    break_file(last / name)
+    found = newest_whole(last.parent)
+    assert found is not None
+    assert found.step == 2
+    warning = " ".join(capsys.readouterr().err.split())
+    assert f"checkpoint {last} is damaged and is not used: " in warning
+    assert re.search(message, warning)
+
+
+@pytest.mark.parametrize(("stage", "damage"), [("sft", "damaged manifest"), ("dpo", "missing scheduler")])
 def test_training_resumes_from_the_newest_whole_checkpoint(
     stage: str,
     damage: str,
@@ -61,13 +73,11 @@ def test_training_resumes_from_the_newest_whole_checkpoint(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (recipe, whole), (name, break_file, message) = trained(stage), DAMAGES[damage]
+    (recipe, whole), (name, break_file, _) = trained(stage), DAMAGES[damage]
     last = before_the_model(whole, tmp_path / "run")
     break_file(last / name)
     run_recipe(recipe, tmp_path / "run", Resources(1))
-    warning = " ".join(capsys.readouterr().err.split())
-    assert f"checkpoint {last} is damaged and is not used: " in warning
-    assert re.search(message, warning)
+    assert "is damaged and is not used" in capsys.readouterr().err
     assert_same_run(tmp_path / "run", whole)
     assert find_damage(last) is None
     assert last.with_name("damaged-checkpoint-4").exists()

@@ -1,78 +1,29 @@
-"""Evaluation on dev pairs during training on TRL: its rows, the best checkpoint, and the same after a kill."""
+"""Evaluation on dev pairs during training on TRL: its rows, the best checkpoint."""
 
 import json
 import shutil
-import signal
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_server import TRAINING, run
-from factories import make_case, make_pair, mini_pairs
-from paths import RECIPES
-from turn_recipes import timeless_rows
+from factories import make_case, make_pair
+from turn_recipes import evaluated_recipe, evaluations
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
-from data_builders.splits.split import split_by_case
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.run_log import read_rows
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.training.best_checkpoint import Best, best_of, export_best, keep_if_best
 from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, checkpoints, kept_best
-from judge_r1.training.data.dev_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-
-CHANGES = {
-    "sft": ["sft.traces=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
-    "dpo": ["start=null", "model=bundled:tiny", "dpo.max_steps=4", "dpo.batch_size=4", "dpo.micro_batch_size=4"],
-    "grpo": [
-        "model=bundled:tiny", "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
-        "grpo.updates_per_step=2", "grpo.learning_rate=1e-3", "episode.budget.response_tokens=8",
-    ],
-}  # fmt: skip
-FILES = {"sft": "warmup", "dpo": "dpo", "grpo": "grpo"}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("data")
-    for name, part in zip(("train", "dev"), split_by_case(mini_pairs(12), 0.4), strict=True):
-        write_pairs(part, home / name)
-    return home
-
-
-def recipe(stage: str, data: Path, *changes: str) -> Recipe:
-    own = [*CHANGES[stage], f"data.train={data / 'train'}", f"data.dev={data / 'dev'}", "save_every=1", "eval_every=2"]
-    return load_recipe(RECIPES / "mini" / f"{FILES[stage]}.yaml", [*own, "eval_pairs=3", *changes])
-
-
-@pytest.fixture(scope="module")
-def finished(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
-    @cache
-    def train(stage: str) -> tuple[Recipe, Path]:
-        resolved, folder = recipe(stage, data), tmp_path_factory.mktemp(stage) / "run"
-        run_recipe(resolved, folder, rationales=recipe_traces)
-        return resolved, folder
-
-    return train
-
-
-def evaluations(folder: Path) -> dict[int, dict[str, float]]:
-    rows = read_rows(folder / "metrics.jsonl")
-    return {
-        row["step"]: {key: value for key, value in row.items() if key.startswith("dev/")}
-        for row in rows
-        if any(key.startswith("dev/") for key in row)
-    }
-
 
 METRICS = {
     "sft": {"dev/loss", "dev/token_accuracy"},
@@ -82,8 +33,10 @@ METRICS = {
 
 
 @pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
-def test_every_evaluation_is_in_the_row_of_its_step(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
-    _, folder = finished(stage)
+def test_every_evaluation_is_in_the_row_of_its_step(
+    stage: str, evaluated: Callable[[str], tuple[Recipe, Path]]
+) -> None:
+    _, folder = evaluated(stage)
     found = evaluations(folder)
     assert list(found) == ([2, 4, 6] if stage == "sft" else [2, 4])
     assert all(metrics.keys() >= METRICS[stage] for metrics in found.values())
@@ -94,11 +47,11 @@ def test_every_evaluation_is_in_the_row_of_its_step(stage: str, finished: Callab
 
 
 @pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
-def test_the_best_checkpoint_is_kept_and_exported(stage: str, finished: Callable[[str], tuple[Recipe, Path]]) -> None:
+def test_the_best_checkpoint_is_kept_and_exported(stage: str, evaluated: Callable[[str], tuple[Recipe, Path]]) -> None:
     """It has the weights of its step, whether or not that checkpoint is still there."""
     from safetensors.torch import load_file
 
-    resolved, folder = finished(stage)
+    resolved, folder = evaluated(stage)
     best = best_of(resolved, read_rows(folder / "metrics.jsonl"))
     assert best is not None
     assert json.loads((folder / "best.json").read_text()) == {
@@ -119,65 +72,28 @@ def test_the_best_checkpoint_is_kept_and_exported(stage: str, finished: Callable
 
 
 def test_evaluating_does_not_change_training(
-    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+    split_data: Path, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
 ) -> None:
     for stage in ("sft", "grpo"):
-        plain = recipe(stage, data, "data.dev=null", "eval_every=null", "eval_pairs=null")
+        plain = evaluated_recipe(stage, split_data, "data.dev=null", "eval_every=null", "eval_pairs=null")
         run_recipe(plain, tmp_path / stage, rationales=recipe_traces)
-        _, folder = finished(stage)
+        _, folder = evaluated(stage)
         weights = [(f / "model" / "model.safetensors").read_bytes() for f in (tmp_path / stage, folder)]
         assert weights[0] == weights[1]
         assert not (tmp_path / stage / "best").exists()
 
 
 def test_keep_best_makes_the_best_weights_the_model(
-    data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+    split_data: Path, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
 ) -> None:
-    _, last = finished("dpo")
-    run_recipe(recipe("dpo", data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
+    _, last = evaluated("dpo")
+    run_recipe(evaluated_recipe("dpo", split_data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
     assert not (tmp_path / "run" / "best").exists()
     name = "model.safetensors"
     assert (tmp_path / "run" / "model" / name).read_bytes() == (last / "best" / name).read_bytes()
 
 
-@pytest.mark.parametrize("stage", ["sft", "grpo"])
-def test_a_killed_run_has_the_same_evaluations_and_the_same_best(
-    stage: str, data: Path, finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
-    """kill -9 at the first row after an evaluation, in a process of its own."""
-    resolved, whole = finished(stage)
-    script = (
-        "import os, signal, sys\n"
-        "from pathlib import Path\n"
-        "from data_builders.rationales.rules import recipe_traces\n"
-        "from judge_r1.training.pipeline import run_recipe\n"
-        "from judge_r1.training.recipe import load_recipe\n"
-        "from judge_r1.training.run_folder import RunFolder\n"
-        "log = RunFolder.log\n"
-        "def kill(run, row):\n"
-        "    log(run, row)\n"
-        "    if row['step'] == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "RunFolder.log = kill\n"
-        "run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_traces)\n"
-    )
-    killed = tmp_path / "killed"
-    done = run(whole / "recipe.yaml", killed, code=script, modules=TRAINING, timeout=500)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert evaluations(killed).keys() == {2}
-    run_recipe(resolved, killed, rationales=recipe_traces)
-
-    def rows(folder: Path) -> list[dict[str, Any]]:
-        return [row for row in timeless_rows(folder) if "progress" in row]
-
-    assert rows(killed) == rows(whole)
-    assert evaluations(killed) == evaluations(whole)
-    assert (killed / "best.json").read_bytes() == (whole / "best.json").read_bytes()
-    for name in ("best", "model"):
-        weights = [(folder / name / "model.safetensors").read_bytes() for folder in (killed, whole)]
-        assert weights[0] == weights[1]
-
-
-def test_the_best_step_is_the_first_with_the_best_value(data: Path) -> None:
+def test_the_best_step_is_the_first_with_the_best_value(split_data: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"step": 2, "dev/accuracy": 0.5, "dev/reward/r": 0.2},
         {"step": 4, "dev/accuracy": 0.7, "dev/reward/r": 0.1},
@@ -185,11 +101,11 @@ def test_the_best_step_is_the_first_with_the_best_value(data: Path) -> None:
         {"step": 6, "dev/accuracy": 0.7, "dev/reward/r": 0.4},
         {"step": 8, "dev/accuracy": float("nan"), "dev/reward/r": 0.3},
     ]
-    assert best_of(recipe("grpo", data), rows) == Best("accuracy", 4, 0.7)
-    assert best_of(recipe("grpo", data, "best_metric=reward"), rows) == Best("reward", 6, 0.4)
-    assert best_of(recipe("grpo", data, "best_metric=label_f1"), rows) is None
+    assert best_of(evaluated_recipe("grpo", split_data), rows) == Best("accuracy", 4, 0.7)
+    assert best_of(evaluated_recipe("grpo", split_data, "best_metric=reward"), rows) == Best("reward", 6, 0.4)
+    assert best_of(evaluated_recipe("grpo", split_data, "best_metric=label_f1"), rows) is None
     losses = [{"step": step, "dev/loss": loss} for step, loss in ((1, 0.5), (2, 0.3), (3, 0.4))]
-    assert best_of(recipe("sft", data), losses) == Best("loss", 2, 0.3)
+    assert best_of(evaluated_recipe("sft", split_data), losses) == Best("loss", 2, 0.3)
 
 
 def run_with(folder: Path, resolved: Recipe, losses: dict[int, float]) -> RunFolder:
@@ -210,11 +126,11 @@ def kept_steps(run: RunFolder) -> list[int]:
     return [kept.step for kept in kept_best(run.checkpoints)]
 
 
-def test_a_resumed_run_keeps_the_best_that_a_kill_left_unkept(data: Path, tmp_path: Path) -> None:
+def test_a_resumed_run_keeps_the_best_that_a_kill_left_unkept(split_data: Path, tmp_path: Path) -> None:
     """The kill came after the checkpoint of step 4 was complete, and before its weights were kept."""
     from judge_r1.training.trl.dev_evaluation import DevEvaluation
 
-    resolved = recipe("sft", data)
+    resolved = evaluated_recipe("sft", split_data)
     run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
     keep_if_best(run, resolved, checkpoint(run, 2))
     assert kept_steps(run) == [2]
@@ -229,10 +145,10 @@ def test_a_resumed_run_keeps_the_best_that_a_kill_left_unkept(data: Path, tmp_pa
 
 
 def test_later_steps_compete_with_the_weights_that_are_left(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    split_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The weights of step 2, the best, were replaced by those of a later checkpoint, which was then damaged."""
-    resolved = recipe("sft", data)
+    resolved = evaluated_recipe("sft", split_data)
     run = run_with(tmp_path / "run", resolved, {2: 0.1, 4: 0.4, 6: 0.3, 8: 0.5})
     for step in (4, 6, 8):
         keep_if_best(run, resolved, checkpoint(run, step))
@@ -248,9 +164,9 @@ def test_later_steps_compete_with_the_weights_that_are_left(
 
 
 def test_a_checkpoint_that_is_pruned_while_it_is_kept_keeps_the_one_before(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    split_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    resolved = recipe("sft", data)
+    resolved = evaluated_recipe("sft", split_data)
     run = run_with(tmp_path / "run", resolved, {2: 0.5, 4: 0.3})
     keep_if_best(run, resolved, checkpoint(run, 2))
     later = checkpoint(run, 4)
@@ -262,10 +178,10 @@ def test_a_checkpoint_that_is_pruned_while_it_is_kept_keeps_the_one_before(
 
 
 def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    split_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for keep in ("last", "best"):
-        resolved = recipe("sft", data, f"keep={keep}")
+        resolved = evaluated_recipe("sft", split_data, f"keep={keep}")
         run = run_with(tmp_path / keep, resolved, {2: 0.5})
         if keep == "last":
             export_best(run, resolved)
@@ -277,9 +193,9 @@ def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
 
 
 def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(
-    finished: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
+    evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
 ) -> None:
-    resolved, whole = finished("dpo")
+    resolved, whole = evaluated("dpo")
     folder = tmp_path / "run"
     shutil.copytree(whole, folder)
     for lost in ("model", "best", "checkpoints/best"):
@@ -291,11 +207,11 @@ def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(
 
 
 def test_an_evaluation_that_is_not_finite_leaves_a_readable_log(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    split_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from judge_r1.training.trl.dev_evaluation import DevEvaluation
 
-    resolved = recipe("sft", data)
+    resolved = evaluated_recipe("sft", split_data)
     evaluation = DevEvaluation(RunFolder(tmp_path / "run", resolved), resolved, lambda model: {})
     logs = {"eval_loss": float("nan"), "eval_mean_token_accuracy": 0.5}
     evaluation.on_log(None, SimpleNamespace(global_step=2), None, logs=logs)
@@ -309,31 +225,31 @@ def test_dev_pairs_of_a_paper_in_the_training_set_are_refused(tmp_path: Path) ->
     for name, case in zip(("train", "dev"), reviews, strict=True):
         write_pairs(PairSet.of([case], [make_pair(case)]), tmp_path / name)
     with pytest.raises(JudgeError, match=r"share 1 case\(s\), or articles of cases, for example legal/a paper"):
-        dev_pairs(recipe("grpo", tmp_path), load_pairs(tmp_path / "train"))
+        dev_pairs(evaluated_recipe("grpo", tmp_path), load_pairs(tmp_path / "train"))
 
 
-def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(data: Path) -> None:
-    train = load_pairs(data / "train")
+def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(split_data: Path) -> None:
+    train = load_pairs(split_data / "train")
 
     def ids(*changes: str) -> list[str]:
-        pairs = dev_pairs(recipe("grpo", data, *changes), train)
+        pairs = dev_pairs(evaluated_recipe("grpo", split_data, *changes), train)
         assert pairs is not None
         return [pair.pair_id for pair in pairs.pairs]
 
     few, more, every = ids(), ids("eval_pairs=4"), ids("eval_pairs=null")
     assert (len(few), few) == (3, ids())
     assert set(few) < set(more) < set(every)
-    assert every == [pair.pair_id for pair in load_pairs(data / "dev").pairs]
+    assert every == [pair.pair_id for pair in load_pairs(split_data / "dev").pairs]
     assert ids("seed=1") != few
-    assert dev_pairs(recipe("grpo", data, "data.dev=null"), train) is None
+    assert dev_pairs(evaluated_recipe("grpo", split_data, "data.dev=null"), train) is None
 
 
-def test_cases_of_both_folders_are_refused(data: Path, tmp_path: Path) -> None:
-    shared = recipe("grpo", data, f"data.dev={data / 'train'}")
+def test_cases_of_both_folders_are_refused(split_data: Path, tmp_path: Path) -> None:
+    shared = evaluated_recipe("grpo", split_data, f"data.dev={split_data / 'train'}")
     with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ case\(s\)"):
         run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
     with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl.* data\.dev=null"):
-        run_recipe(recipe("grpo", data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
+        run_recipe(evaluated_recipe("grpo", split_data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
 
 
 @pytest.mark.parametrize(
@@ -345,6 +261,6 @@ def test_cases_of_both_folders_are_refused(data: Path, tmp_path: Path) -> None:
         (["data.dev=''"], "must not be empty"),
     ],
 )
-def test_recipes_that_cannot_evaluate_are_refused(data: Path, changes: list[str], says: str) -> None:
+def test_recipes_that_cannot_evaluate_are_refused(split_data: Path, changes: list[str], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        recipe("grpo", data, *changes)
+        evaluated_recipe("grpo", split_data, *changes)

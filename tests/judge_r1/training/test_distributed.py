@@ -57,6 +57,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow  # test_several_nodes has the cheaper one, with a process on each of two nodes
 def test_two_processes_train_the_same_model_as_one(
     trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
 ) -> None:

@@ -1,41 +1,29 @@
 """`merge`: the exported model has the trained weights, or the export fails."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from factories import mini_pairs
-from paths import RECIPES
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, GenerationConfig
 from typer.testing import CliRunner
 
-from data_builders.build import write_pairs
-from data_builders.rationales.rules import recipe_traces
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training import export_checkpoint
 from judge_r1.training.export_checkpoint import atomic_folder, merge, partial_of
-from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import load_recipe
+from judge_r1.training.recipe import Recipe
 from judge_r1.training.weight_verification import WeightMismatch, verify_weights
-
-WARMUP = RECIPES / "mini" / "warmup.yaml"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(trained: Callable[[str], tuple[Recipe, Path]]) -> Path:
     """A finished SFT run of four steps, with checkpoints at 2 and 4."""
-    folder = tmp_path_factory.mktemp("export")
-    write_pairs(mini_pairs(6), folder / "data")
-    changes = ["sft.traces=4", "sft.epochs=4", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
-    run_recipe(
-        load_recipe(WARMUP, [*changes, f"data.train={folder / 'data'}"]), folder / "run", rationales=recipe_traces
-    )
-    return folder / "run"
+    return trained("sft")[1]
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -58,8 +46,8 @@ def test_a_model_folder_is_complete(run: Path) -> None:
     assert load_tokenizer(str(run / "model")).chat_template
     card = (run / "model" / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: transformers\n")
-    assert "# mini-warmup" in card
-    assert "sft from `bundled:tiny`" in card
+    assert "# mini-json" in card
+    assert "sft from `" in card
     assert "| loss | " in card
     assert (run / "recipe.yaml").read_text() in card
 

@@ -9,6 +9,7 @@ import pytest
 from command_server import TRAINING, Command
 from command_server import start as start_command
 from paths import RECIPES
+from toy_model import toy_model
 from turn_recipes import timeless, turn_recipe, weights
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
@@ -49,10 +50,11 @@ def signal_after_a_step(train: Command, run: Path, signals: Sequence[int] = (sig
 def long_recipe(stage: str, data: Path) -> Recipe:
     """So many steps that a signal after the first one comes before the last, and no checkpoint of their own."""
     if stage != "grpo":
-        return turn_recipe(stage, data, f"{stage}.max_steps=16", "save_every=1000")
+        return turn_recipe(stage, data, f"{stage}.max_steps=30", "save_every=1000")
     changes = [
-        "model=bundled:tiny", "grpo.steps=10", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
-        "grpo.updates_per_step=2", "episode.budget.response_tokens=8", "save_every=1000", f"data.train={data}",
+        f"model={toy_model()}", "grpo.steps=20", "grpo.pairs_per_step=2", "grpo.group_size=2",
+        "grpo.micro_batch_size=2", "grpo.updates_per_step=2", "episode.budget.response_tokens=8",
+        "save_every=1000", f"data.train={data}",
     ]  # fmt: skip
     return load_recipe(RECIPES / "mini" / "grpo.yaml", changes)
 

@@ -192,6 +192,7 @@ def test_a_ray_cluster_of_two_nodes_trains_and_survives_the_loss_of_one(data: Pa
     assert "node-1.log" in {path.name for path in (run / "logs").iterdir()}
 
 
+@pytest.mark.slow  # test_nodes_with_another_recipe_are_refused has the cheaper one, before processes start
 def test_the_error_of_one_node_ends_all_nodes_with_its_status(data: Path, tmp_path: Path) -> None:
     with two_launchers(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run") as nodes:
         said = [node.said(300) for node in nodes]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from factories import mini_pairs
+from toy_model import toy_model
 from typer.testing import CliRunner
 
 from data_builders.build import write_pairs
@@ -17,7 +18,7 @@ from judge_r1.training.stage_graph import remaining_stages, stage_runs
 FIRST = """
 name: first
 stage: sft
-model: bundled:tiny
+model: {model}
 data: {{train: {data}}}
 episode: {{context: none, prompt: compact, retriever: bm25, prompt_tokens: 400,
   budget: {{max_searches: 6, top_k: 1, passage_words: 3, response_tokens: 96, observation_tokens: 32}}}}
@@ -27,7 +28,7 @@ sft: {{rationales: mini, max_steps: 1, batch_size: 4, micro_batch_size: 4}}
 
 def write_recipes(folder: Path) -> Path:
     write_pairs(mini_pairs(8), folder / "data")
-    (folder / "first.yaml").write_text(FIRST.format(data=folder / "data"))
+    (folder / "first.yaml").write_text(FIRST.format(model=toy_model(), data=folder / "data"))
     (folder / "second.yaml").write_text("extends: first.yaml\nname: second\nstart: first.yaml\n")
     third = "extends: first.yaml\nname: third\nstart: {extends: second.yaml, seed: 3}\n"
     (folder / "third.yaml").write_text(third)
@@ -51,7 +52,7 @@ def test_each_run_of_a_chain_starts_from_the_model_of_the_previous_one(recipes: 
     chain = stage_runs(load_recipe(recipes / "third.yaml"), recipes / "out" / "mine")
     assert [folder.name for _, folder in chain] == ["first", "second", "mine"]
     assert [recipe.model for recipe, _ in chain] == [
-        "bundled:tiny",
+        str(toy_model()),
         str(recipes / "out" / "first" / "model"),
         str(recipes / "out" / "second" / "model"),
     ]

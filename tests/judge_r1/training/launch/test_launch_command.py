@@ -30,15 +30,6 @@ def test_a_dry_run_prints_the_job_and_writes_nothing(kind: str, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_wrong_key_of_verl_is_found_before_the_job_is_sent(tmp_path: Path) -> None:
-    arguments = ["launch", recipe_file(tmp_path), "--cluster", str(REPOSITORY / "clusters" / "slurm.yaml")]
-    wrong = "grpo.verl.actor_rollout_ref.rollout.gpu_memory_utilisation=0.6"
-    done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out"), "grpo.engine=verl", wrong])
-    assert done.exit_code == 2
-    assert "did you mean actor_rollout_ref.rollout.gpu_memory_utilization?" in done.output
-    assert not (tmp_path / "out").exists()
-
-
 def launcher(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
     """Put a program of that name first on PATH. It records its arguments in the file that is returned."""
     folder = tmp_path / "bin"

@@ -35,7 +35,7 @@ names = st.sampled_from(NAMES) | st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fu
 lines = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=12)
 values = st.sampled_from(VALUES) | lines
 keys = st.sampled_from([*VALUES[:7], "nvidia.com/gpu"]) | lines
-OWN = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OWN = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def small(kind: str, where: Path, /, **changed: Any) -> Job:
@@ -215,8 +215,10 @@ def test_a_recipe_named_like_a_separator_of_sbatch_stays_one_job(tmp_path: Path)
     assert sbatch_options(render(made))["--job-name"] == made.name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["NO", "1e3", "it's", "a b/$HOME", "案件", "-x", '"', "x" * 200, "a\\", "# a", "a: b"])
+NAMES_OF_RECIPES = ["NO", "1e3", "it's", "a b/$HOME", "案件", "-x", '"', "x" * 200, "a\\", "# a", "a: b", "`a`"]
+
+
+@pytest.mark.parametrize(("name", "kind"), zip(NAMES_OF_RECIPES, KINDS * 3, strict=True))
 def test_the_recipe_reaches_the_job(kind: str, name: str, tmp_path: Path) -> None:
     made = plan(recipe("sft", name=name), small(kind, tmp_path).cluster)
     job_environment(made)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from judge_r1.models.right_padding import is_right_padded
-from judge_r1.training.trl.response_logprobs import project_labelled_positions_only
-from judge_r1.training.trl.shared_prompts import (
+from judge_r1.training.trl.common import project_labelled_positions_only
+from judge_r1.training.trl.grpo_trainer import (
     SharedPromptTrainer,
     by_prompt,
     packed_logprobs,

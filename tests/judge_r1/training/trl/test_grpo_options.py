@@ -17,6 +17,7 @@ from grpo_formulas import (
     loss_with_a_failure,
     policy_loss,
 )  # fmt: skip
+from toy_model import toy_model
 
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.training.recipe import DataConfig, Recipe
@@ -29,7 +30,7 @@ def recipe(**grpo: Any) -> Recipe:
     return Recipe(
         name="test",
         stage="grpo",
-        model="bundled:tiny",
+        model=str(toy_model()),
         data=DataConfig(train=Path("none")),
         episode=EpisodeConfig(search=False, budget=budget),
         grpo=GrpoConfig(group_size=2, pairs_per_step=1, micro_batch_size=2, updates_per_step=1, **grpo),
@@ -45,14 +46,14 @@ def trainer(folder: Path, **grpo: Any) -> Any:
     from judge_r1.training.trl.grpo import reward
 
     result = GRPOTrainer(
-        model=load_model("bundled:tiny", training=True),
+        model=load_model(str(toy_model()), training=True),
         args=GRPOConfig(
             output_dir=str(folder), use_cpu=True, bf16=False, per_device_train_batch_size=2, num_generations=2,
             gradient_accumulation_steps=1, report_to=[], **trl_objective(recipe(**grpo)),
         ),
         reward_funcs=[reward],
         train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
-        processing_class=load_tokenizer("bundled:tiny"),
+        processing_class=load_tokenizer(str(toy_model())),
     )  # fmt: skip
     result.current_gradient_accumulation_steps = 1
     return result
@@ -128,7 +129,7 @@ def test_lora_training_saves_a_model_without_adapters(tmp_path: Path) -> None:
     grpo = small.grpo.model_copy(update={"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 16})
     run_recipe(small.model_copy(update={"grpo": grpo}), tmp_path / "run")
     assert not list((tmp_path / "run" / "model").glob("adapter*"))
-    trained, base = load_model(str(tmp_path / "run" / "model")), load_model("bundled:tiny")
+    trained, base = load_model(str(tmp_path / "run" / "model")), load_model(str(toy_model()))
     assert trained.state_dict().keys() == base.state_dict().keys()
     frozen = [name for name in base.state_dict() if "norm" in name or "embed" in name]
     assert all(torch.equal(trained.state_dict()[name], base.state_dict()[name]) for name in frozen)

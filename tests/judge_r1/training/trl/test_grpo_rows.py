@@ -5,7 +5,7 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.reward import with_reward
-from judge_r1.training.rollout_metrics import rollout_metrics
+from judge_r1.training.metric_names import rollout_metrics
 from judge_r1.training.trl.grpo import as_columns, check_groups, reward
 
 CASES = [make_case(domain=domain) for domain in ("legal", "medical")]

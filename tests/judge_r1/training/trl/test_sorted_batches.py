@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from toy_model import toy_model
 from transformers import TrainerCallback
 from trl import SFTConfig, SFTTrainer
 from turn_recipes import turn_recipe
@@ -66,7 +67,7 @@ def run(folder: Path, trainer_type: Any, micro: int = BATCH, packing: bool = Fal
     gradients = Gradients()
     torch.manual_seed(0)
     trainer = trainer_type(
-        model=load_model("bundled:tiny", training=True).float(),
+        model=load_model(str(toy_model()), training=True).float(),
         args=SFTConfig(
             output_dir=str(folder), use_cpu=True, bf16=False, max_length=None, report_to=[], padding_free=packing,
             per_device_train_batch_size=micro, gradient_accumulation_steps=BATCH // micro, num_train_epochs=1,
@@ -75,7 +76,7 @@ def run(folder: Path, trainer_type: Any, micro: int = BATCH, packing: bool = Fal
         ),
         train_dataset=data,
         eval_dataset=data,
-        processing_class=load_tokenizer("bundled:tiny"),
+        processing_class=load_tokenizer(str(toy_model())),
         peft_config=adapter_config(LoraConfig(rank=2, alpha=4) if lora else None),
         callbacks=[gradients],
     )  # fmt: skip
@@ -172,7 +173,7 @@ def test_a_recipe_that_sorts_divides_by_the_constant_and_random_batches_by_their
         for ids in (row["input_ids"] for row in rows())
     ]  # fmt: skip
     train_sft(recipe, lambda: traces, RunFolder(tmp_path / "run", recipe))
-    model, eos = load_model("bundled:tiny", training=True).float(), load_tokenizer("bundled:tiny").eos_token_id
+    model, eos = load_model(str(toy_model()), training=True).float(), load_tokenizer(str(toy_model())).eos_token_id
     data = [training_row(trace, eos) for trace in traces]
     lengths = [len(row["input_ids"]) for row in data]
     order = by_length(lengths, len(data), BATCH, recipe.seed) if sort else shuffled(len(data), len(data), recipe.seed)

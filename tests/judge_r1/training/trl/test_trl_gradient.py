@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from toy_model import toy_model
 
 PROMPT, RESPONSE = 6, 12
 OBSERVED = ((4, 5, 6, 7), (2, 3, 4))
@@ -34,30 +35,15 @@ class Step:
 
     def __init__(self, folder: Path) -> None:
         from datasets import Dataset
-        from transformers import Qwen3Config, Qwen3ForCausalLM
+        from transformers import Qwen3ForCausalLM
         from trl import GRPOConfig, GRPOTrainer
 
         from judge_r1.models.hub import load_tokenizer
         from judge_r1.training.trl.grpo import reward
 
-        tokenizer = load_tokenizer("bundled:tiny")
-        torch.manual_seed(0)
-        model = Qwen3ForCausalLM(
-            Qwen3Config(
-                vocab_size=len(tokenizer),
-                hidden_size=32,
-                intermediate_size=64,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                num_key_value_heads=2,
-                head_dim=16,
-                max_position_embeddings=64,
-                pad_token_id=tokenizer.pad_token_id,
-                eos_token_id=tokenizer.eos_token_id,
-            )
-        )
-        model.save_pretrained(folder / "model")  # TRL loads the reference model from the model's folder
-        self.model = Qwen3ForCausalLM.from_pretrained(folder / "model", dtype=torch.float32)
+        tokenizer = load_tokenizer(str(toy_model()))
+        # TRL loads the reference model from the same folder
+        self.model = Qwen3ForCausalLM.from_pretrained(toy_model(), dtype=torch.float32)
         self.trainer = GRPOTrainer(
             model=self.model,
             args=GRPOConfig(

@@ -17,7 +17,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.best_checkpoint import best_of
 from judge_r1.training.checkpoints import checkpoints, kept_best
-from judge_r1.training.fsdp_checkpoint import read_shards
+from judge_r1.training.export_checkpoint import read_shards
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.dev_evaluation import DevEpisodes

@@ -1,20 +1,32 @@
 """`grpo.verl`: verl's own keys in a recipe. The shipped options compose with the installed verl."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from paths import RECIPES
+from paths import RECIPES, REPO
 from typer.testing import CliRunner
-from verl_factories import compose, keys_of
+from verl_factories import keys_of
 
 from judge_r1.cli import app
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
-from judge_r1.training.verl.check_keys import BadVerlKey, check_keys, problem_of
+from judge_r1.training.verl import check_keys
+from judge_r1.training.verl.check_keys import BadVerlKey, problem_of
 
 OPTIONS = [path for path in sorted((RECIPES / "options").glob("*.yaml")) if "  verl:" in path.read_text()]
+EFFECTS: dict[str, dict[str, Any]] = {
+    "token-balanced": {
+        "actor_rollout_ref.ref.log_prob_use_dynamic_bsz": True,
+        "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu": 39000,
+    },
+    "long-context": {"actor_rollout_ref.ref.ulysses_sequence_parallel_size": 4},
+    "fp8-rollouts": {"algorithm.rollout_correction.rollout_is": "token"},
+}
+"""Values that follow from the keys of an option."""
 ROW = str(RECIPES / "paper" / "judge-r1-warm-fc-search.yaml")
 
 
@@ -36,26 +48,19 @@ def test_there_is_an_option_for_each_need() -> None:
 
 
 @pytest.mark.parametrize("path", OPTIONS, ids=lambda path: path.stem)
-def test_an_option_composes_with_verl(path: Path) -> None:
-    recipe = load_recipe(path)
-    assert problem(recipe) == ""
-    config = compose(keys_of(recipe, cpu=False, gpus=8))
+def test_an_option_composes_with_verl(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from omegaconf import OmegaConf
 
-    for key, value in recipe.grpo.verl.items():
+    def kept(arguments: Sequence[str] = ()) -> Any:
+        composed.append(compose(arguments))
+        return composed[-1]
+
+    recipe, compose, composed = load_recipe(path), check_keys.composed, list[Any]()
+    monkeypatch.setattr(check_keys, "composed", kept)
+    assert problem(recipe) == ""
+    config = composed[-1]
+    for key, value in (recipe.grpo.verl | EFFECTS.get(path.stem, {})).items():
         assert OmegaConf.select(config, key) == value, key
-
-
-def test_options_have_their_effect() -> None:
-    def config(name: str) -> Any:
-        return compose(keys_of(load_recipe(RECIPES / "options" / f"{name}.yaml"), cpu=False, gpus=8))
-
-    balanced = config("token-balanced").actor_rollout_ref
-    assert balanced.ref.log_prob_use_dynamic_bsz
-    assert balanced.rollout.log_prob_max_token_len_per_gpu == 39000
-    assert config("long-context").actor_rollout_ref.ref.ulysses_sequence_parallel_size == 4
-    fp8 = config("fp8-rollouts")
-    assert (fp8.actor_rollout_ref.rollout.quantization, fp8.algorithm.rollout_correction.rollout_is) == ("fp8", "token")
 
 
 def test_keys_may_be_nested_or_dotted_and_merge_over_the_extended_file(tmp_path: Path) -> None:
@@ -168,23 +173,29 @@ def test_keys_that_verl_takes_beyond_its_files(tmp_path: Path, key: str, value: 
     assert problem(load(tmp_path, {key: value})) == ""
 
 
-def test_dry_run_names_file_field_and_suggestion_and_a_run_writes_nothing(tmp_path: Path, data_folder: Path) -> None:
-    """In a process without verl's plug-ins, as users start it."""
+@pytest.mark.parametrize("command", ["train", "train --dry-run", "launch"])
+def test_a_wrong_key_is_named_before_anything_is_written(
+    command: str, tmp_path: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`train` checks in a process without verl's plug-ins, as users start it. The others check here, to save time."""
+    if command != "train":
+        monkeypatch.setattr(check_keys, "_problem", lambda request: problem_of(*json.loads(request)))
     load(tmp_path, {"actor_rollout_ref.rollout.gpu_memory_utilisation": 0.6})
     file, out = str(tmp_path / "recipe.yaml"), tmp_path / "run"
-    for more in (["--dry-run"], []):
-        changes = ["start=null", "model=bundled:tiny", f"data.train={data_folder}", "data.dev=null", "eval_every=null"]
-        result = CliRunner().invoke(app, ["train", file, *changes, "--out", str(out), *more])
-        assert result.exit_code == 2
-        assert f"{file}: recipe tuned: grpo.verl: actor_rollout_ref.rollout.gpu_memory_utilisation" in result.output
-        assert "did you mean actor_rollout_ref.rollout.gpu_memory_utilization?" in result.output
+    changes = ["start=null", "model=bundled:tiny", f"data.train={data_folder}", "data.dev=null", "eval_every=null"]
+    name, *options = command.split()
+    options += ["--cluster", str(REPO / "clusters" / "slurm.yaml")] if name == "launch" else []
+    result = CliRunner().invoke(app, [name, file, *changes, "--out", str(out), *options])
+    assert result.exit_code == 2
+    assert f"{file}: recipe tuned: grpo.verl: actor_rollout_ref.rollout.gpu_memory_utilisation" in result.output
+    assert "did you mean actor_rollout_ref.rollout.gpu_memory_utilization?" in result.output
     assert not out.exists()
 
 
 def test_without_verl_a_run_is_refused_and_a_dry_run_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge_r1.training.verl.check_keys.can_check", lambda: False)
+    monkeypatch.setattr(check_keys, "can_check", lambda: False)
     recipe = load(tmp_path, {"actor_rollout_ref.nccl_timeout": 60})
     with pytest.raises(BadVerlKey, match=r"pip install 'judge-r1\[verl\]'"):
-        check_keys(recipe, cpu=False, gpus=8, nodes=1)
+        check_keys.check_keys(recipe, cpu=False, gpus=8, nodes=1)
     result = CliRunner().invoke(app, ["train", str(tmp_path / "recipe.yaml"), "--dry-run"])
     assert "# grpo.verl is not checked here: that needs verl" in result.output

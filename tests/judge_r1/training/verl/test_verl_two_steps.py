@@ -16,7 +16,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.fsdp_checkpoint import read_shards
+from judge_r1.training.export_checkpoint import read_shards
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.runner import train_verl

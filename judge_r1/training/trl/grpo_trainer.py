@@ -1,7 +1,12 @@
-"""Computes a micro-batch of GRPO as one packed row, with its gradient: without padding, and each prompt once.
+"""TRL's GRPO trainer with two changes: a micro-batch is one packed row, with its gradient, without padding and with
+each prompt once; and the KL estimate of a token has verl's upper bound.
 
-The first episode of a prompt stands whole. Each other one starts with the last token of the prompt, because its hidden
-state predicts the first token of the response (see `judge_r1.models.packed_attention`).
+In a packed row the first episode of a prompt stands whole. Each other one starts with the last token of the prompt,
+because its hidden state predicts the first token of the response (see `judge_r1.models.packed_attention`).
+
+The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, is unbounded if the policy abandons a token to which
+the reference gives a high probability: one token can outweigh the batch. verl clamps the estimate of each token at 10,
+where its gradient is 0. TRL has no clamp.
 """
 
 from typing import Any
@@ -110,3 +115,27 @@ def _rows(parts: list[Any], rows: int, chosen: torch.Tensor) -> Any:
     if isinstance(parts[0], list) and len(parts[0]) == rows:
         return [[row for part in parts for row in part][i] for i in chosen.tolist()]
     return parts[0]
+
+
+KL_CAP = 10.0
+
+
+class CappedKlTrainer(SharedPromptTrainer):
+    """Removes a token over the cap from the KL term by setting its reference to the policy, for this loss only.
+
+    The gradient equals verl's. The logged KL counts such a token as 0, verl's as 10."""
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
+        self._reference = None
+        if (reference := inputs.get("ref_per_token_logps")) is not None:
+            self._reference = reference.clone()
+            inputs = inputs | {"ref_per_token_logps": self._reference}
+        return super()._compute_loss(model, inputs)
+
+    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
+        outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        if (reference := getattr(self, "_reference", None)) is not None and outputs[0].requires_grad:
+            policy = outputs[0].detach()
+            over = (reference - policy).exp() - (reference - policy) - 1 > KL_CAP
+            reference[over] = policy[over]
+        return outputs

@@ -103,7 +103,12 @@ def export_best(run: RunFolder, recipe: Recipe) -> None:
             raise
         print(f"warning: {error}", file=sys.stderr)
         return
-    _export(run, recipe, best, kept)
+    from judge_r1.training.export_checkpoint import export
+
+    target = run.model if recipe.keep == "best" else run.best
+    shutil.rmtree(target, ignore_errors=True)  # of an attempt that ended before its model was written
+    write_json(run.folder / BEST_FILE, {"metric": best.metric, "value": best.value, "step": best.step})
+    export(run.folder, recipe, kept, target)
 
 
 def _kept_best(run: RunFolder, recipe: Recipe) -> tuple[Best, Checkpoint]:
@@ -122,12 +127,3 @@ def _kept_best(run: RunFolder, recipe: Recipe) -> tuple[Best, Checkpoint]:
     if chosen.has_manifest and (damage := find_damage(chosen.folder)):
         raise NoCheckpoint(f"{chosen.folder}, the best checkpoint, is damaged: {damage}")
     return best, chosen
-
-
-def _export(run: RunFolder, recipe: Recipe, best: Best, kept: Checkpoint) -> None:
-    from judge_r1.training.export_checkpoint import export
-
-    target = run.model if recipe.keep == "best" else run.best
-    shutil.rmtree(target, ignore_errors=True)  # of an attempt that ended before its model was written
-    write_json(run.folder / BEST_FILE, {"metric": best.metric, "value": best.value, "step": best.step})
-    export(run.folder, recipe, kept, target)

@@ -49,13 +49,6 @@ class NodeReport:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ClusterReady:
-    """All nodes are up and see the run's files."""
-
-    cuda: bool
-
-
 class NodesMissing(JudgeError):
     """Fewer nodes than requested after the wait. They may come back."""
 
@@ -73,9 +66,9 @@ def wait_for_nodes(
     *,
     checks: Mapping[str, Any] = NO_CHECKS,
     seconds: float = WAIT_SECONDS,
-) -> ClusterReady:
+) -> bool:
     """Wait until the Ray cluster at RAY_ADDRESS has the machines and each sees `paths` and a new file in `run_folder`.
-    Each node then runs `checks` (`preflight.request.node_checks`).
+    Each node then runs `checks` (`preflight.request.node_checks`). Returns whether the nodes have GPUs.
 
     Raises:
         NodesMissing: The machines are not there after `seconds`.
@@ -133,8 +126,9 @@ def watch_nodes() -> Iterator[Callable[[], str | None]]:
             process.wait()
 
 
-def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder: Path, available: int) -> ClusterReady:
-    """Combine the nodes' reports. `available` is the number of Ray's nodes with enough GPUs, free or not.
+def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder: Path, available: int) -> bool:
+    """Combine the nodes' reports. `available` is the number of Ray's nodes with enough GPUs, free or not. Returns
+    whether torch finds a GPU on the nodes.
 
     Raises:
         NodesMissing: There are fewer reports than `machines.nodes`.
@@ -158,7 +152,7 @@ def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder:
     if len(cuda) > 1:
         without = ", ".join(report.host for report in reports if not report.cuda)
         raise NotShared(f"torch finds no GPU on {without}, but finds one on the other nodes")
-    return ClusterReady(cuda=cuda.pop())
+    return cuda.pop()
 
 
 def _unequal(reports: Sequence[NodeReport]) -> list[str]:

@@ -60,7 +60,7 @@ def train_verl(
                 *([Path(recipe.model)] if Path(recipe.model).is_absolute() else []),
             ]
             checks = node_checks(recipe, run.folder)
-            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared, checks=checks).cuda
+            cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, shared, checks=checks)
         elif not cpu and gpus > _gpu_count():
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
         command = prepare(

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.distributed import needs_launch, processes_for
 from judge_r1.training.launcher import ProcessFailed
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import accumulation, deepspeed_config
@@ -57,23 +56,11 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.slow  # test_several_nodes has the cheaper one, with a process on each of two nodes
-def test_two_processes_train_the_same_model_as_one(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
-    recipe, one = trained("sft")
-    before = children()
-    run_recipe(recipe, tmp_path / "two", Resources(2))
-    assert_same_training(tmp_path / "two", one)
-    assert children() <= before
-    assert not (tmp_path / "two" / ".examples").exists()
-    assert (tmp_path / "two" / "traces.json").read_text() == (one / "traces.json").read_text()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("stage", "changes", "processes"),
-    [
+    [  # test_several_nodes has the cheaper ("sft", ()), with a process on each of two nodes
+        ("sft", (), 2),
         ("dpo", (), 2),
         ("dpo", ("lora.rank=4", "lora.alpha=8"), 2),
         ("sft", ("sft.packing=true",), 2),
@@ -93,7 +80,9 @@ def test_several_processes_train_the_same_model_as_one(
         pytest.importorskip("deepspeed")
     plain = [change for change in changes if not change.startswith(("deepspeed", "sft.packing"))]
     run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Resources(1))
+    before = children()
     run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Resources(processes))
+    assert children() <= before
     assert_same_training(tmp_path / "several", tmp_path / "one")
 
 

@@ -29,6 +29,16 @@ def test_shipped_cluster_files_load(kind: str) -> None:
         ("ray", {"env": ["TOKEN=123"]}, "env"),
         ("ray", {"env": ["NCCL_DEBUG"]}, "NCCL_DEBUG is both in env and in settings"),
         ("kuberay", {"secret": None}, "env names WANDB_API_KEY: set secret"),
+        ("kuberay", {"folder": "/a:b"}, "folder has a colon"),
+        ("kuberay", {"namespace": "-n"}, "namespace"),
+        ("kuberay", {"gpu_resource": "cpu"}, "resource cpu is set twice"),
+        ("kuberay", {"rdma_resources": {"nvidia.com/gpu": 1}}, "resource nvidia.com/gpu is set twice"),
+        ("skypilot", {"folder": "/a$NCCL_DEBUG"}, "must not contain $"),
+        ("skypilot", {"settings": {"RAY_ADDRESS": "x"}}, "the job sets RAY_ADDRESS itself"),
+        ("slurm", {"env": ["UID"]}, "the job sets UID itself"),
+        ("slurm", {"env": ["A", "A"]}, "A is twice in env"),
+        ("slurm", {"settings": {"A": "a\0b"}}, "settings.A"),
+        ("slurm", {"partition": "a\nb"}, "partition"),
     ],
 )
 def test_a_mistake_is_a_one_line_error(kind: str, changed: dict[str, Any], message: str, tmp_path: Path) -> None:

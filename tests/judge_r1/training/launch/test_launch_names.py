@@ -225,29 +225,6 @@ def test_the_recipe_reaches_the_job(kind: str, name: str, tmp_path: Path) -> Non
     assert load_recipe(tmp_path / made.recipe_file) == made.recipe
 
 
-@pytest.mark.parametrize(
-    ("kind", "changed", "message"),
-    [
-        ("kuberay", {"folder": "/a:b"}, "folder has a colon"),
-        ("kuberay", {"namespace": "-n"}, "namespace"),
-        ("kuberay", {"gpu_resource": "cpu"}, "resource cpu is set twice"),
-        ("kuberay", {"rdma_resources": {"nvidia.com/gpu": 1}}, "resource nvidia.com/gpu is set twice"),
-        ("skypilot", {"folder": "/a$NCCL_DEBUG"}, "must not contain $"),
-        ("skypilot", {"settings": {"RAY_ADDRESS": "x"}}, "the job sets RAY_ADDRESS itself"),
-        ("slurm", {"env": ["UID"]}, "the job sets UID itself"),
-        ("slurm", {"env": ["A", "A"]}, "A is twice in env"),
-        ("slurm", {"settings": {"A": "a\0b"}}, "settings.A"),
-        ("slurm", {"partition": "a\nb"}, "partition"),
-    ],
-)
-def test_what_a_launcher_would_change_is_refused(
-    kind: str, changed: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(JudgeError) as error:
-        cluster(kind, tmp_path, **changed)
-    assert message in str(error.value)
-
-
 def test_half_of_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "slurm.yaml"
     file.write_text('kind: slurm\nfolder: /a\ntime: "1"\nsettings: {A: "\\ud800"}\n')

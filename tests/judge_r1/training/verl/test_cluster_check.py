@@ -60,8 +60,8 @@ def report(host: str, *missing: str, cuda: bool = True) -> NodeReport:
 def test_reports_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     two, run = Machines(2, 8), Path("/runs/a")
-    assert check_reports(two, [report("a"), report("b")], run, 2).cuda
-    assert not check_reports(two, [report("a", cuda=False), report("b", cuda=False)], run, 2).cuda
+    assert check_reports(two, [report("a"), report("b")], run, 2)
+    assert not check_reports(two, [report("a", cuda=False), report("b", cuda=False)], run, 2)
     with pytest.raises(NotShared, match="torch finds no GPU on b, but finds one"):
         check_reports(two, [report("a"), report("b", cuda=False)], run, 2)
     with pytest.raises(NotShared, match=r"node b does not see /runs/a/\.seen-1: the run"):

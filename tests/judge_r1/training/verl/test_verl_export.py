@@ -1,4 +1,4 @@
-"""verl's dataset reads the output of `judge-r1 export --format verl`."""
+"""verl's dataset reads the file that training writes, and the output of `judge-r1 export --format verl`."""
 
 from pathlib import Path
 
@@ -34,6 +34,24 @@ def test_verl_reads_the_export(recipe: Recipe, data_folder: Path, pairs: PairSet
         assert [message["role"] for message in row["raw_prompt"]] == ["system", "user"]
         assert pair.reasoning_a in row["raw_prompt"][1]["content"]
         assert pair.gold.comparison in row["reward_model"]["ground_truth"]
+
+
+def test_the_file_of_a_training_names_pairs_only(recipe: Recipe, pairs: PairSet, tmp_path: Path) -> None:
+    from verl.trainer.ppo.utils import create_rl_dataset
+
+    for name in ("train.parquet", "again.parquet"):
+        write_parquet(pairs.pairs, tmp_path / name)
+    assert (tmp_path / "train.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
+    config = compose(keys_of(recipe, folder=tmp_path)).data
+    dataset = create_rl_dataset(config.train_files, config, load_tokenizer(recipe.model), None)
+    assert len(dataset) == len(pairs.pairs)
+    for number, pair in enumerate(pairs.pairs):
+        row = dataset[number]
+        assert (row["agent_name"], row["index"]) == ("judge_r1", number)
+        assert (row["extra_info"]["pair_id"], row["extra_info"]["case_id"]) == (pair.pair_id, pair.case_id)
+        assert row["raw_prompt"] == [{"role": "user", "content": pair.pair_id}]
+        assert pair.reasoning_a not in str(row)
+        assert pairs.cases[pair.case_id].context not in str(row)
 
 
 def test_the_export_differs_from_the_file_that_training_writes_by_whole_prompts(

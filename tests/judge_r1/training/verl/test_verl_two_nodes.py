@@ -107,7 +107,7 @@ def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, mo
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "PYTHONPATH"):
         monkeypatch.setenv(name, cluster.environment[name])
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")
-    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], seconds=120).cuda
+    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], seconds=120)
     with pytest.raises(NotShared, match="does not see /nowhere/at/all: the run"):
         wait_for_nodes(Machines(2, 1), tmp_path, [Path("/nowhere/at/all")], seconds=60)
     with pytest.raises(NodesMissing, match=r"did not have 3 node\(s\) with 1 GPU\(s\) each free in time: 2 answered"):
@@ -133,7 +133,7 @@ def test_a_node_that_cannot_train_is_named(cluster: TwoNodes, tmp_path: Path, mo
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")
     gpu = ["driver", "flash-attn", "vllm"]
     checks = {"packages": [], "gpu_packages": gpu, "files": [("tokenizer", ["bundled:tiny"])]}
-    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240).cuda
+    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], checks=checks, seconds=240)
     cluster.kill(cluster.nodes[1])
     broken = gpu_environment(tmp_path / "gpu", driver="570.10", packages={"flash-attn": "2.8.3", "transformers": "9.9"})
     sites = f"{tmp_path / 'gpu' / 'site'}{os.pathsep}{cluster.environment['PYTHONPATH']}"

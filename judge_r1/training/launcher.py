@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -16,7 +15,7 @@ from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.training.distributed import STARTED_BY, VISIBLE_SECONDS
 from judge_r1.training.network import interface_variables
 from judge_r1.training.node_group import Node, NodeGroup
-from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
+from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm, signal_handlers
 from judge_r1.training.run_folder import finished
 
 
@@ -43,12 +42,18 @@ def launch(folder: Path, processes: int, node: Node | None = None, *, expected: 
         JudgeError: This node does not see the recipe of the first one, or another one.
         Preempted: The run was asked to stop, and the processes have saved a checkpoint.
     """
+    from torch.distributed.elastic.multiprocessing import SignalException
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        """Lets torch's launcher stop its processes, as on SIGINT."""
+        raise SignalException(f"process {os.getpid()} received signal {signum}", sigval=signal.Signals(signum))
+
     request = StopRequest(folder)
     variables = {STARTED_BY: str(os.getpid()), "OMP_NUM_THREADS": str(_threads(processes))}
     variables |= interface_variables(node.host) if node else {}
     with (
         _environment(variables),
-        _stop_processes_on(signal.SIGTERM, signal.SIGHUP),
+        signal_handlers(stop, signal.SIGTERM, signal.SIGHUP),
         save_on_sigterm(request),
         NodeGroup(node) if node else nullcontext() as group,
     ):
@@ -136,25 +141,6 @@ def _configuration(logs: Path, processes: int, group: NodeGroup | None) -> Any:
         logs_specs=DefaultLogsSpecs(str(logs), redirects=dict.fromkeys(range(1, processes), Std.ALL)),
         **meeting,
     )
-
-
-@contextmanager
-def _stop_processes_on(*signums: signal.Signals) -> Iterator[None]:
-    """Lets torch's launcher stop its processes on these signals, as on SIGINT."""
-    from torch.distributed.elastic.multiprocessing import SignalException
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        raise SignalException(f"process {os.getpid()} received signal {signum}", sigval=signal.Signals(signum))
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {signum: signal.signal(signum, stop) for signum in signums}
-    try:
-        yield
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
 
 
 def _reason(failure: Any) -> str:

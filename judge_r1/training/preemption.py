@@ -8,7 +8,7 @@ Kubernetes, may write that word. verl's trainer, which is another process, answe
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -87,13 +87,26 @@ def grace_seconds() -> float:
 
 
 @contextmanager
+def signal_handlers(handler: Callable[[int, FrameType | None], None], *signums: signal.Signals) -> Iterator[None]:
+    """Handles these signals within the block. Does nothing outside the main thread, which alone may set handlers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {signum: signal.signal(signum, handler) for signum in signums}
+    try:
+        yield
+    finally:
+        for signum, earlier in before.items():
+            signal.signal(signum, earlier or signal.SIG_DFL)
+
+
+@contextmanager
 def save_on_sigterm(request: StopRequest) -> Iterator[None]:
     """The first SIGTERM makes the request. A second one, or the end of the grace period, ends this process as SIGTERM
     does without this function. SIGINT keeps its meaning.
 
-    Does nothing outside the main thread, which alone may set handlers, and with a grace period of 0."""
-    grace = grace_seconds()
-    if threading.current_thread() is not threading.main_thread() or not grace:
+    Does nothing outside the main thread and with a grace period of 0."""
+    if not (grace := grace_seconds()):
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
@@ -105,12 +118,11 @@ def save_on_sigterm(request: StopRequest) -> Iterator[None]:
         request.make()
         timer.start()
 
-    signal.signal(signal.SIGTERM, first)
-    try:
-        yield
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGTERM, before)
+    with signal_handlers(first, signal.SIGTERM):
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 def _end_now() -> None:

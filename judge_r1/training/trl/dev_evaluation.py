@@ -15,7 +15,6 @@ from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
-from judge_r1.models.engine import LocalModel
 from judge_r1.training.best_checkpoint import keep_if_best
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import Checkpoint, kept_best
@@ -100,6 +99,8 @@ class DevEpisodes:
         self._runner: RolloutRunner | None = None
 
     def __call__(self, model: Any) -> dict[str, float]:
+        from judge_r1.models.engine import LocalModel
+
         if self._runner is None:  # created once: its retriever keeps the embedder and the indexes
             rows = self.recipe.grpo.rollout_batch_size
             local = LocalModel(model, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)

@@ -5,7 +5,6 @@ import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
-from judge_r1.training.preemption import Preempted, StopRequest, grace_seconds
+from judge_r1.training.preemption import Preempted, StopRequest, grace_seconds, signal_handlers
 
 SILENCE_SECONDS = 3600.0
 """verl prints at every step. A process without output for this long hangs."""
@@ -156,10 +155,9 @@ def _signal_group(group: int, signum: int) -> None:
 
 @contextmanager
 def deferred_signals() -> Iterator[list[int]]:
-    """Collects SIGTERM and SIGINT in the list that it yields, so that cleanup is never interrupted.
-
-    Does nothing outside the main thread, which alone may set handlers."""
-    with _handlers(lambda received: None) as received:
+    """Collects SIGTERM and SIGINT in the list that it yields, so that cleanup is never interrupted."""
+    received: list[int] = []
+    with signal_handlers(lambda signum, frame: received.append(signum), signal.SIGTERM, signal.SIGINT):
         yield received
 
 
@@ -167,11 +165,14 @@ def deferred_signals() -> Iterator[list[int]]:
 def exit_on_sigterm() -> Iterator[None]:
     """Turns the first SIGTERM into SystemExit, so that `finally` blocks run and child processes are stopped."""
 
-    def leave(received: list[int]) -> None:
-        if len(received) == 1 and received[0] == signal.SIGTERM:
-            raise_interrupted(signal.SIGTERM)
+    received: list[int] = []
 
-    with _handlers(leave, signal.SIGTERM):
+    def leave(signum: int, frame: FrameType | None) -> None:
+        received.append(signum)
+        if len(received) == 1:
+            raise_interrupted(signum)
+
+    with signal_handlers(leave, signal.SIGTERM):
         yield
 
 
@@ -180,25 +181,6 @@ def raise_interrupted(signum: int) -> NoReturn:
     if signum == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + signum)
-
-
-@contextmanager
-def _handlers(on_signal: Callable[[list[int]], None], *signums: signal.Signals) -> Iterator[list[int]]:
-    received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
-
-    def handle(signum: int, frame: FrameType | None) -> None:
-        received.append(signum)
-        on_signal(received)
-
-    before = {signum: signal.signal(signum, handle) for signum in signums or (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield received
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler or signal.SIG_DFL)
 
 
 def _tail(log: Path, lines: int = 8) -> str:

@@ -2,10 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 from answering_model import train_to_answer
@@ -27,21 +24,8 @@ os.environ |= {  # verl reads them when it is imported
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _verl() -> Iterator[None]:
-    """Hydra reads 27 files of verl for each configuration, which takes half of its time. Here it parses them once."""
+def _verl() -> None:
     pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
-    from hydra._internal.core_plugins.importlib_resources_config_source import ImportlibResourcesConfigSource as Source
-
-    read, parsed = Source._read_config, dict[str, Any]()
-
-    def read_once(source: Source, file: Any) -> Any:
-        if str(file) not in parsed:
-            parsed[str(file)] = read(source, file)
-        return deepcopy(parsed[str(file)])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Source, "_read_config", read_once)
-        yield
 
 
 def flawed_pair(case: Case) -> ReasoningPair:

@@ -14,16 +14,17 @@ import json
 import logging
 import os
 import re
-import threading
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from errno import ENOENT
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.embedders import Embedder, Vectors, check_vectors, uncached
 from retrieval.passages import SPLITTER, Passage, split_passages, splitter_version
@@ -37,7 +38,19 @@ _ATTEMPTS = 5
 _PROBE = "The quick brown fox jumps over the lazy dog."
 _PROBE_TOLERANCE = 5e-3
 """Largest difference of the probe's vector between two devices or precisions; other weights differ by more."""
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, RecursionError)
+"""What reading a damaged shard raises."""
 _log = logging.getLogger(__name__)
+
+
+class _Cases(NamedTuple):
+    """What memory holds of a store: the names of its shards, the shortened digests of passages (sorted) with the number
+    of the shard of each, and the shortened digests of texts (sorted; two texts may have the same passages)."""
+
+    names: list[str]
+    passages: NDArray[np.uint64]
+    shards: NDArray[np.uint32]
+    texts: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -65,19 +78,20 @@ class StoreKey:
         return parent / f"{slug}-{hashlib.sha256(self.bytes).hexdigest()[:12]}"
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """Where the vectors of a case are: byte `offset` of shard `path`. `text` is the digest of its text."""
+class _Entry(NamedTuple):
+    """Where the vectors of a case are: byte `offset` of shard `path`. `text` and `passages` are digests."""
 
     path: Path
     offset: int
     rows: int
     checksum: str
     text: str
+    passages: str
 
 
 class VectorStore:
-    """Reads a store. Thread-safe; memory holds the places of the vectors only.
+    """Reads a store. Thread-safe. Memory holds 20 bytes a case: 64 bits of both digests and the number of the shard,
+    whose header says the rest. So a search reads the header of its shard and compares the whole digest.
 
     A damaged store answers like one without the damaged cases: the first damage is logged as a warning.
     """
@@ -87,61 +101,57 @@ class VectorStore:
         self.folder = self.key.folder(parent)
         self.damage: list[str] = []
         self.embedder = embedder
-        self._entries: dict[str, _Entry] = {}
-        self._texts: set[str] = set()
-        self._maps: dict[Path, Any] = {}
-        self._lock = threading.Lock()
         self.refresh()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._cases.passages)
 
     def refresh(self) -> None:
         """Reads the headers of the shards again."""
-        entries: list[tuple[str, _Entry]] = []
+        names, passages, shards, texts = list[str](), array("Q"), array("I"), array("Q")
         if (self.folder / MANIFEST).exists() or self._shards():
             if reason := self._mismatch():
                 self._report(self.folder / MANIFEST, reason)
             else:
                 for path in self._shards():
                     try:
-                        entries += _read_header(path, self.key.dim)
-                    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+                        entries = [(_short(e.passages), _short(e.text)) for e in _read_header(path, self.key.dim)]
+                    except _DAMAGE as error:
                         self._report(path, str(error) or type(error).__name__)
-        with self._lock:
-            self._entries, self._maps = dict(entries), {}
-            self._texts = {entry.text for _, entry in entries}  # two texts may have the same passages
+                        continue
+                    passages.extend(passage for passage, _ in entries)
+                    texts.extend(text for _, text in entries)
+                    shards.extend([len(names)] * len(entries))
+                    names.append(path.name)
+        order = np.argsort(passages, kind="stable")
+        self._cases = _Cases(names, np.array(passages)[order], np.array(shards)[order], np.sort(texts))
 
     def get(self, passages: Sequence[Passage]) -> Vectors | None:
         """The vectors of a case, mapped from disk, or None if the store lacks them. Their checksum is verified."""
-        digest = passages_digest(passages)
-        if (entry := self._entries.get(digest)) is None:
-            return None
-        try:
-            vectors = self._mapped(entry)
-            if len(vectors) != len(passages) or _checksum(self.key, digest, vectors) != entry.checksum:
-                raise ValueError("a checksum does not match")
-            return check_vectors(vectors, len(passages), self.embedder)
-        except (OSError, ValueError) as error:
-            self._report(entry.path, str(error))
-            with self._lock:
-                self._entries.pop(digest, None)
-            return None
+        digest, cases = passages_digest(passages), self._cases
+        short = np.uint64(_short(digest))
+        first, end = cases.passages.searchsorted(short), cases.passages.searchsorted(short, "right")
+        for shard in cases.shards[first:end]:
+            path = self.folder / cases.names[shard]
+            try:
+                for entry in _read_header(path, self.key.dim):
+                    if entry.passages == digest:
+                        vectors = _mapped(entry, self.key.dim)
+                        if len(vectors) != len(passages) or _checksum(self.key, digest, vectors) != entry.checksum:
+                            raise ValueError("a checksum does not match")
+                        return check_vectors(vectors, len(passages), self.embedder)
+            except _DAMAGE as error:
+                self._report(path, str(error))
+        return None
 
-    def texts(self) -> set[str]:
-        """The digests of the texts whose vectors the store lists. `get` verifies the vectors."""
-        return self._texts
+    def has_text(self, digest: str) -> bool:
+        """Whether the store lists vectors of a text. `get` verifies them."""
+        short, texts = np.uint64(_short(digest)), self._cases.texts
+        at = texts.searchsorted(short)
+        return short in texts[at : at + 1]
 
     def _shards(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{SUFFIX}"))
-
-    def _mapped(self, entry: _Entry) -> Vectors:
-        with self._lock:
-            if (mapped := self._maps.get(entry.path)) is None:
-                mapped = self._maps[entry.path] = np.memmap(entry.path, dtype=np.uint8, mode="r")
-        size = entry.rows * self.key.dim * 4
-        rows: Vectors = mapped[entry.offset : entry.offset + size].view(np.float32).reshape(entry.rows, self.key.dim)
-        return rows
 
     def _mismatch(self) -> str:
         """Why the vectors are not those of this embedder; "" if they are."""
@@ -158,7 +168,9 @@ class VectorStore:
             return f"it cannot be read ({str(error) or type(error).__name__})"
 
     def _report(self, path: Path, reason: str) -> None:
-        self.damage.append(f"{path}: {reason}")
+        if (damage := f"{path}: {reason}") in self.damage:
+            return
+        self.damage.append(damage)
         if len(self.damage) == 1:
             _log.warning(
                 "%s: %s; its cases are embedded when they are searched. `judge-r1 index` repairs it", path, reason
@@ -235,10 +247,9 @@ def write_shard(
 def missing_cases(store: VectorStore, texts: Mapping[str, str], case_ids: Sequence[str]) -> dict[str, str]:
     """The cases whose vectors a store lacks: digest of the text -> case id. A case without text has none."""
     missing: dict[str, str] = {}
-    known = store.texts()
     for case_id in case_ids:
         text = texts[case_id]
-        if text.strip() and (digest := text_digest(text)) not in known:
+        if text.strip() and not store.has_text(digest := text_digest(text)):
             missing.setdefault(digest, case_id)
     return missing
 
@@ -290,28 +301,37 @@ def _remove_damage(store: VectorStore, verify: bool) -> list[str]:
 
 
 def _damage_of(store: VectorStore, path: Path, verify: bool) -> str:
+    dim = store.key.dim
     try:
-        for digest, entry in _read_header(path, store.key.dim):
-            if verify and _checksum(store.key, digest, store._mapped(entry)) != entry.checksum:
+        for entry in _read_header(path, dim):
+            if verify and _checksum(store.key, entry.passages, _mapped(entry, dim)) != entry.checksum:
                 return "a checksum does not match"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except _DAMAGE as error:
         return str(error) or type(error).__name__
     return ""
 
 
-def _read_header(path: Path, dim: int) -> list[tuple[str, _Entry]]:
-    """The cases of a shard with the digests of their passages. Raises: ValueError, KeyError or TypeError for damage."""
+def _mapped(entry: _Entry, dim: int) -> Vectors:
+    return np.memmap(entry.path, np.float32, "r", entry.offset, (entry.rows, dim))
+
+
+def _short(digest: str) -> int:
+    """The first 64 bits of a digest. Raises: ValueError if it is not one."""
+    return int.from_bytes(bytes.fromhex(digest[:16]), "big")
+
+
+def _read_header(path: Path, dim: int) -> list[_Entry]:
+    """The cases of a shard. Raises one of `_DAMAGE`."""
     with path.open("rb") as file:
         start, size = file.read(16), os.fstat(file.fileno()).st_size
         length = int.from_bytes(start[8:], "little")
         if start[:8] != _MAGIC or len(start) != 16 or length > size:
             raise ValueError("it is not a shard of a store")
         header = json.loads(file.read(length))
-    offset, entries = 16 + length, []
+    offset, entries = 16 + length, list[_Entry]()
     for case in header["cases"]:
         rows = int(case["rows"])
-        entry = _Entry(path, offset, rows, str(case["sha256"]), str(case["text"]))
-        entries.append((str(case["passages"]), entry))
+        entries.append(_Entry(path, offset, rows, str(case["sha256"]), str(case["text"]), str(case["passages"])))
         offset += rows * dim * 4
         if rows < 1 or offset > size:
             break

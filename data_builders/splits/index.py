@@ -96,7 +96,7 @@ def read_index(
                         f"{folders[known.folder]} and {folder} both hold case {case.case_id}, with another source, "
                         "license or meta: build both folders with the same options"
                     )
-        stored = StoredCases(folder / CASES_FILE, offsets)
+        stored = StoredCases(folder / CASES_FILE, offsets.items())
         opened.append(stored)
         for offset, pair, case in stored_pairs(folder, stored):
             if pair.pair_id in pairs or pair.pair_id in left_out:

@@ -52,22 +52,20 @@ def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) 
         yield start, record
 
 
-def offsets_by_id(path: Path, field: str) -> dict[str, int]:
-    """The byte offset of each record's line by the value of `field`. The records are not validated.
+def ids_with_offsets(path: Path, field: str) -> Iterator[tuple[str, int]]:
+    """The value of `field` in each record, with the byte offset of its line. The records are not validated.
 
     Raises:
         BadRecord: A line is not a JSON object with this field.
     """
-    found: dict[str, int] = {}
     offset = 0
     for number, line in enumerate(_lines(path), 1):
         if line.strip():
             try:
-                found[str(json.loads(line)[field])] = offset
+                yield str(json.loads(line)[field]), offset
             except (ValueError, KeyError, TypeError, RecursionError):
                 raise BadRecord(f"{path}, line {number}: not a record with {field}") from None
         offset += len(line)
-    return found
 
 
 def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:

@@ -1,15 +1,18 @@
 """Loads and checks a folder of cases and pairs as `judge-r1 build` writes it: into memory (`load_pairs`), by offset
 (`open_pairs`), or as a stream (`stored_pairs`)."""
 
+import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import name_below
-from judge_r1.core.jsonl import lines_at, offsets_by_id, read_jsonl, read_with_offsets
+from judge_r1.core.jsonl import ids_with_offsets, lines_at, read_jsonl, read_with_offsets
+from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.strict_json import parse_model
@@ -17,7 +20,7 @@ from judge_r1.core.strict_json import parse_model
 CASES_FILE, PAIRS_FILE = "cases.jsonl", "pairs.jsonl"
 CACHED_CASES = 32
 """Records that `StoredRecords` caches. The pairs of a case are adjacent in a file, so few cases are read twice."""
-
+_ID = re.compile(r"[0-9a-f]{16}").fullmatch
 R = TypeVar("R", bound=Record)
 
 
@@ -45,13 +48,13 @@ class PairSet:
     @property
     def ids(self) -> Sequence[str]:
         """The pair ids, in order."""
-        return self.pairs.ids if isinstance(self.pairs, StoredPairs) else [pair.pair_id for pair in self.pairs]
+        return self.pairs.keys if isinstance(self.pairs, StoredPairs) else [pair.pair_id for pair in self.pairs]
 
     def of_ids(self, pair_ids: Sequence[str]) -> "PairSet":
         """The set with these pairs alone, on disk if they are there."""
         found = self.by_id()
         if isinstance(found, StoredRecords):
-            return PairSet(self.cases, StoredPairs(found.path, {one: found.offsets[one] for one in pair_ids}))
+            return PairSet(self.cases, StoredPairs(found.path, ((one, found.offsets[one]) for one in pair_ids)))
         return PairSet(self.cases, [found[one] for one in pair_ids])
 
     def case_of(self, pair: ReasoningPair) -> Case:
@@ -81,14 +84,58 @@ class CaseTexts(Mapping[str, str]):
         return len(self.cases)
 
 
+class Offsets(Mapping[str, int]):
+    """Byte offsets of lines by the ids of their records, in the given order. An id is a `content_hash`: 64 bits in hex.
+
+    A record takes 20 bytes, where a dict takes 130. A worker keeps this of every record of its data set.
+    """
+
+    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
+        import numpy as np
+
+        ids, offsets = array("Q"), array("q")
+        for record_id, offset in places:
+            if (number := _number(record_id)) is None:
+                raise JudgeError(f"{path}, byte {offset}: the id {record_id!r} is not 16 hexadecimal digits")
+            ids.append(number)
+            offsets.append(offset)
+        order = np.argsort(ids, kind="stable")
+        self._ids, self._offsets = np.array(ids)[order], np.array(offsets)[order]
+        self._rank = np.empty(len(order), np.uint32)
+        self._rank[order] = np.arange(len(order))
+
+    def __getitem__(self, record_id: str) -> int:
+        number = _number(record_id)
+        if number is not None:
+            at = int(self._ids.searchsorted(self._ids.dtype.type(number)))
+            if at < len(self._ids) and self._ids[at] == number:
+                return int(self._offsets[at])
+        raise KeyError(record_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.id_at, range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def id_at(self, index: int) -> str:
+        """The id of the record that was given as number `index`."""
+        return f"{self._ids[self._rank[index]]:016x}"
+
+
+def _number(record_id: object) -> int | None:
+    """The 64 bits of an id. None for a text that is no id."""
+    return int(record_id, 16) if isinstance(record_id, str) and _ID(record_id) else None
+
+
 class StoredRecords(Mapping[str, R], Generic[R]):
     """The records of a file by id. The byte `offsets` of their lines are in memory, the texts stay on disk."""
 
     model: type[R]
     key: str
 
-    def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
-        self.path, self.offsets = path, offsets
+    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
+        self.path, self.offsets = path, Offsets(path, places)
         self._read = lru_cache(CACHED_CASES)(self._from_disk)
 
     def __getitem__(self, record_id: str) -> R:
@@ -121,26 +168,13 @@ class _PairsById(StoredRecords[ReasoningPair]):
     model, key = ReasoningPair, "pair_id"
 
 
-class StoredPairs(Sequence[ReasoningPair]):
-    """The pairs of a file in its order, on disk."""
+class StoredPairs(LazySequence[str, ReasoningPair]):
+    """The pairs of a file in its order, on disk. `keys` are their ids."""
 
-    def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
-        self.records = _PairsById(path, offsets)
-        self.ids = list(offsets)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @overload
-    def __getitem__(self, index: int) -> ReasoningPair: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ReasoningPair]: ...
-
-    def __getitem__(self, index: int | slice) -> ReasoningPair | list[ReasoningPair]:
-        if isinstance(index, slice):
-            return [self.records[pair_id] for pair_id in self.ids[index]]
-        return self.records[self.ids[index]]
+    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
+        self.records = _PairsById(path, places)
+        offsets = self.records.offsets
+        super().__init__(LazySequence(range(len(offsets)), offsets.id_at), self.records.__getitem__)
 
 
 def load_pairs(folder: Path) -> PairSet:
@@ -161,11 +195,11 @@ def open_pairs(folder: Path, *, checked: bool = False) -> PairSet:
     the ids are read now, and each record is validated when it is used.
     """
     if checked:
-        cases = StoredCases(folder / CASES_FILE, offsets_by_id(folder / CASES_FILE, "case_id"))
-        return PairSet(cases, StoredPairs(folder / PAIRS_FILE, offsets_by_id(folder / PAIRS_FILE, "pair_id")))
+        cases = StoredCases(folder / CASES_FILE, ids_with_offsets(folder / CASES_FILE, "case_id"))
+        return PairSet(cases, StoredPairs(folder / PAIRS_FILE, ids_with_offsets(folder / PAIRS_FILE, "pair_id")))
     cases = open_cases(folder)
-    offsets = {pair.pair_id: offset for offset, pair, _ in stored_pairs(folder, cases)}
-    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, offsets))
+    places = ((pair.pair_id, offset) for offset, pair, _ in stored_pairs(folder, cases))
+    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, places))
 
 
 @lru_cache(maxsize=8)
@@ -190,7 +224,9 @@ def find_pair(folder: Path, pair_id: str) -> tuple[ReasoningPair, PairSet]:
 def open_cases(folder: Path) -> StoredCases:
     """The cases of a folder, which stay on disk. All of them are validated now."""
     path = cases_file(folder)
-    return StoredCases(path, {case.case_id: offset for offset, case in read_with_offsets(path, Case, unique="case_id")})
+    return StoredCases(
+        path, ((case.case_id, offset) for offset, case in read_with_offsets(path, Case, unique="case_id"))
+    )
 
 
 def cases_file(folder: Path) -> Path:

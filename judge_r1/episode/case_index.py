@@ -178,7 +178,7 @@ def _on_ray(
     make = partial(_ShardWriter, config.retriever, device, store.folder.absolute(), store.key, cases.path.absolute())
 
     def run(shards: "Sequence[ShardCases]") -> Iterator[int]:
-        blocks = [(shard, {case_id: cases.offsets[case_id] for _, case_id in shard}) for shard in shards]
+        blocks = [(shard, [(case_id, cases.offsets[case_id]) for _, case_id in shard]) for shard in shards]
         return run_blocks(blocks, make, workers)
 
     return run
@@ -191,11 +191,11 @@ class _ShardWriter:
         self._embedder = shared_embedder(embedder, device)
         self._folder, self._key, self._cases = folder, key, cases
 
-    def __call__(self, block: "tuple[ShardCases, Mapping[str, int]]") -> int:
+    def __call__(self, block: "tuple[ShardCases, Sequence[tuple[str, int]]]") -> int:
         from retrieval.store import write_shard
 
-        shard, offsets = block
-        texts = CaseTexts(StoredCases(self._cases, offsets))
+        shard, places = block
+        texts = CaseTexts(StoredCases(self._cases, places))
         return sum(write_shard(self._folder, self._key, self._embedder, texts, shard))
 
 

@@ -52,7 +52,7 @@ class FewShotExamples:
             rank = content_hash("example", seed, pair.pair_id)
             candidates.append(_Candidate(rank, pair.pair_id, pair.case_id, pair.domain, pair.violated, context))
         self._candidates = sorted(candidates)
-        self._pairs, self._cases = StoredPairs(folder / PAIRS_FILE, offsets).records, cases
+        self._pairs, self._cases = StoredPairs(folder / PAIRS_FILE, offsets.items()).records, cases
         self._contexts = {candidate.context for candidate in candidates}
         if len(self._contexts) < shots:
             raise BadJudge(

@@ -1,9 +1,11 @@
 """The store of vectors: contents, repairs, and what a damaged one can do."""
 
+import gc
 import hashlib
 import json
 import logging
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +176,34 @@ def test_vectors_that_another_case_claims_are_not_returned(tmp_path: Path) -> No
     hits = Retriever(cases, method=embedder, passage_words=WORDS, store=tmp_path).search([("a", "kara")], 3)[0]
     assert [hit.passage.text for hit in hits] == ["kara paid 34 ."]
     assert hits == Retriever(cases, method=embedder, passage_words=WORDS).search([("a", "kara")], 3)[0]
+
+
+def test_cases_whose_shortened_digests_are_equal_keep_their_own_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+    monkeypatch.setattr(store_module, "_short", lambda digest: 7)
+    embedder = HashEmbedder()
+    store = VectorStore(tmp_path, embedder, WORDS)
+    for text in CASES.values():
+        passages = split_passages(text, WORDS)
+        found = store.get(passages)
+        assert found is not None
+        assert (found == embedder.encode_passages([p.text for p in passages])).all()
+    assert store.get(split_passages("olga signed deed .", WORDS)) is None
+
+
+def test_a_reader_keeps_few_bytes_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    cases = {str(number): f"kara paid {number} ." for number in range(2_000)}
+    filled(tmp_path, cases)
+    tracemalloc.start()
+    store = VectorStore(tmp_path, HashEmbedder(), WORDS)
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(store) == len(cases)
+    assert held < 32 * len(cases)
 
 
 def test_a_failure_keeps_complete_shards_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,17 @@
+import gc
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import lines_at, read_with_offsets, write_jsonl
+from judge_r1.core.jsonl import BadRecord, ids_with_offsets, lines_at, read_with_offsets, write_jsonl
 from judge_r1.core.pair_set import (
     CACHED_CASES,
     CASES_FILE,
     PAIRS_FILE,
+    Offsets,
     PairSet,
     find_pair,
     load_pairs,
@@ -16,6 +19,7 @@ from judge_r1.core.pair_set import (
     open_pairs,
     stored_pairs,
 )
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 
 
@@ -170,3 +174,29 @@ def test_a_file_that_changed_below_an_opened_folder_is_reported(tmp_path: Path) 
     write_jsonl(tmp_path / CASES_FILE, cases[::-1])
     with pytest.raises(JudgeError, match=f"byte 0 no longer holds case_id {cases[0].case_id}: the file was changed"):
         opened.texts[cases[0].case_id]
+
+
+def test_offsets_take_20_bytes_a_record(tmp_path: Path) -> None:
+    ids = [content_hash(number) for number in range(10_000)]
+    write_jsonl(tmp_path / CASES_FILE, [{"case_id": case_id} for case_id in ids])
+    places = dict(ids_with_offsets(tmp_path / CASES_FILE, "case_id"))
+    gc.collect()
+    tracemalloc.start()
+    offsets = Offsets(tmp_path, ids_with_offsets(tmp_path / CASES_FILE, "case_id"))
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 24 * len(ids)
+    assert (list(offsets), len(offsets), dict(offsets)) == (ids, len(ids), places)
+    missing = content_hash("missing")
+    for unknown in ("", "nobody", ids[0].upper(), f"+{ids[0][1:]}", f" {ids[0]}", f"{ids[0]}0", missing, 7):
+        assert unknown not in offsets
+
+
+def test_an_id_that_is_no_hash_is_an_error(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / CASES_FILE, [{"case_id": "one"}])
+    write_jsonl(tmp_path / PAIRS_FILE, [{"case_id": "one"}])
+    with pytest.raises(JudgeError, match=r"cases\.jsonl, byte 0: the id 'one' is not 16 hexadecimal digits"):
+        open_pairs(tmp_path, checked=True)
+    with pytest.raises(BadRecord, match=r"pairs\.jsonl, line 1: not a record with pair_id"):
+        list(ids_with_offsets(tmp_path / PAIRS_FILE, "pair_id"))

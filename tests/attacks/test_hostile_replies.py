@@ -120,15 +120,14 @@ FRAMES = ("%s", '{"comparison": "%s', "<think>%s</think>%s", "<answer>%s</answer
 
 
 def seconds(parse: Callable[[str], Any], text: str) -> float:
-    """CPU time, the less of two runs."""
-    times = []
-    for _ in range(2):
-        started = time.process_time()
-        parse(text)
-        times.append(time.process_time() - started)
-        if times[0] > 0.5:
-            break
-    return min(times)
+    started = time.process_time()
+    parse(text)
+    return time.process_time() - started
+
+
+def is_slow(parse: Callable[[str], Any], short: str, long: str) -> bool:
+    """Whether the time of a text of eight times the length is more than linear."""
+    return seconds(parse, long) > 24 * seconds(parse, short) + 0.05
 
 
 @pytest.mark.parametrize("length", short_and_long(1_000, 25_000))
@@ -142,9 +141,8 @@ def test_time_is_linear(name: str, length: int, attacks: Callable[..., None]) ->
     for piece in pieces:
         for frame in frames:
             short, long = (frame.replace("%s", piece * (size // len(piece))) for size in (length, 8 * length))
-            one, eight = seconds(parse, short), seconds(parse, long)
-            if eight > 24 * one + 0.05:
-                slow.append((piece, frame, round(one, 4), round(eight, 4)))
+            if is_slow(parse, short, long) and is_slow(parse, short, long):  # once may be another process
+                slow.append((piece, frame))
     attacks("hostile reply, repeated piece", 2 * len(pieces) * len(frames))
     assert not slow
 

@@ -22,9 +22,9 @@ from judge_r1.core.run_log import read_rows
 from judge_r1.models.hub import load_model
 from judge_r1.training.recipe import dump_recipe
 
-ROUNDS, LONG_ROUNDS = 1, 40
+ROUNDS, LONG_ROUNDS = 1, 60
 """Runs that are killed, in the short and in the long form."""
-KILLS = 5
+KILLS = 3
 """Kills of each run."""
 STEPS = 8
 SMALL = ("sft.batch_size=4", "sft.micro_batch_size=4", f"sft.max_steps={STEPS}", "save_every=1")

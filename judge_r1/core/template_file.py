@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
 
-from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_file import read_text
 
 
 def read_template(file: Path, known: Sequence[str], needed: Iterable[Sequence[str]]) -> Template:
@@ -14,12 +15,7 @@ def read_template(file: Path, known: Sequence[str], needed: Iterable[Sequence[st
     Raises:
         JudgeError: The file cannot be read, or has an unknown or missing field.
     """
-    try:
-        template = Template(file.read_text(encoding="utf-8").strip("\n"))
-    except OSError as error:
-        raise read_error(file, error) from None
-    except UnicodeDecodeError:
-        raise JudgeError(f"{file} is not UTF-8: save it as UTF-8") from None
+    template = Template(read_text(file).strip("\n"))
     used = set[str]()
     for match in template.pattern.finditer(template.template):
         if match["invalid"] is not None:

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import DOMAIN
+from retrieval import errors
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters except line feeds, separators of lines, and marks that change the direction of text."""
@@ -25,13 +26,9 @@ def check_unicode(text: str, name: str) -> str:
     if not isinstance(text, str):
         raise BadText(f"{name} must be a text, not {type(text).__name__}")
     try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise BadText(
-            f"{name} is not valid Unicode: character {error.start} is U+{ord(text[error.start]):04X}, half of a "
-            "surrogate pair; remove it, or read the text as UTF-8"
-        ) from None
-    return text
+        return errors.check_unicode(text, name)
+    except errors.InvalidText as error:
+        raise BadText(str(error)) from None
 
 
 def valid_utf8(text: str) -> str:

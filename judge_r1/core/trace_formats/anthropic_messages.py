@@ -4,16 +4,12 @@ from collections.abc import Iterator
 
 from judge_r1.core.trace import EventDraft
 from judge_r1.core.trace_formats.base import FORMATS, Shape, TraceFile, TraceFormat
-from judge_r1.core.trace_formats.chat_messages import checked_message, read_lists, with_fields
-from judge_r1.core.trace_formats.content import content_text, lists_with, other_parts
-from judge_r1.core.trace_formats.parts import is_event_type, part_events
+from judge_r1.core.trace_formats.chat_messages import is_event_type, listed_events, part_events, read_lists
+from judge_r1.core.trace_formats.content import content_text, lists_with, other_parts, texts_at
 
 
 def _recognises(shape: Shape) -> bool:
-    types = {
-        kind for path in lists_with(shape, "role") for kind in shape.values(f"{path}.content.item.type".lstrip("."))
-    }
-    return any(map(is_event_type, types))
+    return any(map(is_event_type, texts_at(shape, lists_with(shape, "role"), "content.item.type")))
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
@@ -21,14 +17,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     if fields.get("system"):
         text, other = content_text(fields.pop("system"))
         yield EventDraft("message", "system", text, meta=other_parts(other))
-    yield from with_fields(
-        fields,
-        (
-            draft
-            for number, record in enumerate(records)
-            for draft in part_events(checked_message(record, f"{file.path}, message {number}"))
-        ),
-    )
+    yield from listed_events(file, fields, records, part_events)
 
 
 FORMATS.register("anthropic-messages")(

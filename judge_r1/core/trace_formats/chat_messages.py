@@ -1,30 +1,34 @@
-"""Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line."""
+"""Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line. A content may have
+the parts of Anthropic's API."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, TraceFile, TraceFormat, first_with, without
 from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
-from judge_r1.core.trace_formats.parts import is_event, part_events
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _KNOWN = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
-
-
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_THOUGHT_PARTS = ("thinking", "redacted_thinking")
+"""Types of the parts of a content that are events of their own in Anthropic's API, beside results."""
 _IN_TURN = ({"input", "output"}, {"prompt", "completion"})
 """Lists of messages that are one conversation."""
+Reader = Callable[[Any, str], Iterator[EventDraft]]
+"""Yields the events of a record. The text says where the record stands, for messages."""
 
 
-def message_events(record: Any, where: object) -> Iterator[EventDraft]:
+def message_events(record: Any, where: str) -> Iterator[EventDraft]:
     """The events of one message: its thoughts, its text, and its tool calls; or the result of a call.
 
     Raises:
         BadTrace: It is not an object with a role.
     """
-    content = checked_message(record, where).get("content")
-    if isinstance(content, list) and any(map(is_event, content)):
-        yield from part_events(record)
+    content = _checked(record, where).get("content")
+    if isinstance(content, list) and any(isinstance(p, dict) and is_event_type(str(p.get("type"))) for p in content):
+        yield from part_events(record, where)
         return
     role, (text, other) = record["role"], content_text(content)
     rest = {**without(record, *_KNOWN), **other_parts(other)}
@@ -42,7 +46,7 @@ def message_events(record: Any, where: object) -> Iterator[EventDraft]:
     yield from first_with(drafts, rest, record_time(record))
 
 
-def checked_message(record: Any, where: object) -> dict[str, Any]:
+def _checked(record: Any, where: str) -> dict[str, Any]:
     """Raises: BadTrace if a record is not an object with a role."""
     if not isinstance(record, dict) or not isinstance(record.get("role"), str):
         raise BadTrace(f"{where}: a message must be an object with a role, not {str(record)[:80]}")
@@ -65,6 +69,56 @@ def _call(role: str, call: dict[str, Any]) -> EventDraft:
     )
 
 
+def is_event_type(kind: str) -> bool:
+    return kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith("tool_result")
+
+
+def part_events(record: Any, where: str) -> Iterator[EventDraft]:
+    """The events of a message: its texts, and the parts that are events of their own. Raises: BadTrace."""
+    content = _checked(record, where).get("content")
+    parts = content if isinstance(content, list) else [content]
+    drafts: list[EventDraft] = []
+    texts: list[Any] = []
+
+    def message() -> None:
+        if texts:
+            text, other = content_text(texts)
+            drafts.append(EventDraft("message", record["role"], text, meta=other_parts(other)))
+            texts.clear()
+
+    for part in parts:
+        draft = _part(record["role"], part) if isinstance(part, dict) else None
+        if draft is None:
+            texts += [] if part is None else [part]
+        else:
+            message()
+            drafts.append(draft)
+    message()
+    rest = without(record, "role", "content", "type", *TIME_FIELDS)
+    yield from first_with(drafts or [EventDraft("message", record["role"], "")], rest, record_time(record))
+
+
+def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
+    """The event of a part that is not text or an image."""
+    kind = str(part.get("type"))
+    if kind in _CALLS:
+        rest = without(part, "type", "id", "name", "input")
+        return EventDraft(
+            "call", role, argument_text(part.get("input")), tool=part.get("name"), call_id=part.get("id"), meta=rest
+        )
+    if kind.endswith("tool_result"):
+        text, other = content_text(part.get("content"))
+        rest = {**without(part, "type", "tool_use_id", "content", "is_error"), **other_parts(other)}
+        return EventDraft(
+            "result", "tool", text, call_id=part.get("tool_use_id"), error=bool(part.get("is_error")), meta=rest
+        )
+    if kind in _THOUGHT_PARTS:
+        return EventDraft(
+            "thought", role, str(part.get("thinking") or f"[{kind}]"), meta=without(part, "type", "thinking")
+        )
+    return None
+
+
 def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[Any]]:
     """The fields beside the lists of records that have one of `keys`, and these records.
 
@@ -83,16 +137,16 @@ def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[An
     return file.fields(*(name.removesuffix(".item") for name in lists)), file.records(*lists)
 
 
+def listed_events(
+    file: TraceFile, fields: Mapping[str, Any], records: Iterable[Any], read: Reader, noun: str = "message"
+) -> Iterator[EventDraft]:
+    """The events of listed records, each of which `read` turns into events."""
+    found = (read(record, f"{file.path}, {noun} {number}") for number, record in enumerate(records))
+    return with_fields(fields, chain.from_iterable(found))
+
+
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    fields, records = read_lists(file, "role")
-    return with_fields(
-        fields,
-        (
-            draft
-            for number, record in enumerate(records)
-            for draft in message_events(record, f"{file.path}, message {number}")
-        ),
-    )
+    return listed_events(file, *read_lists(file, "role"), message_events)
 
 
 FORMATS.register("chat-messages")(

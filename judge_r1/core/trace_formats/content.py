@@ -10,7 +10,7 @@ from judge_r1.core.trace_formats.base import Shape
 
 _LIST = re.compile(r"(?:|item|[^.]+\.item)")
 _TEXT_PARTS = {"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"}
-_TIMES = ("timestamp", "time", "created_at", "created")
+TIME_FIELDS = ("timestamp", "time", "created_at", "created")
 _MILLISECONDS = 1e11
 """A larger number of seconds would be after the year 5138."""
 
@@ -19,6 +19,11 @@ def lists_with(shape: Shape, *keys: str) -> list[str]:
     """The paths of the records that have all these keys: "" for the values of JSON Lines, `item`, or `NAME.item`."""
     found = {path.rpartition(".")[0] for path in shape.paths if path.rpartition(".")[2] == keys[0]}
     return sorted(p for p in found if _LIST.fullmatch(p) and shape.has(*(f"{p}.{key}".lstrip(".") for key in keys)))
+
+
+def texts_at(shape: Shape, paths: Iterable[str], key: str) -> set[str]:
+    """The short texts that records at these paths have under a key."""
+    return {text for path in paths for text in shape.values(f"{path}.{key}".lstrip("."))}
 
 
 def content_text(content: Any) -> tuple[str, list[Any]]:
@@ -39,7 +44,7 @@ def content_text(content: Any) -> tuple[str, list[Any]]:
 
 def record_time(record: Mapping[str, Any]) -> str | None:
     """The time of a record, in ISO 8601 where it is a number of seconds or milliseconds."""
-    return next((time_text(record[name]) for name in _TIMES if record.get(name) not in (None, "")), None)
+    return next((time_text(record[name]) for name in TIME_FIELDS if record.get(name) not in (None, "")), None)
 
 
 def time_text(value: Any) -> str:
@@ -55,9 +60,6 @@ def time_text(value: Any) -> str:
 def other_parts(parts: Iterable[Any]) -> dict[str, Any]:
     """The parts of a content that are not text, for the `meta` of an event."""
     return {"parts": found} if (found := list(parts)) else {}
-
-
-TIME_FIELDS = _TIMES
 
 
 def _part_text(part: Any) -> str | None:

@@ -5,8 +5,15 @@ from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text, json_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat, first_with, without
-from judge_r1.core.trace_formats.chat_messages import message_events, read_lists, with_fields
-from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
+from judge_r1.core.trace_formats.chat_messages import listed_events, message_events, read_lists
+from judge_r1.core.trace_formats.content import (
+    TIME_FIELDS,
+    content_text,
+    lists_with,
+    other_parts,
+    record_time,
+    texts_at,
+)
 
 _OUTPUT = "_output"
 _PARTS = {"output_text", "input_text"}
@@ -14,8 +21,7 @@ _PARTS = {"output_text", "input_text"}
 
 def _recognises(shape: Shape) -> bool:
     paths = lists_with(shape, "type")
-    types = {kind for path in paths for kind in shape.values(f"{path}.type".lstrip("."))}
-    parts = {kind for path in paths for kind in shape.values(f"{path}.content.item.type".lstrip("."))}
+    types, parts = (texts_at(shape, paths, key) for key in ("type", "content.item.type"))
     return any(kind.endswith(("_call", f"_call{_OUTPUT}")) for kind in types) or bool(
         types & {"message", "reasoning"} and parts & _PARTS
     )
@@ -26,16 +32,13 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     for name, role in (("instructions", "system"), ("input", "user")):
         if isinstance(fields.get(name), str):
             yield EventDraft("message", role, fields.pop(name))
-    yield from with_fields(
-        fields,
-        (draft for number, record in enumerate(records) for draft in _item(record, f"{file.path}, item {number}")),
-    )
+    yield from listed_events(file, fields, records, _item, "item")
 
 
 def _item(record: Any, where: str) -> Iterator[EventDraft]:
     if not isinstance(record, dict) or not isinstance(kind := record.get("type", "message"), str):
         raise BadTrace(f"{where}: an item must be an object with a type, not {str(record)[:80]}")
-    if kind == "message" or ("role" in record and kind not in ("reasoning",)):
+    if kind == "message" or ("role" in record and kind != "reasoning"):
         yield from message_events({name: value for name, value in record.items() if name != "type"}, where)
         return
     rest = without(record, "type", *TIME_FIELDS)

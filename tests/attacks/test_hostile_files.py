@@ -20,6 +20,7 @@ from process_faults import Finished, command, forked
 from judge_r1.cli import app
 from judge_r1.core.errors import ExitStatus
 
+Attacks = Callable[[str, int], None]
 SHORT = 2
 """Cells of each command line in the short form. They are spread over its files and the damages."""
 RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
@@ -342,9 +343,7 @@ def test_the_commands_succeed_on_whole_files(reads: Reads, workspace: Path) -> N
 
 
 @pytest.mark.parametrize(("reads", "file", "name"), _cells())
-def test_a_hostile_input_is_one_sentence(
-    reads: Reads, file: str, name: str, workspace: Path, attacks: Callable[[str, int], None]
-) -> None:
+def test_a_hostile_input_is_one_sentence(reads: Reads, file: str, name: str, workspace: Path, attacks: Attacks) -> None:
     target = workspace / file
     DAMAGES[name].apply(target)
     before = listing(workspace)
@@ -369,9 +368,7 @@ def test_a_hostile_input_is_one_sentence(
         if LEGAL.applies(file) and "keys add" not in line.id  # which prints another key each time
     ],
 )
-def test_other_line_ends_change_nothing(
-    reads: Reads, file: str, workspace: Path, attacks: Callable[[str, int], None]
-) -> None:
+def test_other_line_ends_change_nothing(reads: Reads, file: str, workspace: Path, attacks: Attacks) -> None:
     """The output is that of the whole file."""
     attacks("other line ends", 1)
     copy = shutil.copytree(workspace, workspace.with_name("copy"), symlinks=True)
@@ -395,7 +392,7 @@ def outputs(reads: Reads, workspace: Path) -> tuple[str, dict[str, bytes]]:
 
 
 @pytest.mark.parametrize("reads", WRITERS.values(), ids=WRITERS)
-def test_a_read_only_folder_is_one_sentence(reads: Reads, workspace: Path, attacks: Callable[[str, int], None]) -> None:
+def test_a_read_only_folder_is_one_sentence(reads: Reads, workspace: Path, attacks: Attacks) -> None:
     (workspace / "out").chmod(0o555)
     before = listing(workspace)
     attacks("read-only output", 1)
@@ -413,7 +410,7 @@ def test_a_read_only_folder_is_one_sentence(reads: Reads, workspace: Path, attac
 
 @pytest.mark.parametrize("reads", WRITERS.values(), ids=WRITERS)
 def test_a_full_disk_is_one_sentence(
-    reads: Reads, workspace: Path, small_disk: Callable[[int], Path], attacks: Callable[[str, int], None]
+    reads: Reads, workspace: Path, small_disk: Callable[[int], Path], attacks: Attacks
 ) -> None:
     disk = small_disk(3 * 4096)
     (disk / "filler").write_bytes(bytes(3 * 4096))

@@ -158,8 +158,7 @@ HHH = "###The instruction to evaluate:\ni\n\n###Response to evaluate:\n{}\n\n###
 CONVERSATION = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "autoj": (
-        "testdata_pairwise.jsonl",
-        {"scenario": "s", "label": 0, "prompt": "p", "response 1": "a", "response 2": "b"},
+        "testdata_pairwise.jsonl", {"scenario": "s", "label": 0, "prompt": "p", "response 1": "a", "response 2": "b"},
     ),
     "contextualjudgebench": (
         "faithfulness_qa.jsonl",
@@ -167,79 +166,37 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "hhh": (
         "hhh_alignment_eval.jsonl",
-        {
-            "source": "honest",
-            "chosen_instruction": HHH.format("It is."),
-            "rejected_instruction": HHH.format("No."),
-        },
+        {"source": "honest", "chosen_instruction": HHH.format("It is."), "rejected_instruction": HHH.format("No.")},
     ),
     "longrewardbench": ("Cite.jsonl", {"id": 1, "question": "q", "chosen": "a", "rejected": "b", "candidates": []}),
     "memoryrewardbench": (
         "Long-form_Generation.jsonl",
-        {
-            "task": "t",
-            "subtask": "Parallel",
-            "ctx_length": "8k",
-            "question": "q",
-            "chosen": "a",
-            "rejected": "b",
-        },
+        {"task": "t", "subtask": "Parallel", "ctx_length": "8k", "question": "q", "chosen": "a", "rejected": "b"},
     ),
     "judgebench": (
         "data.jsonl",
-        {
-            "pair_id": "1",
-            "source": "mmlu-pro",
-            "question": "q",
-            "response_model": "m",
-            "response_A": "a",
-            "response_B": "b",
-            "label": "A>B",
-        },
+        {"pair_id": "1", "source": "mmlu-pro", "question": "q", "response_model": "m", "response_A": "a",
+         "response_B": "b", "label": "A>B"},
     ),
     "mtbench": (
         "human.jsonl",
-        {
-            "question_id": 1,
-            "model_a": "x",
-            "model_b": "y",
-            "winner": "model_a",
-            "turn": 1,
-            "conversation_a": CONVERSATION,
-            "conversation_b": CONVERSATION,
-        },
+        {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "model_a", "turn": 1,
+         "conversation_a": CONVERSATION, "conversation_b": CONVERSATION},
     ),
     "pandalm": (
         "testset-v1.jsonl",
-        {
-            "idx": 0,
-            "motivation_app": "m",
-            "instruction": "i",
-            "input": "",
-            "response1": "a",
-            "response2": "b",
-            "annotator1": 1,
-            "annotator2": 1,
-            "annotator3": 2,
-        },
+        {"idx": 0, "motivation_app": "m", "instruction": "i", "input": "", "response1": "a", "response2": "b",
+         "annotator1": 1, "annotator2": 1, "annotator3": 2},
     ),
     "rewardbench": (
-        "filtered.jsonl",
-        {"prompt": "p", "chosen": "a", "rejected": "b", "subset": "donotanswer", "id": 1},
+        "filtered.jsonl", {"prompt": "p", "chosen": "a", "rejected": "b", "subset": "donotanswer", "id": 1},
     ),
     "rewardbench2": (
         "test.jsonl",
-        {
-            "id": "1",
-            "prompt": "p",
-            "subset": "Math",
-            "num_correct": 1,
-            "num_incorrect": 3,
-            "chosen": ["a"],
-            "rejected": ["b", "c", "d"],
-        },
+        {"id": "1", "prompt": "p", "subset": "Math", "num_correct": 1, "num_incorrect": 3, "chosen": ["a"],
+         "rejected": ["b", "c", "d"]},
     ),
-}
+}  # fmt: skip
 """Benchmark -> its file and a valid row."""
 SHOWN = {"prompt", "response 1", "response 2", "question", "positive_response", "negative_response", "instruction"}
 SHOWN |= {"response_A", "response_B", "input", "response1", "response2", "chosen", "rejected"}

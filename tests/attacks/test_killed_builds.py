@@ -34,14 +34,9 @@ STEP, LONG_STEP = 17, 1
 DISK_SIZES, LONG_DISK_SIZES = (3,), tuple(range(1, 16))
 """Sizes of full disks in pages of 4 KiB."""
 CONCURRENCY = 4
-RULES = [
-    "build",
-    "split",
-    "split by size",
-    "trl",
-    "verl",
-    *(pytest.param(n, marks=pytest.mark.slow) for n in ("sft", "dpo")),
-]
+Attacks = Callable[[str, int], None]
+QUICK = ["build", "split", "split by size", "trl", "verl"]
+RULES = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in ("sft", "dpo"))]
 TAUGHT = ["build by teacher", "batch export", "rationales"]
 UNSTABLE = ("timing.json", "answers.sqlite")
 """Files that differ between two runs."""
@@ -62,21 +57,12 @@ class Inputs:
             "build": ("build", "mini", "--limit", "12", "--variants", "2", "--seed", "1", "--out", out),
             "split": ("split", self.pairs, "--test-share", "0.3", "--out", out),
             "split by size": (
-                "split",
-                self.pairs,
-                "--sizes",
-                "2,4",
-                "--test",
-                "2",
-                "--recipe",
-                self.recipe,
-                "--out",
-                out,
+                "split", self.pairs, "--sizes", "2,4", "--test", "2", "--recipe", self.recipe, "--out", out
             ),
             "build by teacher": ("build", "mini", "--limit", "3", "--variants", "2", *teacher),
             "batch export": ("build", "mini", "--limit", "3", *teacher, "--batch-export", out / "batch.jsonl"),
             "rationales": ("rationales", self.pairs, "--recipe", self.recipe, "--count", "4", *teacher),
-        }
+        }  # fmt: skip
         return command(*arguments.get(name, ("export", self.splits, "--format", name, "--out", out)))
 
 
@@ -127,8 +113,11 @@ class Uninterrupted(NamedTuple):
     answers: int
 
 
+Whole = Callable[[str], Uninterrupted]
+
+
 @pytest.fixture(scope="module")
-def uninterrupted(inputs: Inputs, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Uninterrupted]:
+def uninterrupted(inputs: Inputs, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """Runs a command once without an interruption."""
     known: dict[str, Uninterrupted] = {}
 
@@ -184,12 +173,7 @@ def killed_after(work: Callable[[], None], seconds: float) -> Finished:
 @pytest.mark.parametrize("step", short_and_long(STEP, LONG_STEP))
 @pytest.mark.parametrize("name", [*RULES, *(pytest.param(name, marks=pytest.mark.slow) for name in TAUGHT)])
 def test_a_kill_before_any_change_of_a_file(
-    name: str,
-    step: int,
-    inputs: Inputs,
-    uninterrupted: Callable[[str], Uninterrupted],
-    tmp_path: Path,
-    attacks: Callable[[str, int], None],
+    name: str, step: int, inputs: Inputs, uninterrupted: Whole, tmp_path: Path, attacks: Attacks
 ) -> None:
     expected = uninterrupted(name).files
     out, kills = tmp_path / "out", 0
@@ -208,12 +192,7 @@ def test_a_kill_before_any_change_of_a_file(
 @pytest.mark.parametrize("count", short_and_long(RANDOM_KILLS, LONG_RANDOM_KILLS))
 @pytest.mark.parametrize("name", [*RULES, *TAUGHT])
 def test_kills_at_random_moments(
-    name: str,
-    count: int,
-    inputs: Inputs,
-    uninterrupted: Callable[[str], Uninterrupted],
-    tmp_path: Path,
-    attacks: Callable[[str, int], None],
+    name: str, count: int, inputs: Inputs, uninterrupted: Whole, tmp_path: Path, attacks: Attacks
 ) -> None:
     expected, seconds, answers = uninterrupted(name)
     before = inputs.server.made.total()
@@ -236,11 +215,7 @@ def test_kills_at_random_moments(
 
 @pytest.mark.parametrize("name", [*RULES, *TAUGHT])
 def test_two_at_once_in_one_folder(
-    name: str,
-    inputs: Inputs,
-    uninterrupted: Callable[[str], Uninterrupted],
-    tmp_path: Path,
-    attacks: Callable[[str, int], None],
+    name: str, inputs: Inputs, uninterrupted: Whole, tmp_path: Path, attacks: Attacks
 ) -> None:
     expected = uninterrupted(name).files
     out = tmp_path / "out"
@@ -266,12 +241,7 @@ def check_refused(result: Finished, out: Path) -> None:
 @pytest.mark.parametrize("sizes", short_and_long(DISK_SIZES, LONG_DISK_SIZES))
 @pytest.mark.parametrize("name", [*RULES, *TAUGHT])
 def test_a_full_disk(
-    name: str,
-    sizes: tuple[int, ...],
-    inputs: Inputs,
-    uninterrupted: Callable[[str], Uninterrupted],
-    tmp_path: Path,
-    attacks: Callable[[str, int], None],
+    name: str, sizes: tuple[int, ...], inputs: Inputs, uninterrupted: Whole, tmp_path: Path, attacks: Attacks
 ) -> None:
     """The size of every file is limited, which every user may do; `test_a_small_disk` mounts one."""
     expected = uninterrupted(name).files
@@ -290,11 +260,7 @@ def test_a_full_disk(
 @pytest.mark.parametrize("sizes", short_and_long(DISK_SIZES, LONG_DISK_SIZES))
 @pytest.mark.parametrize("name", ["split", "rationales"])
 def test_a_small_disk(
-    name: str,
-    sizes: tuple[int, ...],
-    inputs: Inputs,
-    small_disk: Callable[[int], Path],
-    attacks: Callable[[str, int], None],
+    name: str, sizes: tuple[int, ...], inputs: Inputs, small_disk: Callable[[int], Path], attacks: Attacks
 ) -> None:
     for pages in sizes:
         out = small_disk(pages * 4096) / "out"

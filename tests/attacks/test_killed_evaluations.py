@@ -20,6 +20,7 @@ from process_faults import Finished, command, forked, forked_together, killed_at
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_jsonl
 
+Attacks = Callable[[str, int], None]
 SHORT_KILLS, LONG_KILLS = 6, 100
 SHORT_DAMAGES, LONG_DAMAGES = 16, 600
 SHORT_LIMITS, LONG_LIMITS = 4, 30
@@ -101,7 +102,7 @@ def killed_at_size(work: Work, file: Path, size: int) -> Work:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kills", short_and_long(SHORT_KILLS, LONG_KILLS))
 def test_killed_evaluations_resume_to_the_same_result(
-    kills: int, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    kills: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     """Kills at random sizes of the traces. After half of the kills the last line is torn, as after a power failure."""
     generator, whole = random.Random(0), (finished / "traces.jsonl").stat().st_size
@@ -126,7 +127,7 @@ def test_killed_evaluations_resume_to_the_same_result(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("step", short_and_long(7, 1))
 def test_evaluations_killed_at_any_file_operation_resume(
-    step: int, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    step: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     """Kill -9 before an operation that changes a file: a lock, rows.json, traces, results, report, summary."""
     out, kills = tmp_path / "eval", 0
@@ -144,7 +145,7 @@ def test_evaluations_killed_at_any_file_operation_resume(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("step", short_and_long(7, 1))
 def test_replays_killed_at_any_file_operation_run_again(
-    step: int, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    step: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     replay = command("replay", finished, "--path", data, "--out", tmp_path / "out")
     kills = 0
@@ -160,9 +161,7 @@ def test_replays_killed_at_any_file_operation_run_again(
     attacks("kill -9 of a replay before a file operation", kills)
 
 
-def test_two_evaluations_of_one_folder_do_not_mix(
-    data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
-) -> None:
+def test_two_evaluations_of_one_folder_do_not_mix(data: Path, finished: Path, tmp_path: Path, attacks: Attacks) -> None:
     out = tmp_path / "eval"
     results_of_both = forked_together([evaluation(data, out)] * 2)
     first, second = sorted(results_of_both, key=lambda result: result.returncode)
@@ -185,7 +184,7 @@ def commands_that_write(data: Path, finished: Path, out: Path) -> dict[str, Work
 
 @pytest.mark.parametrize("name", ["eval", "replay", "calibrate", "analyse"])
 def test_a_folder_that_another_process_writes_to_is_refused(
-    name: str, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    name: str, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     out = tmp_path / "out"
     work = commands_that_write(data, finished, out)[name]
@@ -196,9 +195,7 @@ def test_a_folder_that_another_process_writes_to_is_refused(
     attacks("two commands in one folder", 2)
 
 
-def test_replay_reports_lost_traces(
-    data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
-) -> None:
+def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, attacks: Attacks) -> None:
     """The traces of all wrong items are deleted: the accuracy of the rest would be 1.000."""
     folder = copied(finished, tmp_path / "eval")
     outcomes = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
@@ -246,7 +243,7 @@ def test_resume_reports_votes_that_nobody_asked_for(data: Path, finished: Path, 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("count", short_and_long(SHORT_LIMITS, LONG_LIMITS))
 def test_a_full_disk_leaves_nothing_of_a_replay(
-    count: int, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    count: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     largest = max((finished / name).stat().st_size for name in ("outcomes.jsonl", "report.html", "summary.json"))
     generator = random.Random(1)
@@ -302,7 +299,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("count", short_and_long(SHORT_DAMAGES, LONG_DAMAGES))
 def test_damaged_files_are_named_in_one_sentence(
-    count: int, data: Path, finished: Path, tmp_path: Path, attacks: Callable[[str, int], None]
+    count: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
     """Commands read a folder with one damaged file. Each works, or names the file and exits with status 2."""
     generator = random.Random(2)

@@ -15,6 +15,7 @@ from judge_r1.core.pair_set import CaseTexts, open_cases
 from judge_r1.episode.case_index import INDEX_FOLDER, fill_index
 from retrieval.retriever import Retriever
 
+Attacks = Callable[[str, int], None]
 STEP, LONG_STEP = 3, 1
 
 
@@ -46,9 +47,7 @@ def whole(data: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("step", short_and_long(STEP, LONG_STEP))
-def test_kills_before_file_operations(
-    step: int, data: Path, whole: dict[str, bytes], attacks: Callable[[str, int], None]
-) -> None:
+def test_kills_before_file_operations(step: int, data: Path, whole: dict[str, bytes], attacks: Attacks) -> None:
     kills = 0
     for _ in killed_at_each_operation(lambda: fill(data), data, step=step):
         kills += 1
@@ -61,7 +60,7 @@ def test_kills_before_file_operations(
     attacks("kill -9 before a file operation of an index", kills)
 
 
-def test_two_builders_leave_one_index(data: Path, whole: dict[str, bytes], attacks: Callable[[str, int], None]) -> None:
+def test_two_builders_leave_one_index(data: Path, whole: dict[str, bytes], attacks: Attacks) -> None:
     results = forked_together([lambda: fill(data)] * 3)
     assert [result.returncode for result in results] == [0, 0, 0]
     assert contents(data) == whole
@@ -69,10 +68,7 @@ def test_two_builders_leave_one_index(data: Path, whole: dict[str, bytes], attac
 
 
 def test_a_full_disk_keeps_what_is_complete(
-    data: Path,
-    whole: dict[str, bytes],
-    small_disk: Callable[[int], Path],
-    attacks: Callable[[str, int], None],
+    data: Path, whole: dict[str, bytes], small_disk: Callable[[int], Path], attacks: Attacks
 ) -> None:
     disk = small_disk(6 * 4096)
     (data / INDEX_FOLDER).symlink_to(disk)

@@ -103,7 +103,7 @@ def compile_packages(out: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("python", ["3.11", "3.12"])
+@pytest.mark.parametrize("python", ["3.11", pytest.param("3.12", marks=pytest.mark.slow)])
 def test_only_three_packages_are_built_from_source(python: str, tmp_path: Path) -> None:
     """On glibc 2.31 or newer all others have wheels, so that a node needs no further compilers."""
     sources = [word for name in ("flash-attn", "deepspeed", "antlr4-python3-runtime") for word in ("--no-binary", name)]

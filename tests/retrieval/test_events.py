@@ -1,6 +1,7 @@
 """The text of a trace: nothing inside an event passes for another event, and searches find events by filters."""
 
 import pytest
+from hash_embedder import HashEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,8 +83,8 @@ def trace_of(*names: str) -> str:
     )
 
 
-@pytest.mark.parametrize("method", ["bm25", "bundled:e5-small"])
-def test_a_filtered_search_finds_only_accepted_events(method: str) -> None:
+@pytest.mark.parametrize("method", ["bm25", HashEmbedder()], ids=["bm25", "dense"])
+def test_a_filtered_search_finds_only_accepted_events(method: str | HashEmbedder) -> None:
     retriever = Retriever({"one": trace_of("bash", "edit", "bash", "read")}, method=method)
 
     def events(query: str, k: int = 9) -> list[int]:

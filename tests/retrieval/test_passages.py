@@ -214,9 +214,11 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
         return time.process_time() - started
 
     cpu(1000)
-    short, long = (min(cpu(length) for _ in range(3)) for length in (60_000, 240_000))
-    assert short < 1.0  # about 0.012 s of prose
-    assert long < 16 * max(short, 0.002)  # 4 expected, plus noise
+    for _ in range(3):  # another process may disturb one measurement
+        short, long = cpu(60_000), cpu(240_000)
+        if short < 1.0 and long < 16 * max(short, 0.002):  # about 0.012 s of prose, and 4 times as much, plus noise
+            return
+    pytest.fail(f"{short} s and, for four times the length, {long} s")
 
 
 @pytest.mark.real_data

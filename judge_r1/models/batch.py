@@ -1,9 +1,10 @@
 """Continuous batching: a request may join the batch before any step and leaves it when it is complete.
 
-One key-value cache holds a row for each request, its tokens at the right end. Only what no earlier request has read is
-run through the model: a group reads its prompt once, and the next turn of an episode reads the observation in one
-forward pass, beside the rows that sample. The states of a completed row stay in place ("parked") for the request that
-continues it, until their row or columns are needed; then they move to the prefix cache.
+One key-value cache holds a row for each request, its tokens at the right end. On a processor, the prompts of groups
+that begin together are held once, beside it. Only what no earlier request has read is run through the model: a group
+reads its prompt once, and the next turn of an episode reads the observation in one forward pass, beside the rows that
+sample. The states of a completed row stay in place ("parked") for the request that continues it, until their row or
+columns are needed; then they move to the prefix cache.
 
 A model whose layers do not all have plain attention (sliding windows, linear attention) cannot exchange rows. Its
 requests are batched statically: new ones join only when the batch is empty, and read their whole prompts.
@@ -18,9 +19,10 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 
 from judge_r1.models.base import GenerateRequest
-from judge_r1.models.grouped_attention import grouped_heads
+from judge_r1.models.grouped_attention import grouped_heads, uses_grouped_heads
 from judge_r1.models.kv_cache import PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
+from judge_r1.models.step_attention import SharedTexts, StepAttention
 
 _WORTH_COPYING = 0.75
 """Free rows are dropped once no more than this share of the rows is in use."""
@@ -64,6 +66,10 @@ class ContinuousBatch:
     """
 
     rows: list[RunningRequest | None]
+    _shared: SharedTexts | None
+    """The prompts of the groups that the batch began with. Their states are not in the cache."""
+    _text_of: list[int | None]
+    """The shared text that a row begins with."""
     _cache: DynamicCache
     _mask: torch.Tensor
     """[rows, columns of the cache], 1 on the states of a running or parked row."""
@@ -82,6 +88,7 @@ class ContinuousBatch:
         self.model, self.pad_id = model, pad_id
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers)
         self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
+        self._by_steps = not self.static and self.model.device.type == "cpu" and uses_grouped_heads(model)
         self._steps = 0
         self.clear()
 
@@ -180,12 +187,22 @@ class ContinuousBatch:
         positions = [[0 if request is None else request.length - 1] for request in self.rows]
         column = [[0 if row in self._parked else 1] for row in range(len(self.rows))]
         self._mask = torch.cat([self._mask, torch.tensor(column, device=device)], dim=1)
+        step = None
+        if self._by_steps:
+            step = StepAttention(self._cache.layers, self._mask, self._shared, self._text_of)
         self._logits = self._forward(
-            torch.tensor(ids, device=device), self._mask, torch.tensor(positions, device=device), self._cache
+            torch.tensor(ids, device=device), self._mask, torch.tensor(positions, device=device), self._cache, step
         )
 
-    def _forward(self, ids: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Any) -> torch.Tensor:
-        with grouped_heads(self.model):
+    def _forward(
+        self,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        positions: torch.Tensor,
+        cache: Any,
+        step: StepAttention | None = None,
+    ) -> torch.Tensor:
+        with grouped_heads(self.model, step):
             out = self.model(
                 input_ids=ids,
                 attention_mask=mask,
@@ -212,12 +229,21 @@ class ContinuousBatch:
         return length, states, found
 
     def _states(self, row: int, parked: _Parked) -> States:
-        """Views of the states parked in a row."""
-        start = parked.end - len(parked.ids)
-        return [
+        """The states parked in a row: views, or copies if the row begins with a shared text."""
+        start = parked.end - len(parked.ids) + self._skipped(row)
+        own = [
             (layer.keys[row, :, start : parked.end], layer.values[row, :, start : parked.end])
             for layer in self._cache.layers
         ]
+        if self._shared is None or (text := self._text_of[row]) is None:
+            return own
+        both = zip(self._shared.states(text), own, strict=True)
+        return [(torch.cat((one[0], two[0]), 1), torch.cat((one[1], two[1]), 1)) for one, two in both]
+
+    def _skipped(self, row: int) -> int:
+        """The number of first ids of a row whose states are those of a shared text."""
+        text = self._text_of[row]
+        return 0 if self._shared is None or text is None else len(self._shared.texts[text])
 
     def _padded(self, texts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Ids and mask, [texts, longest], padded on the left, on the model's device."""
@@ -229,6 +255,7 @@ class ContinuousBatch:
     def _start(self, requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, ...]]) -> None:
         """Begin a batch: the cache that the prompts are read into becomes the batch's."""
         self.release()
+        self._text_of = [None] * len(prompts)
         ids, self._mask = self._padded(prompts)
         self._cache = preallocated_cache(self.model.config)
         positions = (self._mask.cumsum(1) - 1).clamp(min=0)
@@ -237,9 +264,15 @@ class ContinuousBatch:
             for row, prompt in enumerate(prompts):  # for requests of the same group that come later
                 self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], self._mask.shape[1] - 1, 0)))
         index_of = {prompt: number for number, prompt in enumerate(prompts)}
-        if (rows := [index_of[request.prompt] for request in requests]) != list(range(len(prompts))):
+        rows = [index_of[request.prompt] for request in requests]
+        if len(prompts) < len(requests) and min(map(len, prompts)) > 1 and self._by_steps:
+            before = [(layer.keys[:, :, :-1], layer.values[:, :, :-1]) for layer in self._cache.layers]
+            self._shared = SharedTexts([prompt[:-1] for prompt in prompts], before, self._mask[:, :-1])
+            self._drop_left(self._mask.shape[1] - 1)
+        if rows != list(range(len(prompts))):
             self._select(rows)
         self.rows = list(requests)
+        self._text_of = [None if self._shared is None else row for row in rows]
 
     def _join(
         self,
@@ -252,19 +285,23 @@ class ContinuousBatch:
         logits, cache = self._read(prompts, [known[prompt][:2] for prompt in prompts])
         for row in {row for prompt in prompts if (row := known[prompt][2]) is not None}:
             self._free(row)
-        rows = self._make_room(len(requests), max(map(len, prompts)), cache, logits)
+        texts = [None if self._shared is None else self._shared.text_of(p, known[p][0]) for p in prompts]
+        skipped = [0 if self._shared is None or text is None else len(self._shared.texts[text]) for text in texts]
+        own = [len(prompt) - skip for prompt, skip in zip(prompts, skipped, strict=True)]
+        rows = self._make_room(len(requests), max(own), cache, logits)
         old, columns = max(lengths), cache.get_seq_length()
         index_of = {prompt: number for number, prompt in enumerate(prompts)}
         for row, request in zip(rows, requests, strict=True):
-            source, length = index_of[request.prompt], lengths[index_of[request.prompt]]
-            start, rest = self._mask.shape[1] - len(request.prompt), len(request.prompt) - length
-            self.rows[row], self._logits[row] = request, logits[source]
+            source = index_of[request.prompt]
+            length = lengths[source] - skipped[source]
+            start, rest = self._mask.shape[1] - own[source], own[source] - length
+            self.rows[row], self._logits[row], self._text_of[row] = request, logits[source], texts[source]
             self._mask[row, :start], self._mask[row, start:] = 0, 1
             for layer, read in zip(self._cache.layers, cache.layers, strict=True):
                 for target, states in ((layer.keys, read.keys), (layer.values, read.values)):
                     target[row, :, start : start + length] = states[source, :, old - length : old]
                     target[row, :, start + length :] = states[source, :, columns - rest :]
-            if not length:
+            if not lengths[source]:
                 begin = self._mask.shape[1] - 1
                 self.prefixes.put(request.prompt[:-1], self._states(row, _Parked(request.prompt[:-1], begin, 0)))
 
@@ -309,12 +346,15 @@ class ContinuousBatch:
                 parked.end += left
         free += range(len(self.rows), len(self.rows) + more)
         self.rows += [None] * more
+        self._text_of += [None] * more
         return free[:count]
 
     def _free(self, row: int) -> None:
-        self.rows[row] = None
+        self.rows[row] = self._text_of[row] = None
         self._parked.pop(row, None)
         self._mask[row] = 0
+        if not any(text is not None for text in self._text_of):
+            self._shared = None
 
     def _spill(self, row: int) -> None:
         """Move the states parked in a row to the prefix cache."""
@@ -333,14 +373,18 @@ class ContinuousBatch:
             last = iter(used[len(first) :])  # these fill the gaps between the first: fewer rows move
             self._select([row if row in first else next(last) for row in range(len(used))])
         width = self._mask.shape[1]
-        starts = [parked.end - len(parked.ids) for parked in self._parked.values()]
-        unused = min([*starts, *(width - r.length + 1 for r in self.rows if r is not None)])
+        starts = [parked.end - len(parked.ids) + self._skipped(row) for row, parked in self._parked.items()]
+        running = [(row, r) for row, r in enumerate(self.rows) if r is not None]
+        unused = min([*starts, *(width - r.length + 1 + self._skipped(row) for row, r in running)])
         if unused and not self.static:
-            self._mask = self._mask[:, unused:]
-            for layer in self._cache.layers:
-                layer.drop_left(unused)
-            for parked in self._parked.values():
-                parked.end -= unused
+            self._drop_left(unused)
+
+    def _drop_left(self, columns: int) -> None:
+        self._mask = self._mask[:, columns:]
+        for layer in self._cache.layers:
+            layer.drop_left(columns)
+        for parked in self._parked.values():
+            parked.end -= columns
 
     def _select(self, rows: Sequence[int]) -> None:
         """Keep these rows of the batch, in this order."""
@@ -349,10 +393,10 @@ class ContinuousBatch:
         self._mask, self._logits = self._mask[index], self._logits[index]
         if self.rows:
             self._parked = {new: self._parked[old] for new, old in enumerate(rows) if old in self._parked}
-            self.rows = [self.rows[row] for row in rows]
+            self.rows, self._text_of = [self.rows[row] for row in rows], [self._text_of[row] for row in rows]
 
     def _reset(self) -> None:
-        self.rows = []
+        self.rows, self._shared, self._text_of = [], None, []
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
         self._logits = torch.zeros(0, 0, device=self.model.device)

@@ -2,11 +2,13 @@
 
 In models whose query heads share keys and values (grouped-query attention), transformers repeats both for every query
 head when there is a mask. For one new token that copy takes most of the time of a small model on a processor. Here the
-query heads of a group stand in the place of query tokens, which gives the same sums.
+query heads of a group stand in the place of query tokens, which gives the same sums. On a processor,
+`StepAttention` takes its place.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -15,7 +17,10 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from judge_r1.models.step_attention import StepAttention
+
 NAME = "sdpa_grouped"
+_STEP: ContextVar[StepAttention | None] = ContextVar("attention of the running step", default=None)
 
 
 def grouped_attention(
@@ -30,6 +35,8 @@ def grouped_attention(
 ) -> tuple[torch.Tensor, None]:
     """An attention function of transformers: query `[rows, heads, tokens, size]` to `[rows, tokens, heads, size]`."""
     rows, heads, tokens, size = query.shape
+    if (step := _STEP.get()) is not None:
+        return step.attend(module.layer_idx, query, size**-0.5 if scaling is None else scaling), None
     shared = heads // key.shape[1]
     if tokens != 1 or shared == 1 or dropout or (attention_mask is not None and attention_mask.shape[1] != 1):
         repeated: tuple[torch.Tensor, None] = sdpa_attention_forward(
@@ -45,15 +52,21 @@ AttentionInterface.register(NAME, grouped_attention)
 AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
+def uses_grouped_heads(model: Any) -> bool:
+    """Whether the model uses PyTorch's attention, which this one can stand in for."""
+    return bool(model.config.get_text_config()._attn_implementation == "sdpa")
+
+
 @contextmanager
-def grouped_heads(model: Any) -> Iterator[None]:
-    """Let a model that uses PyTorch's attention use this one."""
-    config = model.config.get_text_config()
-    if config._attn_implementation != "sdpa":
+def grouped_heads(model: Any, step: StepAttention | None = None) -> Iterator[None]:
+    """Let a model that uses PyTorch's attention use this one, or the given one of a step."""
+    if not uses_grouped_heads(model):
         yield
         return
+    config, token = model.config.get_text_config(), _STEP.set(step)
     config._attn_implementation = NAME
     try:
         yield
     finally:
         config._attn_implementation = "sdpa"
+        _STEP.reset(token)

@@ -11,7 +11,8 @@ from transformers.cache_utils import DynamicLayer
 
 States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, [heads, tokens, size]."""
-_SPARE_COLUMNS = 128
+_SPARE_COLUMNS = 32
+"""At least; more for long texts. The attention of a step reads them too."""
 MAX_PREFIX_BYTES = 2**29
 
 
@@ -60,6 +61,18 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
     def extend(self, *, rows: int = 0, left: int = 0, right: int = 0) -> None:
         """Add zero rows at the end, zero columns on the left, and columns on the right that the caller writes."""
         count, _, columns, _ = self.keys.shape
+        self.reserve(rows=rows, left=left, right=right)
+        self._start -= left
+        assert self._allocated is not None
+        span = slice(self._start, self._start + left + columns + right)
+        self.keys, self.values = (allocated[: count + rows, :, span] for allocated in self._allocated)
+        for states in (self.keys, self.values) if left or rows else ():  # not at each step, for each layer
+            states[:, :, :left] = 0
+            states[count:] = 0
+
+    def reserve(self, *, rows: int = 0, left: int = 0, right: int = 0) -> None:
+        """Allocate rows and columns that `extend` can add without copying."""
+        count, _, columns, _ = self.keys.shape
         capacity, end = (
             (0, 0) if self._allocated is None else (self._allocated[0].shape[0], self._allocated[0].shape[2])
         )
@@ -68,13 +81,17 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
             if count + rows > capacity:
                 capacity = count + rows + (count // 4 if rows else 0)
             self._grow(capacity, left, right)
-        self._start -= left
+
+    @property
+    def allocated_columns(self) -> tuple[int, int]:
+        """The first allocated column in use, and the number of allocated columns."""
         assert self._allocated is not None
-        span = slice(self._start, self._start + left + columns + right)
-        self.keys, self.values = (allocated[: count + rows, :, span] for allocated in self._allocated)
-        for states in (self.keys, self.values) if left or rows else ():  # not at each step, for each layer
-            states[:, :, :left] = 0
-            states[count:] = 0
+        return self._start, self._allocated[0].shape[2]
+
+    def allocated(self, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """All allocated columns of the first rows. Those not in use hold finite numbers."""
+        assert self._allocated is not None
+        return self._allocated[0][:rows], self._allocated[1][:rows]
 
     def drop_left(self, columns: int) -> None:
         """Remove the first columns."""
@@ -99,11 +116,12 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
 
     def _grow(self, rows: int, left: int, right: int) -> None:
         """Copy the states into larger tensors, with room for the new columns and some more."""
-        spare = _SPARE_COLUMNS if left else 0
         count, heads, columns, _ = self.keys.shape
+        more = max(_SPARE_COLUMNS, columns // 8)
+        spare = more if left else 0
         grown = []
         for old in (self.keys, self.values):
-            new = old.new_empty(rows, heads, spare + left + columns + right + _SPARE_COLUMNS, old.shape[3])
+            new = old.new_zeros(rows, heads, spare + left + columns + right + more, old.shape[3])
             new[:count, :, spare + left : spare + left + columns] = old
             grown.append(new)
         self._allocated, self._start = (grown[0], grown[1]), spare + left

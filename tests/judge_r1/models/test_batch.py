@@ -307,3 +307,38 @@ def test_prompts_that_begin_alike_share_states(model: Any) -> None:
     assert sorted(n for n in reads if n > 1) == sorted(
         len(text) - (len(beginnings[n % 2]) if n > 1 else 0) for n, text in enumerate(texts)
     )
+
+
+def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
+    """Through ends, next turns, spilled rows and a later group: what transformers' attention samples for each row."""
+
+    def played(batch: ContinuousBatch) -> list[RunningRequest]:
+        firsts = [
+            Request(prompt, max_tokens=4 + 5 * n, seed=10 * group + n)
+            for group, prompt in enumerate(prompts(3))
+            for n in range(4 - group)
+        ]
+        batch.admit(firsts)
+        done, widths = [], []
+        while batch.busy:
+            widths.append(batch._mask.shape[1])
+            for request in batch.step():
+                done.append(request)
+                if request in firsts:
+                    batch.admit(
+                        [Request([*request.prompt, *request.ids, *range(40, 52)], max_tokens=9, seed=len(done))]
+                    )
+            if len(widths) == 6:
+                batch.admit([Request(prompts(5)[n % 2], max_tokens=7, seed=n) for n in range(4)])
+        assert (widths[0] == 1) == batch._by_steps
+        batch.forget()
+        assert batch._shared is None, "texts go with the last row that begins with them"
+        return done
+
+    plain = batch_of(model)
+    plain._by_steps = False
+    expected, found = played(plain), played(batch_of(model))
+    assert [request.ids for request in found] == [request.ids for request in expected]
+    assert len(found) == 2 * 9 + 4
+    for one, other in zip(found, expected, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)

@@ -70,7 +70,7 @@ def test_rows_of_different_length_are_sampled_with_it_and_get_the_same_tokens() 
             running.step()
         return requests
 
-    with patch.object(batch, "grouped_heads", lambda model: nullcontext()):
+    with patch.object(batch, "grouped_heads", lambda *_: nullcontext()):
         expected = sampled()
     attention = grouped_module.scaled_dot_product_attention
     with patch.object(grouped_module, "scaled_dot_product_attention", side_effect=attention) as called:

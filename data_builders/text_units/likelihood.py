@@ -69,12 +69,14 @@ class LikelihoodReader:
         import torch
         from transformers import DynamicCache
 
+        from judge_r1.models.kv_cache import CACHE_ARGUMENT
+
         cache = DynamicCache()
         if not ids:
             return cache, ()
         given = torch.tensor([[self._start, *ids[:-1]]], device=self._model.device)
         with torch.no_grad():
-            logits = self._model(given, past_key_values=cache, use_cache=True).logits[0]
+            logits = self._model(given, use_cache=True, **{CACHE_ARGUMENT: cache}).logits[0]
         return cache, _chosen(logits, ids)
 
     def _read_branches(
@@ -86,6 +88,8 @@ class LikelihoodReader:
         shares with the first text is read again.
         """
         import torch
+
+        from judge_r1.models.kv_cache import CACHE_ARGUMENT
 
         cached = cache.get_seq_length()
         device, dtype = self._model.device, self._model.dtype
@@ -108,8 +112,8 @@ class LikelihoodReader:
                 given.to(device),
                 attention_mask=mask.to(device),
                 position_ids=positions.to(device),
-                past_key_values=cache,
                 use_cache=True,
+                **{CACHE_ARGUMENT: cache},
             ).logits[0]
         cache.crop(cached)
         parts = logits.split([len(branch.read) for branch in branches])

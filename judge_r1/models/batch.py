@@ -20,7 +20,7 @@ from transformers import DynamicCache
 
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.grouped_attention import grouped_heads, uses_grouped_heads
-from judge_r1.models.kv_cache import PreallocatedLayer, PrefixCache, States, preallocated_cache
+from judge_r1.models.kv_cache import CACHE_ARGUMENT, PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
 from judge_r1.models.step_attention import SharedTexts, StepAttention
 
@@ -207,9 +207,9 @@ class ContinuousBatch:
                 input_ids=ids,
                 attention_mask=mask,
                 position_ids=positions,
-                past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **{CACHE_ARGUMENT: cache},
             )
         logits: torch.Tensor = out.logits[:, -1].float()
         return logits

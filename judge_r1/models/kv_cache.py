@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+import transformers
+from packaging.version import Version
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, [heads, tokens, size]."""
+CACHE_ARGUMENT = "cache" if Version(transformers.__version__) >= Version("5.24") else "past_key_values"
+"""The argument of a model that takes the cache: transformers renames it, and refuses the old name from 5.40 on."""
 _SPARE_COLUMNS = 32
 """At least; more for long texts. The attention of a step reads them too."""
 MAX_PREFIX_BYTES = 2**29

@@ -200,15 +200,16 @@ def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> N
     import torch
     from transformers import DynamicCache
 
-    cache, count = DynamicCache(config=model.config), len(ids)
+    from judge_r1.models.kv_cache import CACHE_ARGUMENT
+
+    count = len(ids)
+    reading = {CACHE_ARGUMENT: DynamicCache(config=model.config), "use_cache": True, "logits_to_keep": 1}
     tensor = torch.tensor([list(ids)], device=model.device)
     with torch.no_grad():
         for start in range(0, count - 1, CHUNK):
             part = tensor[:, start : min(start + CHUNK, count - 1)]
-            model(input_ids=part, past_key_values=cache, use_cache=True, logits_to_keep=1)
-        out = model(
-            input_ids=tensor[:, -1:], past_key_values=cache, use_cache=True, logits_to_keep=1, output_attentions=True
-        )
+            model(input_ids=part, **reading)
+        out = model(input_ids=tensor[:, -1:], **reading, output_attentions=True)
     weights = [layer for layer in out.attentions or () if layer is not None][-layers:]
     if not weights:
         raise AnalysisError("this model returns no attention weights: load it with attention='eager'")

@@ -11,7 +11,7 @@ import torch
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.batch import ContinuousBatch, RunningRequest
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.models.kv_cache import PrefixCache, States
+from judge_r1.models.kv_cache import CACHE_ARGUMENT, PrefixCache, States
 from judge_r1.training.verl.sampling_params import generate_request
 
 
@@ -157,7 +157,7 @@ def test_every_input_is_on_the_device_of_the_model(model: Any) -> None:
         config, device = model.config, model.device
 
         def forward(self, **inputs: Any) -> Any:
-            cache = inputs["past_key_values"]
+            cache = inputs[CACHE_ARGUMENT]
             states = [layer.keys for layer in cache.layers if layer.keys is not None]
             seen.extend(t.device for t in [*inputs.values(), *states] if isinstance(t, torch.Tensor))
             with torch.device("cpu"):

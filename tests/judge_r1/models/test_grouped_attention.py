@@ -62,6 +62,7 @@ def test_a_model_with_another_attention_keeps_it() -> None:
 def test_rows_of_different_length_are_sampled_with_it_and_get_the_same_tokens() -> None:
     def sampled() -> list[RunningRequest]:
         running = ContinuousBatch(word_model.model(), lambda ids: "", [1], pad_id=0)
+        running._by_steps = False  # as on a GPU
         requests = [
             RunningRequest(GenerateRequest(prompt_ids=list(range(2, 2 + length)), max_tokens=6)) for length in (3, 5, 9)
         ]

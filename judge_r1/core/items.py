@@ -1,13 +1,12 @@
 """Benchmark items, the votes of judges on them, and the result of each item."""
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
 from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, model_validator
 
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
-from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict, preference
+from judge_r1.core.verdicts import InvalidVerdict, Verdict, preference
 
 
 class ChatMessage(Record):
@@ -149,28 +148,3 @@ def item_result(
         votes=tuple(votes),
         labels=labels,
     )
-
-
-def compact(result: ItemResult) -> ItemResult:
-    """The same result in less memory. Pydantic notes for each model which fields were set, three kilobytes in a result:
-    here one set for each type says all. Equal verdicts are one object."""
-    votes = tuple(vote.model_copy(update={"verdict": _shared(vote.verdict)}) for vote in result.votes)
-    whole = result.model_copy(update={"verdict": _shared(result.verdict), "votes": votes})
-    for record in (whole, *votes, *([whole.labels] if whole.labels else [])):
-        object.__setattr__(record, "__pydantic_fields_set__", _all_fields(type(record)))
-    return whole
-
-
-@cache
-def _all_fields(record: type[Record]) -> set[str]:
-    return set(record.model_fields)
-
-
-def _shared(verdict: Verdict) -> Verdict:
-    """An equal verdict that was seen before, if it can be hashed."""
-    return verdict if isinstance(verdict, ChecklistVerdict) else _first_equal(verdict)
-
-
-@lru_cache(maxsize=4096)
-def _first_equal(verdict: Verdict) -> Verdict:
-    return verdict

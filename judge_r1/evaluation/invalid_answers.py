@@ -16,16 +16,21 @@ _SHOWN = 240
 def invalid_warning(results: PanelResults) -> str | None:
     """The warning for one panel; None if at most a fifth of its answers is invalid. Prompts that do not fit, requests
     that the server did not answer and abstentions are no answers."""
-    answers = [(result, vote) for result in results.items for vote in result.votes if _is_answer(vote)]
-    invalid = [(result, vote) for result, vote in answers if isinstance(vote.verdict, InvalidVerdict)]
-    if len(invalid) <= MANY * len(answers):
+    answers, reasons, examples = 0, Counter[str](), dict[str, tuple[ItemResult, Vote]]()
+    for result in results.items:
+        for vote in filter(_is_answer, result.votes):
+            answers += 1
+            if isinstance(vote.verdict, InvalidVerdict):
+                reasons[vote.verdict.reason] += 1
+                examples.setdefault(vote.verdict.reason, (result, vote))
+    if (invalid := reasons.total()) <= MANY * answers:
         return None
-    reasons = Counter(_reason(vote) for _, vote in invalid).most_common()
-    result, vote = next((result, vote) for result, vote in invalid if _reason(vote) == reasons[0][0])
-    counts = ", ".join(f"{reason} {count}" for reason, count in reasons)
+    most = reasons.most_common()
+    result, vote = examples[most[0][0]]
+    counts = ", ".join(f"{reason} {count}" for reason, count in most)
     return (
-        f"warning: {results.panel}: {len(invalid)} of {len(answers)} answers are invalid ({counts}). For example, the "
-        f"answer on item {result.item_id} is {reasons[0][0]}: {_text(results, result, vote)}"
+        f"warning: {results.panel}: {invalid} of {answers} answers are invalid ({counts}). For example, the answer on "
+        f"item {result.item_id} is {most[0][0]}: {_text(results, result, vote)}"
     )
 
 
@@ -34,10 +39,6 @@ def _is_answer(vote: Vote) -> bool:
     if not isinstance(verdict, InvalidVerdict):
         return True
     return not (verdict.does_not_fit or verdict.unanswered or verdict.reason == ABSTAINED)
-
-
-def _reason(vote: Vote) -> str:
-    return vote.verdict.reason if isinstance(vote.verdict, InvalidVerdict) else ""
 
 
 def _text(results: PanelResults, result: ItemResult, vote: Vote) -> str:

@@ -11,14 +11,14 @@ from judge_r1.benchmarks.base import IN_PATH, LoadedBenchmark
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_jsonl
+from judge_r1.core.jsonl import AtomicFiles, dump_json, write_jsonl
 from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
 from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
-from judge_r1.evaluation.results import OUTCOMES, PanelResults
+from judge_r1.evaluation.results import OUTCOMES, PanelResults, outcome_lines
 from judge_r1.evaluation.runner import evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
 from judge_r1.evaluation.traces import EvaluationError
@@ -143,7 +143,7 @@ class Evaluation:
         for row in summary["rows"]:
             if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
-        outcomes = {OUTCOMES: (dump_line(result) for results in panels.values() for result in results)}
+        outcomes = {OUTCOMES: (line for results in panels.values() for line in outcome_lines(results))}
         folders = file_names(judged)
         for name, found in judged.items():
             for file, rows in self.benchmark.published(found).items():

@@ -56,7 +56,8 @@ def expected_votes(settings: Mapping[str, Any], benchmark: LoadedBenchmark) -> C
     members = settings.get("members", [None])
     panel = settings if "members" in settings else {}
     requests = benchmark.requests(orders=panel.get("orders"), samples=panel.get("samples", 1))
-    return Counter({item_id: count * len(members) for item_id, count in Counter(requests.item_ids).items()})
+    counts = zip(requests.ids, requests.counts(), strict=True)
+    return Counter({item_id: count * len(members) for item_id, count in counts})
 
 
 def refuse_surplus(where: str, traces: StoredTraces, expected: Mapping[str, int]) -> None:

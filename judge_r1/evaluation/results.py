@@ -1,17 +1,87 @@
 """The results of an evaluation: one `ItemResult` per item and panel, computed from the traces of its votes."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.errors import write_error
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import Item, ItemResult, item_result
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.traces import EvaluationError, Trace, total_usage
 
 OUTCOMES = "outcomes.jsonl"
+
+
+IN_MEMORY = 5_000
+"""Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""
+
+
+class StoredResults(Sequence[ItemResult]):
+    """Results in the order of their items, each in memory only while it is used: as lines of a temporary file in
+    `folder`, which leaves nothing behind when the process ends in whatever way."""
+
+    def __init__(self, folder: Path, items: Sequence[Item]) -> None:
+        self._items, self._folder = items, folder
+        self._offsets = array("q", [-1]) * len(items)
+        self._end, self._count = 0, 0
+        self._present: array[int] | None = None
+        self._file: IO[bytes] | None = None
+
+    def add(self, index: int, result: ItemResult) -> None:
+        """Stores the result of the item at `index`."""
+        line = dump_line(result).encode()
+        try:
+            if self._file is None:
+                self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 (it is closed with the results)
+            self._file.seek(self._end)
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            outcome = "the finished traces are kept for a run with --resume"
+            raise write_error(self._folder / OUTCOMES, error, outcome) from error
+        self._offsets[index] = self._end
+        self._end, self._count, self._present = self._end + len(line), self._count + 1, None
+
+    def lines(self) -> Iterator[str]:
+        """The results as lines of `outcomes.jsonl`."""
+        return (self._line(index) for index, offset in enumerate(self._offsets) if offset >= 0)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> ItemResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[ItemResult]: ...
+
+    def __getitem__(self, index: int | slice) -> ItemResult | list[ItemResult]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self)))]
+        if self._present is None:
+            self._present = array("i", (place for place, offset in enumerate(self._offsets) if offset >= 0))
+        return self._read(self._present[index])
+
+    def _read(self, index: int) -> ItemResult:
+        result = ItemResult.model_validate_json(self._line(index))
+        if isinstance(result.gold, list | dict):  # JSON knows no tuples and no keys but strings
+            return result.model_copy(update={"gold": self._items[index].gold})
+        return result
+
+    def _line(self, index: int) -> str:
+        assert self._file is not None, "a result was added"
+        self._file.seek(self._offsets[index])
+        return self._file.readline().decode()
+
+
+def outcome_lines(results: Sequence[ItemResult]) -> Iterator[str]:
+    """The results as lines of `outcomes.jsonl`."""
+    return results.lines() if isinstance(results, StoredResults) else map(dump_line, results)
 
 
 class PanelResults:

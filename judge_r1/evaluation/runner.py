@@ -1,6 +1,7 @@
 """Runs a panel of judges on a benchmark and writes every finished vote to disk at once."""
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,27 +18,25 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from judge_r1.benchmarks.base import LoadedBenchmark, Requests
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.items import ItemResult, compact
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.folder import ROWS, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
-from judge_r1.evaluation.results import PanelResults, result_of
+from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
 from judge_r1.evaluation.traces import (
     TRACES,
     EvaluationError,
     StoredTraces,
     Trace,
+    add_usage,
     append_traces,
     drop_torn_line,
     items_hash,
-    total_usage,
+    rounded,
 )
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
-
-VoteKey = tuple[int, str, tuple[int, ...], int]
 
 
 def evaluate(
@@ -61,41 +62,36 @@ async def _evaluate(
     panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, resume: bool, console: Console
 ) -> PanelResults:
     requests = benchmark.requests(orders=panel.orders, samples=panel.samples)
-    progress = _PanelProgress(panel, benchmark, out / TRACES, requests)
+    progress = _PanelProgress(panel, benchmark, out, requests)
     for judge in panel.members:
         if (fit := judge.check(requests)) and fit.longest:
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, resume, console, progress)
-    members = range(len(panel.members))
-    if done and (odd := done - {(member, *key) for key in requests.request_keys for member in members}):
-        raise EvaluationError(
-            f"{out / TRACES} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
-            f"item {min(odd)[1]}: the file is damaged; remove their lines"
-        )
     failures, said = Counter[str](), ""
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
 
         def store(member: int, output: JudgeOutput) -> None:
             trace = _trace(panel.name, member, output, benchmark.labels)
             progress.add(trace, append(trace))
-            show(len(progress.finished), progress.scores)
+            show(len(progress.finished), progress.accuracy)
 
-        show(len(progress.finished), progress.scores)
+        show(len(progress.finished), progress.accuracy)
         for member, judge in enumerate(panel.members):
-            missing = requests.keep(lambda key, member=member: (member, *key) not in done)  # type: ignore[misc]
+            waiting, held = ~done[member], list[JudgeOutput]()
+            missing = requests.keep(array("q", np.flatnonzero(waiting)))
             if not missing:
                 continue
-            waiting, held = set(missing.request_keys), list[JudgeOutput]()
-            answers = any(stored == member for stored, *_ in done)
+            answers = bool(done[member].any())
             while True:
                 try:
                     async for output in judge.judge(missing):
-                        if output.request.key not in waiting:
+                        place = requests.position(output.request.key)
+                        if place is None or not waiting[place]:
                             raise EvaluationError(
                                 f"judge {judge.name!r} answered item {output.request.item.item_id} unasked or twice: "
                                 "this is a bug in the judge"
                             )
-                        waiting.remove(output.request.key)
+                        waiting[place] = False
                         if output.trajectory.infrastructure_failed and not output.trajectory.unanswered:
                             failures[output.trajectory.ended] += 1
                             said = said or output.trajectory.detail or ""
@@ -107,13 +103,13 @@ async def _evaluate(
                             held.clear()
                     break
                 except EndpointError:  # a server that answered others and refuses these is not down
-                    if not answers or failures or len(waiting) == len(missing):
+                    if not answers or failures or waiting.sum() == len(missing):
                         raise
-                    missing = missing.keep(waiting.__contains__)
+                    missing = requests.keep(array("q", np.flatnonzero(waiting)))
             if held:
                 raise NoAnswers(panel.name, held)
-            if waiting:
-                failures["unanswered"] += len(waiting)
+            if waiting.any():
+                failures["unanswered"] += int(waiting.sum())
     return progress.results(failures, said)
 
 
@@ -129,39 +125,43 @@ def overflow_warning(panel: str, fit: PromptFit) -> str:
 
 
 class _PanelProgress:
-    """The results of the items that have all their votes, and where the traces of all others are on disk."""
+    """The results of the items that have all their votes, and where the traces of all others are on disk. Of an item,
+    memory holds its id and a few numbers."""
 
-    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, path: Path, requests: Requests) -> None:
+    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, requests: Requests) -> None:
         self.panel, self.settings, self.benchmark = panel.name, panel_settings(panel), benchmark
-        self.expected = {item_id: count * len(panel.members) for item_id, count in Counter(requests.item_ids).items()}
-        self.places = {item_id: index for item_id, (index, _, _) in zip(requests.item_ids, requests.keys, strict=True)}
-        if len(self.places) != len(benchmark.items) or not self.places:
+        self.requests = requests
+        self.expected = np.array(requests.counts(), dtype=np.int32) * len(panel.members)
+        if not len(requests.ids) or requests.ids.distinct < len(requests.ids):
             raise EvaluationError(
-                f"panel {panel.name!r} needs items that differ, and at least one; it has {len(benchmark.items)} of "
-                f"which {len(self.places)} differ"
+                f"panel {panel.name!r} needs items that differ, and at least one; it has {len(requests.ids)} of "
+                f"which {requests.ids.distinct} differ"
             )
         if not any(benchmark.counts(item.gold) for item in benchmark.items):
             raise EvaluationError(
-                f"panel {panel.name!r}: none of the {len(self.places)} items counts in the accuracy, such as pairs "
+                f"panel {panel.name!r}: none of the {len(requests.ids)} items counts in the accuracy, such as pairs "
                 "that the gold calls a tie: evaluate more items"
             )
-        self.traces = StoredTraces(path)
-        self.finished: dict[str, ItemResult] = {}
-        self.scores: list[float] = []
-        self.usages: list[Mapping[str, float]] = []
+        self.traces = StoredTraces(out / TRACES, requests.ids)
+        self.finished = StoredResults(out, benchmark.items)
+        self.usage: dict[str, float] = {}
+        self._right, self._counted = 0.0, 0
 
     def add(self, trace: Trace, offset: int) -> None:
         """Notes a stored trace; the last one of an item completes its result."""
-        item_id = trace.item_id
-        self.traces.add(item_id, offset)
-        if trace.usage:
-            self.usages.append(trace.usage)
-        if self.traces.count(item_id) == self.expected[item_id]:
-            votes = [trace] if self.expected[item_id] == 1 else self.traces[item_id]
-            item = self.benchmark.items[self.places[item_id]]
-            result = compact(result_of(self.panel, self.benchmark, item, votes, self.settings))
-            self.finished[item_id] = result
-            self.scores += [result.score] if self.benchmark.counts(result.gold) and result.answered else []
+        add_usage(self.usage, trace.usage)
+        index = self.requests.ids[trace.item_id]
+        if self.traces.add(trace.item_id, offset) == self.expected[index]:
+            votes = [trace] if self.expected[index] == 1 else self.traces[trace.item_id]
+            result = result_of(self.panel, self.benchmark, self.benchmark.items[index], votes, self.settings)
+            self.finished.add(index, result)
+            if self.benchmark.counts(result.gold) and result.answered:
+                self._right, self._counted = self._right + result.score, self._counted + 1
+
+    @property
+    def accuracy(self) -> float | None:
+        """The mean score so far."""
+        return self._right / self._counted if self._counted else None
 
     def results(self, failures: Counter[str], said: str = "") -> PanelResults:
         """The results, in the benchmark's order. `said` is the message of a server that failed.
@@ -169,15 +169,14 @@ class _PanelProgress:
         Raises:
             VotesMissing: Votes are missing.
         """
-        lacking = {item_id: count - self.traces.count(item_id) for item_id, count in self.expected.items()}
-        missing = [item_id for item_id, count in lacking.items() if count]
-        results = [self.finished[item_id] for item_id in self.places if item_id in self.finished]
-        found = PanelResults(self.panel, self.benchmark, self.traces, results, total_usage(self.usages))
-        if missing:
+        lacking = self.expected - np.array(self.traces.counts(), dtype=np.int32)
+        results = list(self.finished) if len(self.finished) <= IN_MEMORY else self.finished
+        found = PanelResults(self.panel, self.benchmark, self.traces, results, rounded(self.usage))
+        if lacking.any():
             raise VotesMissing(
-                f"panel {self.panel!r}: {sum(lacking.values())} of {sum(self.expected.values())} votes are missing, "
-                f"such as one on item {missing[0]} (failures: {dict(failures)}{said and f'; {said}'}): run again with "
-                "--resume to judge them",
+                f"panel {self.panel!r}: {lacking.sum()} of {self.expected.sum()} votes are missing, such as one on "
+                f"item {self.requests.ids.at(int(lacking.argmax()))} (failures: {dict(failures)}{said and f'; {said}'}): "
+                "run again with --resume to judge them",
                 found,
             )
         return found
@@ -216,8 +215,9 @@ def _begin(
     resume: bool,
     console: Console,
     progress: _PanelProgress,
-) -> set[VoteKey]:
-    """Checks that `out` may take this panel, notes it there and adds the traces that it has; returns their keys."""
+) -> NDArray[np.bool_]:
+    """Checks that `out` may take this panel, notes it there and adds the traces that it has. Returns which requests
+    each member has answered, of shape [members, requests]."""
     if out.exists() and not out.is_dir():
         raise EvaluationError(f"{out} is not a folder: choose another --out")
     started, path = read_started(out), out / TRACES
@@ -226,29 +226,39 @@ def _begin(
     entry = {
         "judge": judge_names(panel),
         "settings": json.loads(json.dumps(panel_settings(panel))),
-        "items": items_hash(benchmark.items),
+        "items": items_hash(benchmark.items, progress.requests.ids),
     }
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
-    done: set[VoteKey] = set()
+    done = np.zeros((len(panel.members), len(progress.requests)), dtype=np.bool_)
+    odd: list[str] = []
     for offset, trace in read_with_offsets(path, Trace) if path.exists() else ():
         if trace.row != panel.name:
             continue
-        if trace.key in done:
+        place = progress.requests.position((trace.item_id, trace.order, trace.sample))
+        if place is None or not 0 <= trace.member < len(done):
+            odd.append(trace.item_id)
+            continue
+        if done[trace.member, place]:
             raise EvaluationError(
                 f"{path} holds a vote on item {trace.item_id} of panel {panel.name!r} twice: remove one line"
             )
-        done.add(trace.key)
+        done[trace.member, place] = True
         if resume and not changed:
             progress.add(trace, offset)
-    if done and not resume:
+    if (count := int(done.sum()) + len(odd)) and not resume:
         raise EvaluationError(
-            f"{out} holds {len(done)} answer(s) of judge {panel.name!r} already: add --resume to continue from them, "
+            f"{out} holds {count} answer(s) of judge {panel.name!r} already: add --resume to continue from them, "
             "or choose another --out"
         )
-    if done and changed:
+    if count and changed:
         raise EvaluationError(
             f"{out} holds answers of judge {panel.name!r} made with other {' and '.join(changed)}: resume with the "
             "original ones, or choose another --out"
+        )
+    if odd:
+        raise EvaluationError(
+            f"{path} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
+            f"item {min(odd)}: the file is damaged; remove their lines"
         )
     if changed:
         write_json(out / ROWS, {**started, panel.name: entry})
@@ -269,28 +279,26 @@ def judge_names(panel: JudgePanel) -> str:
 
 
 @contextmanager
-def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable[[int, list[float]], None]]:
-    """Yields a function that shows the number of judged items and the mean of the scores so far: a bar on a terminal,
-    about ten plain lines elsewhere."""
-    right, counted, shown = 0.0, 0, -1
+def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable[[int, float | None], None]]:
+    """Yields a function that shows the number of judged items and the accuracy so far: a bar on a terminal, about ten
+    plain lines elsewhere."""
 
-    def accuracy(scores: list[float]) -> str:
-        nonlocal right, counted
-        right, counted = right + sum(scores[counted:]), len(scores)
-        return f"accuracy {right / counted:.2f}" if counted else "accuracy –"
+    def shown(accuracy: float | None) -> str:
+        return "accuracy –" if accuracy is None else f"accuracy {accuracy:.2f}"
 
     if not console.is_terminal:
+        printed = -1
 
-        def print_tenth(judged: int, scores: list[float]) -> None:
-            nonlocal shown
+        def print_tenth(judged: int, accuracy: float | None) -> None:
+            nonlocal printed
             tenth = 10 * judged // total
-            if tenth > shown:
-                shown = tenth
-                console.out(f"{panel}: {judged}/{total} judged, {accuracy(scores)}", highlight=False)
+            if tenth > printed:
+                printed = tenth
+                console.out(f"{panel}: {judged}/{total} judged, {shown(accuracy)}", highlight=False)
 
         yield print_tenth
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[accuracy]}"), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as bar:
         task = bar.add_task(escape(panel), total=total, accuracy="")
-        yield lambda judged, scores: bar.update(task, completed=judged, accuracy=accuracy(scores))
+        yield lambda judged, accuracy: bar.update(task, completed=judged, accuracy=shown(accuracy))

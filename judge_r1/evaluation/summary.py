@@ -3,17 +3,25 @@
 Every row has the same keys; those of principle labels are there only if items are labelled.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.id_table import unpacked
 from judge_r1.core.items import ItemResult
+from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation import metrics
-from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
+from judge_r1.evaluation.metrics import Results
+from judge_r1.evaluation.result_table import ResultTable
+from judge_r1.statistics.intervals import Clusters, clustered_mean_ci, different_pairs, paired_ids
 
-Measure = Callable[[ItemResult], float]
+Measure = Callable[[ResultTable], NDArray[np.float64]]
 Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 Counts = Callable[[Any], bool]
 Joint = Callable[[Mapping[str, Sequence[ItemResult]]], dict[str, Any]]
@@ -38,7 +46,7 @@ def summarize(
     settings: Mapping[str, dict[str, Any]],
     extra: Extra = no_extra,
     counts: Counts = lambda gold: True,
-    tables: Extra = no_extra,
+    own_tables: Extra = no_extra,
     joint_tables: Joint = lambda panels: {},
     *,
     items: int | None = None,
@@ -48,7 +56,7 @@ def summarize(
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
-    benchmark's own measures from all results, `tables` its own tables, and `joint_tables` those of several judges
+    benchmark's own measures from all results, `own_tables` its own tables, and `joint_tables` those of several judges
     together, which are `tables` of the summary. Everything else is over the results whose gold `counts`. `items` is the
     number of items of the benchmark, of which a panel may lack some. `unanswered` results are `excluded` from all
     measures, and from both sides of a difference, or count as `wrong`. Intervals are 95 %, clustered.
@@ -64,73 +72,80 @@ def summarize(
         if name not in panels:
             raise BadSummary(f"a difference names panel {name!r}, which was not evaluated{suggest(name, panels)}")
 
-    def is_kept(result: ItemResult) -> bool:
-        return result.answered or unanswered != EXCLUDED
+    tables = {name: ResultTable.of(results, counts) for name, results in panels.items()}
+    kept = {name: table.where(table["answered"] | (unanswered != EXCLUDED)) for name, table in tables.items()}
+    counted = {name: table.where(table["counts"]) for name, table in kept.items()}
+    shown = {name: _results_of(panels[name], table) for name, table in kept.items()}
 
-    kept = {name: list(filter(is_kept, results)) for name, results in panels.items()}
-    counted = {name: [result for result in results if counts(result.gold)] for name, results in kept.items()}
-
-    def same_items(names: Iterable[str]) -> dict[str, list[ItemResult]]:
+    def same_items(names: Iterable[str]) -> dict[str, ResultTable]:
         """The results of these panels on the items that none of them lacks for want of an answer."""
         chosen = {name: counted[name] for name in names}
-        lost = {result.item_id for name in chosen for result in panels[name] if not is_kept(result)}
-        if items is not None and chosen:
-            ids = [{result.item_id for result in results} for results in chosen.values()]
-            lost |= set[str].union(*ids) - set[str].intersection(*ids)
-        return {name: [result for result in found if result.item_id not in lost] for name, found in chosen.items()}
+        ids = [found.ids for found in chosen.values()]
+        lost = [tables[name].where(~tables[name]["answered"]).ids for name in chosen if unanswered == EXCLUDED]
+        if items is not None:
+            lost += [np.setxor1d(ids[0], other) for other in ids[1:]]
+        if not any(map(len, lost)):
+            return chosen
+        return {name: found.where(~np.isin(found.ids, np.concatenate(lost))) for name, found in chosen.items()}
 
     judged = [name for name in counted if not settings[name].get("baseline")]
     pairs = [(a, b, same_items((a, b))) for a, b in differences]
     return {
         "rows": [
-            summary_row(name, results, settings[name])
-            | _lost(panels[name], counts, items)
-            | {"extra": extra(kept[name])}
-            | ({"tables": found} if (found := tables(kept[name])) else {})
-            for name, results in counted.items()
+            summary_row(name, table, settings[name])
+            | _lost(tables[name], items)
+            | {"extra": extra(shown[name])}
+            | ({"tables": found} if (found := own_tables(shown[name])) else {})
+            for name, table in counted.items()
         ],
-        "differences": _with_holm([_difference(a, b, found) for a, b, found in pairs if any(found.values())]),
+        "differences": _with_holm([_difference(a, b, found) for a, b, found in pairs if any(map(len, found.values()))]),
         "shared": shared_outcomes(same_items(judged)),
         "seconds": dict(seconds),
-        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: kept[n] for n in judged})) else {}),
+        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: shown[n] for n in judged})) else {}),
     }
 
 
-def _lost(results: Sequence[ItemResult], counts: Counts, items: int | None) -> dict[str, Any]:
+def _results_of(results: Sequence[ItemResult], table: ResultTable) -> Sequence[ItemResult]:
+    """The results of the table, which is made of `results`."""
+    return results if len(table) == len(results) else LazySequence(array("i", table.index), results.__getitem__)
+
+
+def _lost(results: ResultTable, items: int | None) -> dict[str, Any]:
     """How the episodes of all items ended, the number of items that the server did not answer, and that of items
     without all their votes; None instead of 0."""
-    counted = [result for result in results if counts(result.gold)]
+    counted = results.where(results["counts"])
     return {
         "ended": metrics.ended_counts(counted),
-        "unanswered": sum(not result.answered for result in counted) or None,
+        "unanswered": int((~counted["answered"]).sum()) or None,
         "missing": None if items is None else (items - len(results)) or None,
     }
 
 
-def shared_outcomes(panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any] | None:
+def shared_outcomes(panels: Mapping[str, ResultTable]) -> dict[str, Any] | None:
     """The shares of the items that all judges get wrong (score 0) and right (score 1), in total and by domain; None
     without two judges of the same items."""
-    scores: dict[str, list[ItemResult]] = {}
-    for results in panels.values():
-        for result in results:
-            scores.setdefault(result.item_id, []).append(result)
-    if not scores or len(panels) < 2 or any(len(found) < len(panels) for found in scores.values()):
+    sorted_ = [table.by_id() for table in panels.values()]
+    if len(sorted_) < 2 or not len(first := sorted_[0]):
         return None
+    if any(len(other) != len(first) or (other.ids != first.ids).any() for other in sorted_[1:]):
+        return None
+    scores = [table["score"] for table in sorted_]
+    wrong, right = (np.all([own == score for own in scores], axis=0) for score in (0, 1))
+
+    def shares(part: ResultTable, chosen: slice | NDArray[np.bool_]) -> dict[str, float]:
+        return {
+            "n": len(part),
+            "all_wrong": int(wrong[chosen].sum()) / len(part),
+            "all_right": int(right[chosen].sum()) / len(part),
+        }
+
     return {
         "judges": list(panels),
-        **_shared(list(scores.values())),
+        **shares(first, slice(None)),
         "by_domain": {
-            group: _shared([found for found in scores.values() if found[0].group == group])
-            for group in sorted({found[0].group for found in scores.values()})
+            group: shares(part, np.isin(first.index, part.index)) for group, part in first.by_group().items()
         },
     }
-
-
-def _shared(items: Sequence[Sequence[ItemResult]]) -> dict[str, float]:
-    def share(score: float) -> float:
-        return sum(all(result.score == score for result in found) for found in items) / len(items)
-
-    return {"n": len(items), "all_wrong": share(0), "all_right": share(1)}
 
 
 def with_baselines(
@@ -141,49 +156,50 @@ def with_baselines(
     return {**panels, **baselines}, {**settings, **{name: {"baseline": True} for name in baselines}}
 
 
-def summary_row(name: str, results: Sequence[ItemResult], settings: dict[str, Any]) -> dict[str, Any]:
+def summary_row(name: str, results: Results, settings: dict[str, Any]) -> dict[str, Any]:
     """The row of one panel, without a benchmark's own measures."""
-    if not results:
+    if not len(results):
         raise BadSummary(f"panel {name!r} has no results: evaluate at least one item")
-    if len({result.item_id for result in results}) != len(results):
+    table = ResultTable.of(results)
+    if table.has_repeats():
         raise BadSummary(f"panel {name!r} holds an item twice: each item counts once")
     return {
         "name": name,
-        **_slice(results),
-        **_label_columns(metrics.labelled(results)),
-        "ended": metrics.ended_counts(results),
-        "does_not_fit": metrics.unfit_rate(results),
-        "accuracy_fitting": metrics.accuracy_of_fitting(results),
-        "valid_vote_rate": metrics.valid_vote_rate(results),
-        "ties": metrics.tie_rate(results),
-        "first_preferred": metrics.first_preferred(results),
-        "consistency": metrics.consistency(results),
+        **_slice(table),
+        **_label_columns(metrics.labelled(table)),
+        "ended": metrics.ended_counts(table),
+        "does_not_fit": metrics.unfit_rate(table),
+        "accuracy_fitting": metrics.accuracy_of_fitting(table),
+        "valid_vote_rate": metrics.valid_vote_rate(table),
+        "ties": metrics.tie_rate(table),
+        "first_preferred": metrics.first_preferred(table),
+        "consistency": metrics.consistency(table),
         "settings": settings,
-        "by_domain": {group: _slice(part) for group, part in metrics.by_group(results).items()},
-        "by_principle": _by_principle(results),
+        "by_domain": {group: _slice(part) for group, part in metrics.by_group(table).items()},
+        "by_principle": _by_principle(table),
     }
 
 
-def _slice(results: Sequence[ItemResult]) -> dict[str, Any]:
+def _slice(results: ResultTable) -> dict[str, Any]:
     labelled = metrics.labelled(results)
     return {
         "n": len(results),
-        "cases": len({result.cluster_id for result in results}),
+        "cases": len(np.unique(results.clusters)),
         "accuracy": metrics.accuracy(results),
         "ci95": _ci(results, _score),
-        "label_f1": metrics.label_mean(labelled).f1 if labelled else None,
+        "label_f1": metrics.label_mean(labelled).f1 if len(labelled) else None,
         "valid_rate": metrics.valid_rate(results),
         "searches": metrics.searches(results),
     }
 
 
-def _label_columns(results: Sequence[ItemResult]) -> dict[str, Any]:
-    if not results:
+def _label_columns(results: ResultTable) -> dict[str, Any]:
+    if not len(results):
         return {}
     strict, tolerant = metrics.parser_rates(results)
     mean = metrics.label_mean(results)
     return {
-        "label_f1_ci95": _ci(results, _label_f1),
+        "label_f1_ci95": _ci(results, metrics.label_f1),
         "label_precision": mean.precision,
         "label_recall": mean.recall,
         "label_f1_micro": metrics.label_micro(results).f1,
@@ -192,12 +208,12 @@ def _label_columns(results: Sequence[ItemResult]) -> dict[str, Any]:
         "valid_tolerant": tolerant,
         "evidence_hit": metrics.evidence_hit_rate(results),
         "predicted_a": metrics.position_share(results),
-        "gold_a": sum(result.gold == "A" for result in results) / len(results),
+        "gold_a": int(results["gold_a"].sum()) / len(results),
         "reward": metrics.mean_reward(results),
     }
 
 
-def _by_principle(results: Sequence[ItemResult]) -> dict[str, Any]:
+def _by_principle(results: ResultTable) -> dict[str, Any]:
     """An item counts under every principle it violates. `single` covers the items that violate no other (None without
     any); `named` is the share of answers that name the principle."""
     single = metrics.by_principle(results, single=True)
@@ -212,37 +228,22 @@ def _by_principle(results: Sequence[ItemResult]) -> dict[str, Any]:
     }
 
 
-def _difference(a: str, b: str, panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any]:
+def _difference(a: str, b: str, panels: Mapping[str, ResultTable]) -> dict[str, Any]:
     """The difference over all items, and over those of each group and each principle."""
     first, second = panels[a], panels[b]
+    none = second.where(np.zeros(len(second), dtype=np.bool_))
     groups, principles = metrics.by_group(second), metrics.by_principle(second)
     labelled = metrics.labelled(first)
     return {
         "a": a,
         "b": b,
         **_delta(first, second, _score),
-        **({"label_f1": _delta(labelled, metrics.labelled(second), _label_f1)} if labelled else {}),
-        "by_domain": {d: _delta(part, groups.get(d, []), _score) for d, part in metrics.by_group(first).items()},
+        **({"label_f1": _delta(labelled, metrics.labelled(second), metrics.label_f1)} if len(labelled) else {}),
+        "by_domain": {d: _delta(part, groups.get(d, none), _score) for d, part in metrics.by_group(first).items()},
         "by_principle": {
-            f"P{p}": _delta(part, principles.get(p, []), _score) for p, part in metrics.by_principle(first).items()
+            f"P{p}": _delta(part, principles.get(p, none), _score) for p, part in metrics.by_principle(first).items()
         },
     }
-
-
-def compared(
-    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
-) -> dict[str, Any]:
-    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters.
-
-    Raises:
-        DifferentPairs: The items differ.
-    """
-    from judge_r1.statistics.significance import permutation
-
-    test = permutation(values_a, values_b, clusters)
-    interval = paired_difference_ci(values_a, values_b, clusters)
-    counts = {"n": len(values_a), "cases": len({clusters[item_id] for item_id in values_a})}
-    return {**counts, "delta": test.difference, "ci95": list(interval), "p": test.p}
 
 
 def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -253,18 +254,39 @@ def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**difference, "p_holm": adjusted[index]} for index, difference in enumerate(differences)]
 
 
-def _delta(a: Sequence[ItemResult], b: Sequence[ItemResult], measure: Measure) -> dict[str, Any]:
-    values_a, values_b = ({result.item_id: measure(result) for result in part} for part in (a, b))
-    return compared(values_a, values_b, {result.item_id: result.cluster_id for result in a})
+def compared(
+    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
+) -> dict[str, Any]:
+    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters.
+
+    Raises:
+        DifferentPairs: The items differ.
+    """
+    ids = paired_ids(values_a, values_b)
+    return _compared(np.array([values_a[i] - values_b[i] for i in ids]), [clusters[i] for i in ids])
 
 
-def _ci(results: Sequence[ItemResult], measure: Measure) -> list[float]:
-    return list(clustered_mean_ci([measure(result) for result in results], [result.cluster_id for result in results]))
+def _delta(a: ResultTable, b: ResultTable, measure: Measure) -> dict[str, Any]:
+    """`compared` of the results of two panels."""
+    a, b = a.by_id(), b.by_id()
+    if len(a) != len(b) or (a.ids != b.ids).any():
+        raise different_pairs([unpacked(one) for one in np.setxor1d(a.ids, b.ids)])
+    return _compared(measure(a) - measure(b), a.clusters)
 
 
-def _score(result: ItemResult) -> float:
-    return result.score
+def _compared(differences: NDArray[np.float64], clusters: Clusters) -> dict[str, Any]:
+    """`differences` are in the order of the items' ids."""
+    from judge_r1.statistics.significance import sign_flips
+
+    test = sign_flips(differences, clusters)
+    interval = clustered_mean_ci(differences, clusters, bounds=(-1.0, 1.0))
+    counts = {"n": len(differences), "cases": test.clusters}
+    return {**counts, "delta": test.difference, "ci95": list(interval), "p": test.p}
 
 
-def _label_f1(result: ItemResult) -> float:
-    return metrics.result_scores(result).f1
+def _ci(results: ResultTable, measure: Measure) -> list[float]:
+    return list(clustered_mean_ci(measure(results), results.clusters))
+
+
+def _score(results: ResultTable) -> NDArray[np.float64]:
+    return results["score"]

@@ -1,9 +1,10 @@
 """The traces of an evaluation on disk: one line of `traces.jsonl` per vote, read back on demand."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -14,6 +15,9 @@ from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, Record, content_hash_of_list
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from judge_r1.core.id_table import IdTable
 
 TRACES = "traces.jsonl"
 
@@ -69,28 +73,56 @@ class _TraceId(BaseModel):
 
 
 class StoredTraces(Mapping[str, list[Trace]]):
-    """The traces of a panel by item id. Only the byte offsets of their lines are in memory."""
+    """The traces of a panel by item id. Only the byte offsets of their lines are in memory: 12 bytes a trace.
 
-    def __init__(self, path: Path) -> None:
+    The traces of an item are a chain from its last one to its first. `ids` are those of all items, if they are known.
+    """
+
+    def __init__(self, path: Path, ids: Mapping[str, int] | None = None) -> None:
         self.path = path
-        self._offsets: dict[str, list[int]] = {}
+        self._growing: dict[str, int] = {}
+        self._numbers = self._growing if ids is None else ids
+        self._offsets, self._before = array("q"), array("i")
+        self._last, self._counts = array("i", [-1]) * len(self._numbers), array("i", [0]) * len(self._numbers)
 
-    def add(self, item_id: str, offset: int) -> None:
-        self._offsets.setdefault(item_id, []).append(offset)
+    def add(self, item_id: str, offset: int) -> int:
+        """Notes a trace. Returns the number of traces of its item."""
+        if (number := self._numbers.get(item_id)) is None:
+            number = self._growing[item_id] = len(self._last)
+            self._last.append(-1)
+            self._counts.append(0)
+        self._before.append(self._last[number])
+        self._last[number] = len(self._offsets)
+        self._offsets.append(offset)
+        self._counts[number] += 1
+        return self._counts[number]
 
     def __getitem__(self, item_id: str) -> list[Trace]:
-        offsets = self._offsets[item_id]
+        if not self.count(item_id):
+            raise KeyError(item_id)
+        offsets, entry = [], self._last[self._numbers[item_id]]
+        while entry >= 0:
+            offsets.append(self._offsets[entry])
+            entry = self._before[entry]
+        offsets.reverse()
         return [self._parse(line, at) for line, at in zip(lines_at(self.path, offsets), offsets, strict=True)]
 
+    def __contains__(self, item_id: object) -> bool:
+        return isinstance(item_id, str) and self.count(item_id) > 0
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._offsets)
+        return (item_id for item_id, count in zip(self._numbers, self._counts, strict=True) if count)
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return sum(map(bool, self._counts))
 
     def count(self, item_id: str) -> int:
         """The number of traces of an item, without reading them."""
-        return len(self._offsets.get(item_id, ()))
+        return 0 if (number := self._numbers.get(item_id)) is None else self._counts[number]
+
+    def counts(self) -> Sequence[int]:
+        """The number of traces of each item of `ids`."""
+        return self._counts
 
     def _parse(self, line: str, offset: int) -> Trace:
         try:
@@ -168,18 +200,29 @@ def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float
     """The sum of endpoint usage by name; None if no trace has any."""
     total: dict[str, float] = {}
     for usage in usages:
-        for name, value in (usage or {}).items():
-            total[name] = total.get(name, 0) + value
+        add_usage(total, usage)
+    return rounded(total)
+
+
+def add_usage(total: dict[str, float], usage: Mapping[str, float] | None) -> None:
+    for name, value in (usage or {}).items():
+        total[name] = total.get(name, 0) + value
+
+
+def rounded(total: Mapping[str, float]) -> dict[str, float] | None:
+    """A sum of endpoint usage as the summary shows it."""
     return {name: round(value, 3) for name, value in total.items()} or None
 
 
-def items_hash(items: Sequence[Item]) -> str:
-    """The hash of a panel's items in `rows.json`."""
-    ids = {item.item_id: index for index, item in enumerate(items)}
+def items_hash(items: Sequence[Item], ids: "IdTable | None" = None) -> str:
+    """The hash of a panel's items in `rows.json`. `ids` are those of the items, if they are known."""
+    from judge_r1.core.id_table import IdTable
+
+    order = (ids or IdTable(item.item_id for item in items)).order
 
     def described() -> Iterator[list[Any]]:
-        for _, index in sorted(ids.items()):
-            item = items[index]
+        for index in order:
+            item = items[int(index)]
             yield [item.item_id, item.model_dump()["candidates"], item.gold]
 
     return content_hash_of_list(described())

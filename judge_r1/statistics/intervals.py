@@ -4,9 +4,10 @@ The pairs of one case share its text, so whole cases are resampled.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 from judge_r1.core.errors import JudgeError
 
@@ -23,6 +24,9 @@ BATCH = 1 << 20
 """The number of drawn cluster indices in memory at once."""
 
 
+Values = Union[Sequence[float], "NDArray[np.float64]"]
+Clusters = Union[Sequence[str], "NDArray[np.int32]"]
+"""The cluster of each value: its name, or a number in the order of the names."""
 Measured = tuple[str, float]
 """A cluster and a value in [0, 1]."""
 
@@ -32,7 +36,7 @@ class DifferentPairs(JudgeError):
 
 
 def clustered_mean_ci(
-    values: Sequence[float], clusters: Sequence[str], seed: int = 0, bounds: tuple[float, float] = (0.0, 1.0)
+    values: Values, clusters: Clusters, seed: int = 0, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
     """The 95 % interval of the mean of `values`, each within `bounds`. The order of the values does not matter.
 
@@ -155,12 +159,16 @@ def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> 
         DifferentPairs: The ids differ.
     """
     if values_a.keys() != values_b.keys():
-        odd = sorted(values_a.keys() ^ values_b.keys())
-        raise DifferentPairs(
-            f"the two judges were not measured on the same items ({len(odd)} in one only, such as "
-            f"{odd[0]}): evaluate both on the same file"
-        )
+        raise different_pairs(sorted(values_a.keys() ^ values_b.keys()))
     return sorted(values_a)
+
+
+def different_pairs(odd: Sequence[str]) -> DifferentPairs:
+    """The error that `odd` items are those of one judge only."""
+    return DifferentPairs(
+        f"the two judges were not measured on the same items ({len(odd)} in one only, such as {odd[0]}): evaluate both "
+        "on the same file"
+    )
 
 
 def wilson_ci(successes: int, trials: int) -> tuple[float, float]:
@@ -189,22 +197,35 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
     return float(bdtr(successes, trials, rate))
 
 
+def by_cluster(values: Values, clusters: Clusters) -> "Iterator[list[float]]":
+    """The values of each cluster in their order; the clusters in the order of their names or numbers."""
+    import numpy as np
+
+    if not isinstance(clusters, np.ndarray):
+        ranks = {name: rank for rank, name in enumerate(sorted(set(clusters)))}
+        clusters = np.array([ranks[name] for name in clusters], dtype=np.int32)
+    order = np.argsort(clusters, kind="stable")
+    ordered, own = np.asarray(values, dtype=np.float64)[order], clusters[order]
+    ends = [*(np.flatnonzero(own[1:] != own[:-1]) + 1).tolist(), len(own)]
+    return (ordered[start:end].tolist() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+
 def _cluster_sums(
-    values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
+    values: Values, clusters: Clusters, bounds: tuple[float, float]
 ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
     """The sum and the size of each cluster, sorted by name."""
     import numpy as np
 
-    if len(values) != len(clusters) or not values:
+    if len(values) != len(clusters) or not len(values):
         raise ValueError(f"{len(values)} value(s) in {len(clusters)} cluster(s) have no interval")
-    outside = [v for v in values if not bounds[0] <= v <= bounds[1]]
-    if outside:
+    given = np.asarray(values, dtype=np.float64)
+    if len(outside := given[~((given >= bounds[0]) & (given <= bounds[1]))]):
         raise ValueError(f"{outside[0]} is outside {bounds}")
-    parts: dict[str, list[float]] = {}
-    for cluster, value in zip(clusters, values, strict=True):
-        parts.setdefault(cluster, []).append(float(value))
-    ordered = [parts[name] for name in sorted(parts)]
-    return np.array([math.fsum(part) for part in ordered]), np.array([float(len(part)) for part in ordered])
+    sums, sizes = array("d"), array("d")
+    for part in by_cluster(given, clusters):
+        sums.append(math.fsum(part))
+        sizes.append(len(part))
+    return np.frombuffer(sums), np.frombuffer(sizes)
 
 
 def _few_clusters_ci(

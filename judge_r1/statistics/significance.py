@@ -1,12 +1,13 @@
 """Paired tests of two judges on the same items: permutation by cluster, and Holm's adjustment."""
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.statistics.intervals import BATCH, paired_ids
+from judge_r1.statistics.intervals import BATCH, Clusters, by_cluster, paired_ids
 
 K = TypeVar("K", bound=Hashable)
 EXACT_CLUSTERS = 20
@@ -45,21 +46,23 @@ def permutation(
         DifferentPairs: The ids differ.
     """
     ids = paired_ids(values_a, values_b)
-    if not ids:
+    return sign_flips(np.array([values_a[i] - values_b[i] for i in ids]), [clusters[i] for i in ids], seed)
+
+
+def sign_flips(differences: NDArray[np.float64], clusters: Clusters, seed: int = 0) -> Permutation:
+    """`permutation` of the differences of the items, which are in the order of their ids."""
+    if not len(differences):
         raise ValueError("no items to compare")
-    parts: dict[str, list[float]] = {}
-    for item in ids:
-        parts.setdefault(clusters[item], []).append(values_a[item] - values_b[item])
-    sums = np.array([sum(parts[name]) for name in sorted(parts)])
-    if not np.isfinite(sums).all():
+    if not np.isfinite(differences).all():
         raise ValueError("values must be finite")
+    sums = np.array([sum(part) for part in by_cluster(differences, clusters)])
     # tolerances, so that rounding errors neither make a difference of equal sums nor break ties
-    scale = sum(abs(difference) for part in parts.values() for difference in part)
-    sums = sums[np.abs(sums) > 1e-12 * scale]
+    scale = math.fsum(np.abs(differences))
+    count, sums = len(sums), sums[np.abs(sums) > 1e-12 * scale]
     least = abs(float(sums.sum())) - 1e-9 * scale
     exact = len(sums) <= EXACT_CLUSTERS
     p = _share_of_all(sums, least) if exact else _share_of_drawn(sums, least, seed)
-    return Permutation(float(sums.sum()) / len(ids), p, len(parts), len(sums), exact)
+    return Permutation(float(sums.sum()) / len(differences), p, count, len(sums), exact)
 
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:

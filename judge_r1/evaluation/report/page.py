@@ -1,4 +1,5 @@
-"""Renders `report.html`: one static file with the leaderboard, tables, plots, learning curves and all episodes."""
+"""Renders `report.html`: a static page with the leaderboard, tables, plots, learning curves and all episodes. That of
+many items keeps them in files beside it."""
 
 import base64
 import hashlib
@@ -15,7 +16,7 @@ from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.report.learning_curves import ReportError, curves
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
-from judge_r1.evaluation.report.trace_viewer import packed, trace_json
+from judge_r1.evaluation.report.trace_viewer import is_one_file, page_data
 from judge_r1.evaluation.results import PanelResults
 
 PLOTTED = 8
@@ -55,8 +56,8 @@ def report_page(
     title: str = "Judge report",
     comparison: Comparison | None = None,
 ) -> Iterator[str]:
-    """The parts of a report that will stand in `folder`. All text is escaped; the page loads no file and runs no other
-    script. The episodes are read while the parts are.
+    """The parts of a report that will stand in `folder`. All text is escaped. The page runs no other script and
+    loads no file, except for the items if there are many (`trace_viewer`). The episodes are read while the parts are.
 
     `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
     of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one
@@ -84,7 +85,7 @@ def report_page(
         grids=_grids(summary, results) + ([] if comparison else measure_grids([judged])),
         plots=[] if comparison else plots(summary),
         runs=colors_of(list(metrics)), charts=first, more_charts=more,
-        data=map(Markup, packed(trace_json(results, settings))) if results else None,
+        data=map(Markup, page_data(folder, results, settings)) if results else None, one_file=is_one_file(results),
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip

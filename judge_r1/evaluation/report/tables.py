@@ -11,6 +11,7 @@ from rich.text import Text
 
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.metrics import consistency, first_preferred
+from judge_r1.evaluation.result_table import ResultTable
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.statistics.intervals import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
@@ -296,13 +297,10 @@ def position_grid(results: Sequence[PanelResults]) -> Grid | None:
     """One row per judge; None if no judge has a pair in both orders."""
     cells, both = [], False
     for found in results:
-        outcomes = found.items
-        votes = [vote for outcome in outcomes for vote in outcome.votes]
-        both = both or any({(0, 1), (1, 0)} <= {vote.order for vote in outcome.votes} for outcome in outcomes)
-        decided = sum(vote.winner is not None for vote in votes)
-        cells.append(
-            (found.panel, str(len(votes)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
-        )
+        table = ResultTable.of(found.items)
+        both = both or bool(table["swapped"].any())
+        votes, decided = (str(table[name].sum()) for name in ("votes", "decided"))
+        cells.append((found.panel, votes, decided, share(first_preferred(table)), share(consistency(table))))
     note = (
         "Decided: valid votes without ties. Prefers first: share of those for the candidate shown first. "
         "Consistent: of the pairs decided in both orders by one judge, the share with the same winner."

@@ -2,6 +2,10 @@
 
 Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, is stored once; token ids and
 log-probabilities are left out. Offsets in texts are in UTF-16 units, as the browser counts them.
+
+A report of at most `ONE_FILE` items is one file. Of more, the page holds what its list and its filters need of an item,
+and the rest is in files of some hundred items beside it. They are scripts, since a browser lets a page that it opens
+from a folder load scripts, but read no file.
 """
 
 import base64
@@ -13,10 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from judge_r1.core.items import Item, ItemResult
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.partial_files import staged_folder
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
 from judge_r1.episode.thoughts import segments
@@ -26,6 +33,12 @@ from judge_r1.evaluation.traces import Trace
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""
+ONE_FILE = 2_000
+"""Items of the largest report that is one file."""
+PART_ITEMS, PART_CHARACTERS = 500, 2**21
+"""Items and characters of JSON after which a part of a larger report ends."""
+PARTS = "report_items"
+"""The folder of the parts of a report."""
 _PACKED = 2**16
 """Bytes of packed data that are given out together."""
 
@@ -35,6 +48,7 @@ class Texts:
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
+        self.characters = 0
         self._file = TemporaryFile("w+", encoding="ascii")  # noqa: SIM115 (it is closed with the table)
         self._wide = lru_cache(64)(_wide_characters)
 
@@ -42,7 +56,7 @@ class Texts:
         digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
         if (number := self._numbers.get(digest)) is None:
             number = self._numbers[digest] = len(self._numbers)
-            self._file.write(_json(text) + "\n")
+            self.characters += self._file.write(_json(text) + "\n")
         return number
 
     def all(self) -> Iterator[str]:
@@ -81,6 +95,21 @@ def _whole_base64(packing: BytesIO) -> str:
     return base64.b64encode(data[:end]).decode("ascii")
 
 
+def page_data(
+    folder: Path, results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """The packed data of a page in `folder`: `trace_json`, or `index_json` with the parts written to `folder`."""
+    if is_one_file(results):
+        remove_parts(folder)
+        return packed(trace_json(results, settings))
+    return packed(index_json(folder, results, settings))
+
+
+def is_one_file(results: Sequence[PanelResults]) -> bool:
+    """Whether a page holds all items itself."""
+    return not results or min(len(panel.items) for panel in results) <= ONE_FILE
+
+
 def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """The items that all panels have judged, which must be of one benchmark, as the parts of a JSON text. `settings`
     name the members of panels with several.
@@ -88,17 +117,87 @@ def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[s
     Every item and every text is a part of its own, so that a long evaluation is not in memory together.
     """
     texts = Texts()
-    members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
-    yield f'{{"judges":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
-    found = [{result.item_id: result for result in panel.items} for panel in results]
-    items = [item for item in results[0].benchmark.items if all(item.item_id in panel for panel in found)]
-    for index, item in enumerate(items):
-        own = [panel[item.item_id] for panel in found]
-        yield ("," if index else "") + _json(_item(item, own, results, texts))
+    yield f'{{{_judges(results, settings)},"items":['
+    for number, (item, own) in enumerate(judged_items(results)):
+        yield ("," if number else "") + _json(_item(item, own, results, texts))
     yield '],"texts":['
-    for index, text in enumerate(texts.all()):
-        yield ("," if index else "") + text
+    for number, text in enumerate(texts.all()):
+        yield ("," if number else "") + text
     yield "]}"
+
+
+def index_json(
+    folder: Path, results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """The items as `trace_json` gives them, without texts and votes, and the number of the first item of each part.
+    Writes the parts, which hold the items whole."""
+    with TemporaryFile("w+", encoding="ascii") as index, staged_folder(folder) as staged:
+        (staged / PARTS).mkdir(parents=True)
+        starts, part = [0], _Part()
+        for number, (item, own) in enumerate(judged_items(results)):
+            if part.is_full:
+                part.write(staged / PARTS, len(starts) - 1)
+                part = _Part()
+                starts.append(number)
+            whole = _item(item, own, results, part.texts)
+            part.add(whole)
+            index.write(("," if number else "") + _json(_listed(whole)))
+        part.write(staged / PARTS, len(starts) - 1)
+        index.seek(0)
+        yield f'{{{_judges(results, settings)},"parts":{_json(starts)},"items":['
+        yield from iter(lambda: index.read(_PACKED), "")
+        yield "]}"
+    remove_parts(folder, len(starts))
+
+
+def remove_parts(folder: Path, first: int = 0) -> None:
+    """Removes the parts of an earlier, longer report from number `first` on."""
+    for file in (folder / PARTS).glob("*.js"):
+        if file.stem.isdecimal() and int(file.stem) >= first:
+            file.unlink()
+
+
+class _Part:
+    """Some items with their texts."""
+
+    def __init__(self) -> None:
+        self.texts = Texts()
+        self._items: list[str] = []
+        self._characters = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._items) >= PART_ITEMS or self._characters + self.texts.characters >= PART_CHARACTERS
+
+    def add(self, whole: Mapping[str, Any]) -> None:
+        self._items.append(_json(whole))
+        self._characters += len(self._items[-1])
+
+    def write(self, folder: Path, number: int) -> None:
+        content = packed(['{"items":[', ",".join(self._items), '],"texts":[', ",".join(self.texts.all()), "]}"])
+        write_atomic(folder / f"{number}.js", [f'received({number},"', *content, '");\n'])
+
+
+def judged_items(results: Sequence[PanelResults]) -> Iterator[tuple[Item, list[ItemResult]]]:
+    """The items that all panels have judged, each with its results."""
+    panels = [iter(panel.items) for panel in results]
+    waiting = [next(panel, None) for panel in panels]
+    for item in results[0].benchmark.items:
+        own = [one for one in waiting if one is not None and one.item_id == item.item_id]
+        if len(own) == len(panels):
+            yield item, own
+        waiting = [next(panel, None) if one in own else one for panel, one in zip(panels, waiting, strict=True)]
+
+
+def _judges(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> str:
+    members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
+    return f'"judges":{_json([found.panel for found in results])},"members":{_json(members)}'
+
+
+def _listed(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """What the list and the filters of a page need of an item."""
+    results = [{name: row[name] for name in ("state", "named")} for row in whole["results"]]
+    return {name: whole[name] for name in ("id", "cluster", "group", "violated", "differ")} | {"results": results}
 
 
 def _json(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from report_factories import (
 from test_report import EVIL, evil_results
 
 from judge_r1.benchmarks.aggregation import best_of_n
-from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.benchmarks.base import LoadedBenchmark, one_order
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import (
@@ -435,6 +436,48 @@ def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Pat
     milliseconds = ", ".join(f"{value:.0f}" for value in filtered)
     print(f"{size:.1f} MB, written in {written:.1f} s of processor time, opened in {opened:.1f} s")
     print(f"filters {milliseconds} ms, End {turned:.2f} s")
+
+
+def many_plain_items(count: int) -> list[PanelResults]:
+    """Items of two judges, each right on its own half of them. Item 2,345 alone is about a heron."""
+    suite = replace(plain_suite([(f"first {n}", "a heron" if n == 2345 else "b") for n in range(count)]),
+                    presentation_orders=one_order)  # fmt: skip
+    return [item_results("first", suite, first_shown), item_results("knows", suite, gold_verdict)]
+
+
+def test_a_report_of_thousands_of_items_has_parts_of_bounded_size(browser: Any, tmp_path: Path) -> None:
+    """The page holds the list, and each file beside it at most 500 items. Filters and the search cover all items; a
+    missing file is named; a shorter report removes the files."""
+    write(tmp_path / "report.html", many_plain_items(3_000))
+    files = {file.name: file.stat().st_size for file in (tmp_path / "report_items").iterdir()}
+    assert sorted(files) == [f"{number}.js" for number in range(6)]
+    assert max(files.values()) < 100_000
+    assert (tmp_path / "report.html").stat().st_size < 200_000
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    assert page.inner_text("#status") == "3000 items"
+    until(page, "document.querySelector('#item .candidates, #item h3')")
+    page.locator("#list").focus()
+    page.keyboard.press("End")
+    until(page, "document.getElementById('item').textContent.includes('first 2999')")
+    page.evaluate(FILTER, "heron")
+    until(page, "document.getElementById('status').textContent === '1 of 3000 items'")
+    until(page, "document.getElementById('item').textContent.includes('a heron')")
+    page.evaluate(FILTER, "item-17")
+    until(page, "document.getElementById('status').textContent === '111 of 3000 items'")
+    page.evaluate(FILTER, "")
+    page.select_option("select[name=row]", "0")
+    page.select_option("select[name=state]", "wrong")
+    until(page, "document.getElementById('status').textContent === '1500 of 3000 items'")
+    assert not complaints
+    page.close()
+    (tmp_path / "report_items" / "5.js").unlink()
+    page, _ = open_page(browser, tmp_path / "report.html")
+    page.locator("#list").focus()
+    page.keyboard.press("End")
+    until(page, "document.getElementById('status').textContent.includes('report_items/5.js is missing')")
+    page.close()
+    write(tmp_path / "report.html", toy_results())
+    assert not list((tmp_path / "report_items").iterdir())
 
 
 def test_screenshot_script_makes_the_pictures_of_the_docs(browser: Any, tmp_path: Path) -> None:

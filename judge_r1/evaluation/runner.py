@@ -173,9 +173,10 @@ class _PanelProgress:
         results = list(self.finished) if len(self.finished) <= IN_MEMORY else self.finished
         found = PanelResults(self.panel, self.benchmark, self.traces, results, rounded(self.usage))
         if lacking.any():
+            first = self.requests.ids.at(int(lacking.argmax()))
             raise VotesMissing(
                 f"panel {self.panel!r}: {lacking.sum()} of {self.expected.sum()} votes are missing, such as one on "
-                f"item {self.requests.ids.at(int(lacking.argmax()))} (failures: {dict(failures)}{said and f'; {said}'}): "
+                f"item {first} (failures: {dict(failures)}{said and f'; {said}'}): "
                 "run again with --resume to judge them",
                 found,
             )

@@ -74,18 +74,3 @@ def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
         else:
             half_tied += 1
     return Position(pairs, consistent, first, second, half_tied, invalid)
-
-
-def first_share(prefers_first: Iterable[bool]) -> float | None:
-    """The share of decided answers that prefer the candidate shown first; None without any."""
-    decided = list(prefers_first)
-    return sum(decided) / len(decided) if decided else None
-
-
-def agreement_of_orders(winners: Iterable[tuple[int | None, int | None]]) -> float | None:
-    """Of the pairs decided in both orders, the share with the same winner; None without any.
-
-    Each pair gives the index of the winner in either order, None for a tie or an invalid answer.
-    """
-    decided = [one == other for one, other in winners if one is not None and other is not None]
-    return sum(decided) / len(decided) if decided else None

@@ -94,8 +94,8 @@ def test_results_on_disk_are_those_in_memory(tmp_path: Path) -> None:
 class Instant:
     """Prefers the candidate shown first."""
 
-    name = "instant"
-    settings: dict[str, Any] = {}
+    def __init__(self) -> None:
+        self.name, self.settings = "instant", dict[str, Any]()
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass

@@ -21,7 +21,7 @@ from judge_r1.statistics.selective_risk import (
     select,
 )
 
-TRIALS = 600
+TRIALS = 300
 ALPHA = DELTA = 0.1
 COPIES = 3
 """Answers per case. They share confidence and outcome, so they carry the information of one answer."""

@@ -107,7 +107,7 @@ def test_false_alarms_stay_at_alpha_for_clustered_items_unlike_a_test_by_item() 
     """Two equally good judges that differ by case; the 12 items of a case are correlated."""
     generator = np.random.default_rng(0)
     alarms = naive = 0
-    trials = 400
+    trials = 200
     for _ in range(trials):
         offset = generator.choice([-0.35, 0.35], size=15)
         better = generator.random((15, 12)) < 0.5 + offset[:, None]

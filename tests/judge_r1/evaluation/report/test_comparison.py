@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from browser import chromium
 from run_factories import scaling_study, toy_eval, toy_run
 from test_report import Page
 from typer.testing import CliRunner
@@ -83,38 +83,29 @@ def test_report_command_prints_the_table_and_the_path(tmp_path: Path) -> None:
     assert out.exists()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_comparison_page_in_a_browser(tmp_path: Path, width: int, height: int) -> None:
+def test_comparison_page_in_a_browser(tmp_path: Path) -> None:
     """No complaint, nothing wider than the window, charts drawn, folded parts open."""
-    import os
-    import shutil
-
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     scaling_study(tmp_path)
     write_comparison([tmp_path], tmp_path / "page.html")
-    with playwright.sync_playwright() as play:
-        if path is None and not Path(play.chromium.executable_path).exists():
-            pytest.skip("no chromium is installed")
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = play.chromium.launch(executable_path=path, args=options)
-        page = browser.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(20_000)
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.goto((tmp_path / "page.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        charts = page.locator("#figures-1 svg")
-        assert charts.count() == 10
-        box = charts.first.bounding_box()
-        assert box["width"] > 200
-        assert box["height"] > 100
-        bar = page.locator("#figures-2 rect.bar").first
-        assert bar.evaluate("e => getComputedStyle(e).fill") != "rgb(0, 0, 0)"  # the page's color, not SVG's black
-        page.get_by_text("All tables, with intervals").click()
-        assert page.locator("#grid-1").is_visible()
-        page.get_by_role("link", name="Learning curves").click()
-        assert page.locator("#curves h2").is_visible()
-        assert not complaints
-        browser.close()
+    with chromium() as browser:
+        for width, height in ((1280, 800), (390, 844)):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.set_default_timeout(20_000)
+            complaints: list[str] = []
+            page.on("pageerror", lambda error, found=complaints: found.append(str(error)))
+            page.on("console", lambda message, found=complaints: message.type == "error" and found.append(message.text))
+            page.goto((tmp_path / "page.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            charts = page.locator("#figures-1 svg")
+            assert charts.count() == 10
+            box = charts.first.bounding_box()
+            assert box["width"] > 200
+            assert box["height"] > 100
+            bar = page.locator("#figures-2 rect.bar").first
+            assert bar.evaluate("e => getComputedStyle(e).fill") != "rgb(0, 0, 0)"  # not SVG's black
+            page.get_by_text("All tables, with intervals").click()
+            assert page.locator("#grid-1").is_visible()
+            page.get_by_role("link", name="Learning curves").click()
+            assert page.locator("#curves h2").is_visible()
+            assert not complaints
+            page.close()

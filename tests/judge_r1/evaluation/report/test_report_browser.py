@@ -1,4 +1,4 @@
-"""The report in a real browser: keyboard, search, filters, phone layout, and 5,000 episodes."""
+"""The report in a real browser: keyboard, search, filters, phone layout, and thousands of items."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,6 @@ from judge_r1.core.verdicts import (
     ScoresVerdict,
     Verdict,
 )
-from judge_r1.evaluation.report.page import report_page
 from judge_r1.evaluation.results import PanelResults
 
 FILTER = """
@@ -404,38 +403,26 @@ def test_small_report_works(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Path) -> None:
-    """1,250 pairs of 250 cases by four judges: opened under 8 s, filtered under 0.5 s and turned over under 2 s, in
-    8 MB. The bounds leave room for a busy machine; `-s` tells what was measured."""
-    path = tmp_path / "report.html"
-    results = many_results(250, 5, 4)
-    summary = summary_of(results)
-    started = time.process_time()
-    path.write_text("".join(report_page(tmp_path, summary, {}, results)), encoding="utf-8")
-    written = time.process_time() - started
-    size = path.stat().st_size / 1e6
-    assert size < 8
+def test_two_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Path) -> None:
+    """500 pairs of 100 cases by four judges: opened under 4 s, filtered under 0.3 s and turned over under 2 s, in
+    4 MB. The bounds leave room for a busy machine."""
+    write(tmp_path / "report.html", many_results(100, 5, 4))
+    assert (tmp_path / "report.html").stat().st_size < 4e6
     started = time.monotonic()
-    page, complaints = open_page(browser, path)
-    opened = time.monotonic() - started
-    assert opened < 8
-    assert page.inner_text("#status") == "1250 items"
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    assert time.monotonic() - started < 4
+    assert page.inner_text("#status") == "500 items"
     assert page.locator(".entry").count() < 60
-    filtered = [page.evaluate(FILTER, query) for query in ("ab", "a e", '"a b"', "")]
-    assert max(filtered) < 500
+    assert max(page.evaluate(FILTER, query) for query in ("ab", "a e", '"a b"', "")) < 300
     page.locator("#list").focus()
     started = time.monotonic()
     page.keyboard.press("End")
-    assert page.locator(".entry[aria-selected=true]").get_attribute("aria-posinset") == "1250"
-    turned = time.monotonic() - started
-    assert turned < 2
-    page.evaluate("document.getElementById('list').scrollTop = 30000")
-    until(page, "[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '486')")
+    assert page.locator(".entry[aria-selected=true]").get_attribute("aria-posinset") == "500"
+    assert time.monotonic() - started < 2
+    page.evaluate("document.getElementById('list').scrollTop = 24800")
+    until(page, "[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '402')")
     assert not complaints
     page.close()
-    milliseconds = ", ".join(f"{value:.0f}" for value in filtered)
-    print(f"{size:.1f} MB, written in {written:.1f} s of processor time, opened in {opened:.1f} s")
-    print(f"filters {milliseconds} ms, End {turned:.2f} s")
 
 
 def many_plain_items(count: int) -> list[PanelResults]:
@@ -480,6 +467,7 @@ def test_a_report_of_thousands_of_items_has_parts_of_bounded_size(browser: Any, 
     assert not list((tmp_path / "report_items").iterdir())
 
 
+@pytest.mark.slow
 def test_screenshot_script_makes_the_pictures_of_the_docs(browser: Any, tmp_path: Path) -> None:
     import json
 

@@ -36,15 +36,14 @@ def build(
     variants: int = 5,
     seed: int = 0,
     limit: int | None = None,
-    reader: str | None = None,
     max_steps: int | None = None,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    `source` is a corpus, of which pairs are built by rules, or a generator. `reader` names the causal language model
-    whose likelihoods are balanced. `max_steps` is how many of its steps a reference keeps.
+    `source` is a corpus, of which pairs are built by rules, or a generator. `max_steps` is how many of its steps a
+    reference keeps.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, reader, out / LIKELIHOODS_FILE, max_steps)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit, max_steps=max_steps)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from data_builders.build_defaults import CANDIDATES
 from data_builders.dataset_type import BUILD_FILE, read_report
 from data_builders.generators.base import RULES_VERSION, BuildPlan
 from data_builders.teachers.local import teacher_name
@@ -35,7 +34,6 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | N
         "verify": _teacher(verify or teacher) if verify or CONVERSATION_VERIFIER in report else None,
         "keep": plan.keep if verify else None,
         **plan.recorded,
-        "candidates": _candidates(plan.candidates, by_rules=teacher == RULES),
         "rules": RULES_VERSION,
     }
     for option, value in wanted.items():
@@ -55,16 +53,11 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     verifier = report.get("verifier") or report.get(CONVERSATION_VERIFIER) or {}
-    most = _candidates(None, by_rules=not isinstance(teacher, dict))
-    unset = {"max_steps": None, "prompts": None, "cases_per_domain": None, "candidates": most}
+    unset: dict[str, Any] = dict.fromkeys(("max_steps", "prompts", "cases_per_domain", "candidates"))
     verified = {"verify": verifier.get("name"), **({"keep": verifier["keep"]} if "keep" in verifier else {})}
     if "citations" in report:  # such builds record no version of their rules
         unset["rules"] = 1
     return {**unset, **verified, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
-
-
-def _candidates(given: int | None, *, by_rules: bool) -> int | None:
-    return CANDIDATES if given is None and by_rules else given
 
 
 def _teacher(spec: str) -> str:

@@ -56,7 +56,7 @@ def test_two_nodes_give_the_bytes_of_one_process(cluster: TwoNodes, tmp_path: Pa
     subprocess.run(where, env=cluster.environment, check=True, timeout=600)
     assert len((tmp_path / "nodes").read_text().split()) == 2
 
-    plan = ["builtin", "--limit", 40, "--variants", 1, "--candidates", 4, "--reader", "none", "--seed", 3]
+    plan = ["builtin", "--limit", 40, "--variants", 1, "--seed", 3]
     run(cluster, tmp_path, "build", *plan, "--out", "one")
     killed = start(cluster, tmp_path, "build", *plan, "--out", "two", "--engine", "ray", "--workers", 2)
     drafts = tmp_path / "two" / FOLDER

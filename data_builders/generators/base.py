@@ -18,9 +18,9 @@ from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references.
-Version 2 split sentences in another way."""
+Version 2 split sentences in another way, and version 3 chose among drawn flaws by length, words and likelihood."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,7 @@ class BuildPlan:
     causal language model whose likelihoods chosen pairs keep balanced. `cache` is the file that keeps them, so that a
     stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain` is
     the number of generated cases of each domain, which replace the corpus of a source. `candidates` is how many flaws
-    of a principle rules draw, or a teacher is asked for, to choose `variants` of them; None for the default of rules,
-    and with a teacher for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build
+    of a principle a teacher is asked for, to choose `variants` of them; None for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build
     by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is
     a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
     pairs.
@@ -102,6 +101,8 @@ class Generator(ABC, Generic[T]):
     report_file: ClassVar[str] = "build.json"
     draft_types: ClassVar[tuple[Any, Any]] = Any, Any
     """The types of an item and of its draft, where `generate` consists of `draft` and `finish`: both are stored."""
+    drafts: ClassVar[bool] = False
+    """Whether other processes can draft."""
     options: ClassVar[type[ConfigModel] | None] = None
     """The model of the `key=value` options of `plan.options`; None for a generator without any."""
     unused: ClassVar[Sequence[str]] = ()
@@ -133,17 +134,12 @@ class Generator(ABC, Generic[T]):
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
 
-    @property
-    def drafts(self) -> bool:
-        """Whether other processes can draft in this build."""
-        return False
-
     def draft(self, item: T) -> Any:
         """The part of `generate` that depends on no other item."""
         raise NotImplementedError
 
     def finish(self, draft: Any) -> RecordGroup | None:
-        """The part of `generate` that depends on the items before. It gets the drafts in order."""
+        """The group of a draft. It gets the drafts in order."""
         raise NotImplementedError
 
     async def choose(self, group: Any) -> RecordGroup:

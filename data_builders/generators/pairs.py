@@ -2,21 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from data_builders.build_defaults import CANDIDATES
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, register
 from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
-from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
-from data_builders.perturb.balance.selection import Balance, Candidate, measure
-from data_builders.perturb.rules.candidates import draw_flaws
 from data_builders.perturb.rules.engine import perturb
 from data_builders.placement import BalancedPlacement
-from data_builders.second_opinion import Opinion
+from data_builders.second_opinion import Opinion, set_name
 from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES, Draft, items
 from data_builders.sources.text_repair import TEXT_CHANGES
@@ -89,19 +85,18 @@ class Pairs(Generator[T]):
 
 
 @dataclass(frozen=True)
-class _RuleGroup(RecordGroup):
+class PairDraft:
+    """A case with its pairs, and the variants that were wanted but not made, by principle and reason."""
+
+    case: Case
+    pairs: list[ReasoningPair]
     abstained: Counter[str]
-    made: Counter[str]
 
 
 @dataclass(frozen=True)
-class PairDraft:
-    """A case with the flaws to choose from, by principle or `multi`, or with its pairs where nothing is chosen."""
-
-    case: Case
+class _RuleGroup(RecordGroup):
     abstained: Counter[str]
-    candidates: dict[str, list[Candidate]] | None = None
-    pairs: list[ReasoningPair] = field(default_factory=list)
+    made: Counter[str]
 
 
 @register
@@ -109,28 +104,22 @@ class PairsByRules(Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
 
     name = PAIRS
+    drafts = True
     draft_types = Case, PairDraft
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        source = SOURCES.get(plan.source)
-        self._rules, self._balance = source.operators, None
-        self._most = CANDIDATES if plan.candidates is None else plan.candidates
+        self._rules = SOURCES.get(plan.source).operators
         self._cases, self._made = 0, Counter[str]()
-        if source.balanced:
-            self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
 
     def settings(self) -> dict[str, Any]:
-        plan = self.plan
-        balanced = {"rules": RULES_VERSION, "reader": plan.reader} if self._balance else {}
-        fewer = {"candidates": self._most} if self._balance and self._most != CANDIDATES else {}
-        return {**super().settings(), **balanced, **fewer}
+        return {**super().settings(), **({"rules": RULES_VERSION} if self._placement else {})}
 
     def details(self) -> dict[str, Any]:
         """Adds how many variants were wanted and how many have a natural place, by principle."""
         wanted = {f"P{number}": self._cases * self.plan.variants for number in NUMBERS if "single" in self.plan.kinds}
         found = {name: {"wanted": count, "made": self._made[name]} for name, count in wanted.items()}
-        return {**super().details(), **({"yield": found} if self._balance else {})}
+        return {**super().details(), **({"yield": found} if self._placement else {})}
 
     def items(self) -> Iterator[Case]:
         found = self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
@@ -140,45 +129,21 @@ class PairsByRules(Pairs[Case]):
     def generate(self, item: Case) -> _RuleGroup:
         return self.finish(self.draft(item))
 
-    @property
-    def drafts(self) -> bool:
-        """The language model reads the variants that suit the cases before, so a build with a reader has no drafts."""
-        return self.plan.reader is None
-
     def draft(self, item: Case) -> PairDraft:
-        """Draw the flaws to choose from. Without a balance all are taken."""
-        plan = self.plan
-        if self._balance is None:
-            abstained = Counter[str]()
-            pairs = perturb(
-                item,
-                kinds=plan.kinds,
-                variants=plan.variants,
-                seed=plan.seed,
-                rule_set=self._rules,
-                abstained=abstained,
-            )
-            return PairDraft(item, abstained, pairs=list(pairs))
-        drawn = draw_flaws(
+        plan, abstained = self.plan, Counter[str]()
+        pairs = perturb(
             item,
             kinds=plan.kinds,
             variants=plan.variants,
             seed=plan.seed,
-            most=self._most,
             rule_set=self._rules,
+            abstained=abstained,
         )
-        return PairDraft(item, drawn.rejected, {name: measure(pairs) for name, pairs in drawn.pairs.items()})
+        return PairDraft(item, list(pairs), abstained)
 
     def finish(self, draft: PairDraft) -> _RuleGroup:
-        """Choose among the flaws, so that those of all cases so far are balanced."""
-        abstained, pairs, made = draft.abstained, list(draft.pairs), Counter[str]()
-        for name, candidates in (draft.candidates or {}).items():
-            assert self._balance is not None
-            chosen = self._balance.choose(candidates, self.plan.variants)
-            made[name] = len(chosen)
-            abstained += Counter({f"{name}: no natural place": self.plan.variants - len(chosen)})
-            pairs += chosen
-        return _RuleGroup([draft.case, *pairs], abstained, made)
+        made = Counter(set_name(pair) for pair in draft.pairs)
+        return _RuleGroup([draft.case, *draft.pairs], draft.abstained, made)
 
     def add(self, group: _RuleGroup) -> None:
         self._cases += 1

@@ -32,7 +32,7 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 @dataclass(frozen=True)
 class Source:
     """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether builds balance in how many
-    pairs A is better, and choose flaws by rules so that counts and likelihoods do not reveal them.
+    pairs A is better, and record how many flaws the rules find.
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in

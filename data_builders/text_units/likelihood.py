@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
-from data_builders.build_defaults import DEFAULT_MODEL
 from judge_r1.core.records import ReasoningPair
 
 TAIL = 12
@@ -40,12 +40,13 @@ class LikelihoodReader:
         ModelUnavailable: The model or its tokenizer cannot be loaded.
     """
 
-    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+    def __init__(self, name: str) -> None:
         from judge_r1.models.hub import load_model, load_tokenizer
 
         self._model, self._tokenizer = load_model(name).eval(), load_tokenizer(name)
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
+        self._whole = lru_cache(maxsize=1)(self._read_whole)  # a build reads several sets of flaws of one reference
 
     def read(self, texts: Sequence[str], tail: int | None = None) -> list[TokenScores]:
         """The scores of each text. The first text is read whole, the others from where they leave it.
@@ -56,7 +57,7 @@ class LikelihoodReader:
         encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
         first, *others = encoded
         branches = [_branch(first, ids, tail) for ids in others]
-        cache, kept = self._read_whole(first)
+        cache, kept = self._whole(first)
         scores = [TokenScores(first, kept)]
         for chunk in _chunks(branches):
             for branch, rest in zip(chunk, self._read_branches(cache, first, chunk), strict=True):
@@ -64,7 +65,7 @@ class LikelihoodReader:
                 scores.append(TokenScores(branch.ids, (*kept[: branch.left], *rest, *unread)))
         return scores
 
-    def _read_whole(self, ids: Sequence[int]) -> tuple[Any, tuple[float, ...]]:
+    def _read_whole(self, ids: tuple[int, ...]) -> tuple[Any, tuple[float, ...]]:
         """The cache of the start token and all ids but the last, and the log-probabilities of the ids."""
         import torch
         from transformers import DynamicCache

@@ -5,8 +5,9 @@ steps of five words, every sentence becomes a step.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from data_builders.text_units.edits import Edit, Interval
@@ -71,10 +72,11 @@ def blocks(text: str) -> Iterator[Interval]:
         yield _strip(text, start, end)
 
 
-def sentences(text: str) -> list[Interval]:
+@lru_cache(maxsize=1024)
+def sentences(text: str) -> Sequence[Interval]:
     """Return the sentences of a text, as passages are made of them, but a line break does not end a sentence. Numbering
     belongs to its sentence."""
-    return passages.sentences(_SPACE.sub(" ", text))
+    return tuple(passages.sentences(_SPACE.sub(" ", text)))
 
 
 def _strip(text: str, start: int, end: int) -> Interval:

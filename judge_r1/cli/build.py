@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 from typer.core import TyperCommand
 
-from data_builders.build_defaults import CANDIDATES, DEFAULT_MODEL
 from judge_r1.cli.options import (
     AnswerCache,
     BatchExport,
@@ -63,8 +62,8 @@ def build(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Causal language model: flaws are chosen so that its likelihoods do not reveal them. A folder, a hub "
-            f"name, bundled:NAME, or none (much faster) [default: {DEFAULT_MODEL}, with a teacher none].",
+            help="With --candidates: a causal language model. Variants are chosen so that its likelihoods do not reveal "
+            "them. A folder, a hub name, bundled:NAME, or none [default: none].",
         ),
     ] = None,
     max_steps: Annotated[
@@ -88,13 +87,13 @@ def build(
         typer.Option(
             min=1,
             metavar="N",
-            help=f"The most flaws of each principle that rules draw to choose from [default: {CANDIDATES}], or how "
-            "many a teacher is asked for, to choose --variants of them [default: no choice].",
+            help="How many variants of each principle a teacher is asked for, to choose --variants of them "
+            "[default: no choice].",
         ),
     ] = None,
     processes: Annotated[
         int,
-        typer.Option(min=1, help="Processes that draw flaws by rules, with --reader none. The bytes are the same."),
+        typer.Option(min=1, help="Processes that make flaws by rules. The bytes are the same."),
     ] = 1,
     engine: Engine = "local",
     workers: Workers = None,
@@ -147,7 +146,7 @@ def build(
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build builtin --cases-per-domain 1250 --reader none --processes 3 --out runs/generated`
+    `judge-r1 build builtin --cases-per-domain 1250 --processes 3 --out runs/generated`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
@@ -171,7 +170,7 @@ def build(
         variants,
         seed,
         limit,
-        None if reader == "none" else reader or (DEFAULT_MODEL if teacher == "rules" else None),
+        None if reader == "none" else reader,
         out / LIKELIHOODS_FILE,
         max_steps,
         cases_per_domain,
@@ -192,25 +191,23 @@ def build(
             rationales=rationales, preview=preview,
         )  # fmt: skip
     if source not in SOURCES or not SOURCES.get(source).balanced:
-        choosing = {"candidates": candidates, "reader": reader} if by_rules else {}
-        refuse(f"is for corpora of real texts, not for {source!r}", max_steps=max_steps, **choosing)
+        refuse(f"is for corpora of real texts, not for {source!r}", max_steps=max_steps)
     if by_rules:
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
-            batch_import=batch_import, prompts=prompts, rationales=rationales,
+            batch_import=batch_import, prompts=prompts, rationales=rationales, candidates=candidates,
+            reader=plan.reader,
         )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
     elif candidates is not None and candidates < variants:
         raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
     elif candidates is None and reader is not None:
         raise JudgeError("--reader chooses among the candidates of a teacher: add --candidates N, or leave it out")
-    if processes > 1 and not (by_rules and plan.reader is None):
-        raise JudgeError("--processes is for flaws by rules without a language model: give --reader none")
+    if processes > 1 and not by_rules:
+        raise JudgeError("--processes is for flaws by rules: leave it out")
     on_ray = ray_workers(engine, workers)
-    if on_ray and not (by_rules and plan.reader is None and processes == 1):
-        raise JudgeError(
-            "--engine ray is for flaws by rules without a language model and without --processes: give --reader none"
-        )
+    if on_ray and not (by_rules and processes == 1):
+        raise JudgeError("--engine ray is for flaws by rules without --processes")
     if not overwrite:
         refuse_other_build(out, plan, teacher, verify)
     if (rationales is None) != (recipe is None):

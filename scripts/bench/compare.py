@@ -98,9 +98,29 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         """
     from data_builders.build import build
     started = time.process_time()
-    report = build("builtin", Path(sys.argv[2]), variants=1, limit=30)
+    build("builtin", Path(sys.argv[2]), variants=5, limit=30)
     pairs = Path(sys.argv[2], "pairs.jsonl").read_text(encoding="utf-8").count(chr(10))
     print((time.process_time() - started) * 1000 / pairs)
+    """,
+    ),
+    "reading": (
+        "ms for a variant that bundled:smollm2-135m reads, six sets of eight of a reference",
+        """
+    from data_builders.sources import SOURCES
+    try:
+        from data_builders.text_units.likelihood import LikelihoodReader
+    except ImportError:  # its name in older revisions
+        from data_builders.audit.likelihood import LikelihoodReader
+    reader = LikelihoodReader("bundled:smollm2-135m")
+    reference = next(iter(SOURCES.get("builtin").read(None, 1, 0, Counter()))).reference
+    words = reference.split(" ")
+    variants = [" ".join([*words[:at], "seldom", *words[at + 1 :]]) for at in range(0, len(words), len(words) // 48)]
+    sets = [variants[at : at + 8] for at in range(0, 48, 8)]
+    reader.read([variants[-1]])
+    started = time.process_time()
+    for own in sets:
+        reader.read([reference, *own], tail=12)
+    print((time.process_time() - started) * 1000 / 48)
     """,
     ),
 }
@@ -113,6 +133,7 @@ build_split(Path(sys.argv[1]), "train", 20)
 """
 _BEGIN = """
 import sys, time
+from collections import Counter
 from pathlib import Path
 import torch
 torch.set_num_threads(1)

@@ -82,7 +82,7 @@ COMMANDS = {
     "demo": [Reads(f"demo --small --out {OUT}", (), serves=True)],
     "build": [
         Reads(
-            f"build custom --path @domain.yaml --reader none --out {OUT}", ("domain.yaml", "claims.jsonl"),
+            f"build custom --path @domain.yaml --out {OUT}", ("domain.yaml", "claims.jsonl"),
             tolerates="claims.jsonl byte order mark",
         ),
         Reads(f"build mini --limit 2 {TEACHER} --out {OUT}", ("prices.yaml",)),

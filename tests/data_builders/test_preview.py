@@ -111,7 +111,7 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     )
     (tmp_path / "insurance.yaml").write_text(INSURANCE)
     path, out = str(tmp_path / "insurance.yaml"), tmp_path / "out"
-    command = [*BUILD, "custom", "--path", path, "--reader", "none", "--preview", "1", "--out", str(out)]
+    command = [*BUILD, "custom", "--path", path, "--preview", "1", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert "A teacher would be asked, for the first case and P1:" in done.stdout
     assert "You are a senior claims adjuster." in done.stdout

@@ -45,20 +45,19 @@ def perturb(
 
     `abstained` counts the variants that cannot be made, by principle and reason.
     """
-    by_principle, steps = operators(rule_set), split_steps(case.reference)
+    by_principle, steps, edits = operators(rule_set), split_steps(case.reference), CaseEdits(case, seed)
     if "single" in kinds:
         for number in NUMBERS:
-            yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)
+            yield from _single_pairs(edits, steps, by_principle[number], number, variants, abstained)
     if "multi" in kinds:
-        yield from _multi_pairs(case, steps, by_principle, variants, seed, abstained)
+        yield from _multi_pairs(edits, steps, by_principle, variants, abstained)
 
 
 def _single_pairs(
-    case: Case, steps: list[Step], rules: list[Operator], number: int, variants: int, seed: int, abstained: Counter[str]
+    edits: CaseEdits, steps: list[Step], rules: list[Operator], number: int, variants: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
     """Yield variants of one principle at different steps. The least used operator is tried first."""
-    rng = seeded_random(case, seed, number)
-    edits = CaseEdits(case, seed)
+    rng = seeded_random(edits.case, edits.seed, number)
     shuffled_rules, free = rng.sample(rules, len(rules)), rng.sample(steps, len(steps))
     used: Counter[str] = Counter()
     tried: set[tuple[str, int]] = set()
@@ -74,7 +73,7 @@ def _single_pairs(
                 found = pair, rule, step
                 break
         if found is None:
-            abstained[f"P{number}: {'no operator fits' if free else 'all steps are used'}"] += variants - variant + 1
+            abstained[f"P{number}: no natural place"] += variants - variant + 1
             break
         used[found[1].name] += 1
         free.remove(found[2])
@@ -83,16 +82,10 @@ def _single_pairs(
 
 
 def _multi_pairs(
-    case: Case,
-    steps: list[Step],
-    rules: dict[int, list[Operator]],
-    variants: int,
-    seed: int,
-    abstained: Counter[str],
+    edits: CaseEdits, steps: list[Step], rules: dict[int, list[Operator]], variants: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
     """Yield variants with different combinations of two to four principles, each flaw in a different step."""
-    rng = seeded_random(case, seed, "multi")
-    edits = CaseEdits(case, seed)
+    rng = seeded_random(edits.case, edits.seed, "multi")
     used: Counter[str] = Counter()
     count = 0
     for combination in shuffled_combinations(rng):

@@ -4,6 +4,7 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date
+from functools import lru_cache
 from random import Random
 
 from data_builders.perturb.rules.operators import operator
@@ -37,6 +38,8 @@ LEAST, LEAST_OF_A_RARE_VALUE = 2, 1
 """The words that the sentence of the case shares with that of the reference. Longer values are rare."""
 LOW, HIGH, CLOSE = 0.55, 1.7, 0.12
 """A number changes by a factor within these bounds, and by at least the share `CLOSE`."""
+TRIES = 100
+"""Numbers that are drawn before a place is given up."""
 
 
 @operator(2, "other_number")
@@ -71,27 +74,28 @@ def _other_value(case: Case, value: str, unit: str, others: list[re.Match[str]],
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     if number < 2:
         return None
-    spread = (
-        (36, 41) if unit.startswith("°") and 36 <= _size(value) <= 42 else (_size(value) * LOW, _size(value) * HIGH)
-    )
+    is_temperature = unit.startswith("°") and 36 <= _size(value) <= 42
+    low, high = (36.0, 41.0) if is_temperature else (_size(value) * LOW, _size(value) * HIGH)
+    least = max(1, CLOSE * number) if unit[:1] != "°" else 1
     compared = [_size(other["value"]) for other in others if other["unit"].strip(" -") == unit]
-    found = []
-    for candidate in range(max(2, int(number * LOW)), int(number * HIGH) + 2):
+    round_to = 10**zeros
+    first = max(2, int(number * LOW)) // round_to * round_to
+    possible = range(first, int(number * HIGH) + 2, round_to)
+    for candidate in rng.sample(possible, min(len(possible), TRIES)):
         text = str(candidate)
-        if len(text) != len(digits.lstrip("0")) or len(text) - len(text.rstrip("0")) != zeros:
+        if len(text) != len(digits.lstrip("0")) or candidate % (10 * round_to) == 0 or abs(candidate - number) < least:
             continue
         rest = iter(text.zfill(len(digits)))
         new = "".join(next(rest) if character.isdigit() else character for character in value)
         size = _size(new)
         if (
-            spread[0] <= size <= spread[1]
-            and abs(candidate - number) >= max(1, CLOSE * number if unit[:1] != "°" else 1)
+            low <= size <= high
             and not (unit in ("%", "percent") and size > 100)
             and all((size > other) == (_size(value) > other) and size != other for other in compared)
             and not any(_has(text, new, unit) for text in (case.context, case.reference))
         ):
-            found.append(new)
-    return rng.choice(found) if found else None
+            return new
+    return None
 
 
 def _has(text: str, value: str, unit: str) -> bool:
@@ -167,8 +171,14 @@ def _keeps_order(reference: str, old: str, new: str) -> bool:
     before, after = _days(old), _days(new)
     assert before
     assert after
-    others = [_days(match[0]) for match in DATE.finditer(reference) if match[0] != old]
-    return all(_order(before, other) == _order(after, other) and after != other for other in others if other)
+    others = [days for text, days in _dates(reference) if text != old]
+    return all(_order(before, other) == _order(after, other) and after != other for other in others)
+
+
+@lru_cache(maxsize=4)
+def _dates(text: str) -> list[tuple[str, tuple[date, date]]]:
+    """The dates of a text that the calendar has."""
+    return [(match[0], days) for match in DATE.finditer(text) if (days := _days(match[0]))]
 
 
 def _order(one: tuple[date, date], other: tuple[date, date]) -> int:

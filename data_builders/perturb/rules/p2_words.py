@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import chain
 from random import Random
 
@@ -42,7 +43,7 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """
     own = _CLASSES.get(case.domain)
     for words in chain(_CLASSES["shared"], own if own is not None else chain.from_iterable(_CLASSES.values())):
-        pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?![\w]|['’]s)")
+        pattern = _any_of(words)
         found = list(pattern.finditer(step.text))
         if len(found) != 1 or len(re.findall(pattern, case.reference)) > 1:
             continue
@@ -67,6 +68,11 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
             and not any(contains(case.context, forms.format(word)) for word in words if word != match[0])
         ):
             yield step.edit(match.span(), rng.choice(others), span)
+
+
+@cache
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?![\w]|['’]s)")
 
 
 def _thing(following: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
@@ -33,11 +34,13 @@ def invented_detail(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     found = list(statements(step))
     for detail in _DETAILS.get(case.domain, _DETAILS.get(GENERAL, ())) if found else ():
         places = [end for start, end in found if re.search(detail.place, step.text[start:end])]
-        if places and not _mentions(case, detail.absent):
+        if places and not _mentions((case.context, case.decision, case.reference), detail.absent):
             for end in places:
                 yield step.edit((end - 1, end - 1), ", " + rng.choice(detail.clauses))
 
 
-def _mentions(case: Case, pattern: str) -> bool:
+@lru_cache(maxsize=1024)
+def _mentions(texts: tuple[str, ...], pattern: str) -> bool:
+    """Cached, because every step of a case asks."""
     found = re.compile(rf"\b(?:{pattern})", re.IGNORECASE)
-    return any(found.search(text) for text in (case.context, case.decision, case.reference))
+    return any(found.search(text) for text in texts)

@@ -63,7 +63,7 @@ def test_templates_are_filled(cases: list[Case]) -> None:
 
 
 def plan(per_domain: int) -> BuildPlan:
-    return BuildPlan("builtin", reader=None, cases_per_domain=per_domain, candidates=16)
+    return BuildPlan("builtin", cases_per_domain=per_domain)
 
 
 def test_a_build_is_the_same_in_processes_and_continues(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_failure_in_a_process_is_reported(tmp_path: Path, monkeypatch: pytest.
 def test_only_builtin_generates(tmp_path: Path) -> None:
     assert [name for name in SOURCES.names() if SOURCES.get(name).generated] == ["builtin"]
     for source, path, message in (("mini", None, "source 'mini' reads cases"), ("builtin", tmp_path, "--path reads")):
-        asked = BuildPlan(source, path=path, reader=None, cases_per_domain=1)
+        asked = BuildPlan(source, path=path, cases_per_domain=1)
         with pytest.raises(JudgeError, match=message):
             list(generator_for(source, with_teacher=False)(asked).items())
     with pytest.raises(JudgeError, match="--cases-per-domain is a number from 1 on"):

@@ -84,7 +84,7 @@ def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Pat
     done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
     assert "a --teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
-    assert report["rules"] == 3
+    assert report["rules"] == 4
     assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
     for name, row in report["yield"].items():
         assert row["wanted"] == 15
@@ -138,10 +138,10 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "mini", "--max-steps", "4", "--out", "x"], "leave it out"),
         (["build", "minni", "--max-steps", "4", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for corpora of real texts"),
+        (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
         (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' reads cases"),
         (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "builtin", "--processes", "2", "--out", "x"], "give --reader none"),
+        (["build", "builtin", "--reader", "bundled:tiny", "--out", "x"], "--reader is for flaws by a model"),
         (
             ["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"],
             "is 5 or more, as many as",

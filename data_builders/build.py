@@ -12,9 +12,9 @@ from typing import Any
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
-from data_builders.parallel_drafts import groups_by_processes
+from data_builders.parallel_groups import groups_by_processes
 from data_builders.progress import every_second
-from data_builders.ray_drafts import groups_by_ray
+from data_builders.ray_groups import groups_by_ray
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
@@ -52,17 +52,17 @@ def build_by_rules(
 ) -> dict[str, Any]:
     """Run a generator that needs no teacher. Returns the build report.
 
-    So many processes draft its groups, or the workers of a Ray cluster, if it can draft. They do not change the bytes.
+    So many processes generate its groups, or the workers of a Ray cluster, if they can. They do not change the bytes.
 
-    Raises: JudgeError, among others for `workers` of a generator that cannot draft.
+    Raises: JudgeError, among others for `workers` of a generator that works in one process.
     """
-    if workers and not generator.drafts:
+    if workers and generator.parallel is None:
         raise JudgeError(f"--engine ray: {generator.title!r} is built in one process: leave --engine out")
     with open_writer(generator, out) as writer:
         if workers:
             groups = groups_by_ray(generator, out, workers)
         else:
-            many = processes > 1 and generator.drafts
+            many = processes > 1 and generator.parallel is not None
             groups = groups_by_processes(generator, processes) if many else _groups(generator)
         for group in filter(None, groups):
             writer.add(group)

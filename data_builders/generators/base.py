@@ -27,14 +27,14 @@ Version 2 split sentences in another way, and version 3 chose among drawn flaws 
 class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
-    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `reader` names the
-    causal language model whose likelihoods chosen pairs keep balanced. `cache` is the file that keeps them, so that a
-    stopped build continues. `max_steps` is how many of its steps a reference keeps; None for all. `cases_per_domain` is
-    the number of generated cases of each domain, which replace the corpus of a source. `candidates` is how many flaws
-    of a principle a teacher is asked for, to choose `variants` of them; None for no choice. `options` are the `key=value` options of one generator. With `early_stop`, a build
-    by a teacher ends after the first cases if nothing of them is accepted. `keep` says which pairs stay where there is
-    a verifier: those whose label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of
-    pairs.
+    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `max_steps` is how
+    many of its steps a reference keeps; None for all. `cases_per_domain` is the number of generated cases of each
+    domain, which replace the corpus of a source. `candidates` is how many flaws of a principle a teacher is asked
+    for, to choose `variants` of them; None for no choice. `reader` names the causal language model whose
+    likelihoods the choice balances, and `cache` the file that keeps them. `options` are the `key=value` options of
+    one generator. With `early_stop`, a build by a teacher ends after the first cases if nothing of them is
+    accepted. `keep` says which pairs stay where there is a verifier: those whose label it confirms, or all.
+    `prompts` is a folder with templates of the user for a teacher of pairs.
     """
 
     source: str
@@ -99,10 +99,8 @@ class Generator(ABC, Generic[T]):
     reads_corpus: ClassVar[bool] = False
     """Whether `plan.source` names a corpus instead of this generator."""
     report_file: ClassVar[str] = "build.json"
-    draft_types: ClassVar[tuple[Any, Any]] = Any, Any
-    """The types of an item and of its draft, where `generate` consists of `draft` and `finish`: both are stored."""
-    drafts: ClassVar[bool] = False
-    """Whether other processes can draft."""
+    parallel: ClassVar[tuple[Any, Any] | None] = None
+    """The types of an item and of its group, if a group depends on its item alone: other processes can generate it."""
     options: ClassVar[type[ConfigModel] | None] = None
     """The model of the `key=value` options of `plan.options`; None for a generator without any."""
     unused: ClassVar[Sequence[str]] = ()
@@ -133,14 +131,6 @@ class Generator(ABC, Generic[T]):
     @abstractmethod
     def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
         """The records made of one item, or None. A generator with teachers defines this as `async def`."""
-
-    def draft(self, item: T) -> Any:
-        """The part of `generate` that depends on no other item."""
-        raise NotImplementedError
-
-    def finish(self, draft: Any) -> RecordGroup | None:
-        """The group of a draft. It gets the drafts in order."""
-        raise NotImplementedError
 
     async def choose(self, group: Any) -> RecordGroup:
         """The group with the records that are chosen given those before. A build with teachers calls it in order."""

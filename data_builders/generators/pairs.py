@@ -85,18 +85,11 @@ class Pairs(Generator[T]):
 
 
 @dataclass(frozen=True)
-class PairDraft:
-    """A case with its pairs, and the variants that were wanted but not made, by principle and reason."""
+class PairGroup(RecordGroup):
+    """A case and its pairs, and the variants that were wanted but not made, by principle and reason."""
 
-    case: Case
-    pairs: list[ReasoningPair]
+    records: Sequence[Case | ReasoningPair]
     abstained: Counter[str]
-
-
-@dataclass(frozen=True)
-class _RuleGroup(RecordGroup):
-    abstained: Counter[str]
-    made: Counter[str]
 
 
 @register
@@ -104,8 +97,7 @@ class PairsByRules(Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
 
     name = PAIRS
-    drafts = True
-    draft_types = Case, PairDraft
+    parallel = Case, PairGroup
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
@@ -126,10 +118,7 @@ class PairsByRules(Pairs[Case]):
         short = (self.shortened(case, self.skipped) for case in found if isinstance(case, Case))
         return (case for case in short if case is not None)
 
-    def generate(self, item: Case) -> _RuleGroup:
-        return self.finish(self.draft(item))
-
-    def draft(self, item: Case) -> PairDraft:
+    def generate(self, item: Case) -> PairGroup:
         plan, abstained = self.plan, Counter[str]()
         pairs = perturb(
             item,
@@ -139,13 +128,9 @@ class PairsByRules(Pairs[Case]):
             rule_set=self._rules,
             abstained=abstained,
         )
-        return PairDraft(item, list(pairs), abstained)
+        return PairGroup([item, *pairs], abstained)
 
-    def finish(self, draft: PairDraft) -> _RuleGroup:
-        made = Counter(set_name(pair) for pair in draft.pairs)
-        return _RuleGroup([draft.case, *draft.pairs], draft.abstained, made)
-
-    def add(self, group: _RuleGroup) -> None:
+    def add(self, group: PairGroup) -> None:
         self._cases += 1
-        self._made.update(group.made)
+        self._made.update(set_name(one) for one in group.records if isinstance(one, ReasoningPair))
         self.abstained.update(group.abstained)

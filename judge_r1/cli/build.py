@@ -62,8 +62,8 @@ def build(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="With --candidates: a causal language model. Variants are chosen so that its likelihoods do not reveal "
-            "them. A folder, a hub name, bundled:NAME, or none [default: none].",
+            help="With --candidates: a causal language model. Variants are chosen so that its likelihoods do not "
+            "reveal them. A folder, a hub name, bundled:NAME, or none [default: none].",
         ),
     ] = None,
     max_steps: Annotated[

@@ -115,9 +115,6 @@ SUBSTITUTES = {
     "judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl": Instead(
         "minutes; tests/judge_r1/training/verl trains", "--dry-run", slow=True
     ),
-    "judge-r1 build builtin --limit 12 --reader none --out runs/builtin": Instead(
-        "20 s", line="judge-r1 build builtin --limit 1 --reader none --out runs/builtin"
-    ),
     "python scripts/gpu_check.py --out runs/gpu-check": Instead(
         "needs a GPU", "--device cpu --small --parts training,retrieval --minutes 20", slow=True
     ),

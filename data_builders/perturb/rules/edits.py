@@ -22,25 +22,29 @@ class CaseEdits:
 
     def __init__(self, case: Case, seed: int) -> None:
         self.case, self.seed = case, seed
-        self._edits: dict[tuple[str, int, str], Edit | None] = {}
+        self._edits: dict[tuple[str, int, str], list[Edit]] = {}
         self._barren: set[tuple[str, int]] = set()
         self.rejected: Counter[str] = Counter()
 
-    def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
-        """A random edit of an operator that changes something and keeps brackets closed.
+    def edits(self, rule: Operator, step: Step, salt: str) -> list[Edit]:
+        """The edits of an operator that change something and keep brackets closed, in random order.
 
         Where an operator finds none, it is not asked again: another salt draws other words, not other places.
         """
         key = (rule.name, step.index, salt)
         if key[:2] in self._barren:
-            return None
+            return []
         if key not in self._edits:
             rng = seeded_random(self.case, self.seed, *key)
             found = [edit for edit in rule.apply(self.case, step, rng) if self._is_usable(edit)]
-            self._edits[key] = next(iter(rng.sample(found, len(found))), None)
+            self._edits[key] = rng.sample(found, len(found))
             if not found:
                 self._barren.add(key[:2])
         return self._edits[key]
+
+    def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
+        """The first edit of an operator."""
+        return next(iter(self.edits(rule, step, salt)), None)
 
     def _is_usable(self, edit: Edit) -> bool:
         old = self.case.reference[edit.start : edit.end]

@@ -67,8 +67,8 @@ def _single_pairs(
             if (rule.name, step.index) in tried:
                 continue
             tried.add((rule.name, step.index))
-            edit = edits.edit(rule, step, "single")
-            pair = edits.pair([(rule, step, edit)], variant) if edit else None
+            tries = (edits.pair([(rule, step, edit)], variant) for edit in edits.edits(rule, step, "single"))
+            pair = next(filter(None, tries), None)
             if pair is not None:
                 found = pair, rule, step
                 break

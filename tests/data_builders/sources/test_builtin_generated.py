@@ -78,7 +78,7 @@ def test_a_build_is_the_same_in_processes_and_continues(tmp_path: Path) -> None:
     checked = validate(tmp_path / "more")
     assert checked.good, checked.problems
     counts = Counter(pair.violated for pair in load_pairs(tmp_path / "more").pairs if pair.kind == "single")
-    assert counts[2,] >= 20, "6 cases with 5 variants"
+    assert counts[2,] >= 15, "half of 5 variants of 6 cases"
 
 
 def test_a_failure_in_a_process_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

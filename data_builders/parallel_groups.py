@@ -1,4 +1,4 @@
-"""Generates groups in several processes: they draft, and this process finishes the groups in the order of the items."""
+"""Generates groups in several processes. This process yields them in the order of the items."""
 
 import signal
 from collections import deque
@@ -14,13 +14,12 @@ from judge_r1.core.errors import JudgeError
 AHEAD = 3
 """Items in progress per process: the others can work while the first one is waited for."""
 _generator: Generator[Any] | None = None
-"""The generator of a process that drafts."""
+"""The generator of a process of the pool."""
 
 
 def groups_by_processes(generator: Generator[Any], processes: int) -> Iterator[RecordGroup | None]:
-    """The groups of a generator without teachers, in the order of its items, drafted in `processes` processes.
-
-    A draft depends on its item alone, so the groups are those that one process would make.
+    """The groups of a generator without teachers, in the order of its items. A group depends on its item alone, so the
+    groups are those that one process would make.
 
     Raises: JudgeError if a process fails or ends early, with its error.
     """
@@ -29,18 +28,18 @@ def groups_by_processes(generator: Generator[Any], processes: int) -> Iterator[R
     waiting: deque[Future[Any]] = deque()
     try:
         for item in generator.items():
-            waiting.append(pool.submit(_draft, item))
+            waiting.append(pool.submit(_generate, item))
             if len(waiting) >= AHEAD * processes:
-                yield generator.finish(_result(waiting.popleft()))
+                yield _result(waiting.popleft())
         while waiting:
-            yield generator.finish(_result(waiting.popleft()))
+            yield _result(waiting.popleft())
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _result(draft: Future[Any]) -> Any:
+def _result(group: Future[RecordGroup | None]) -> RecordGroup | None:
     try:
-        return draft.result()
+        return group.result()
     except BrokenProcessPool:
         raise JudgeError("a process of the build ended without a message: run the build again") from None
     except Exception as error:
@@ -53,6 +52,6 @@ def _start(made: type[Generator[Any]], plan: BuildPlan) -> None:
     _generator = made(plan)
 
 
-def _draft(item: Any) -> Any:
+def _generate(item: Any) -> Any:
     assert _generator is not None
-    return _generator.draft(item)
+    return _generator.generate(item)

@@ -1,7 +1,7 @@
-"""Drafts the groups of a build on the nodes of a Ray cluster; this process finishes them in the order of the items.
+"""Generates the groups of a build on the nodes of a Ray cluster. This process yields them in the order of the items.
 
-The hidden folder `OUT/.drafts` holds items and drafts in blocks, and is removed at the end of the build. A build that
-was killed finds the drafts of its complete blocks there, if its plan and the version of judge-r1 are the same.
+The hidden folder `OUT/.groups` holds items and groups in blocks, and is removed at the end of the build. A build that
+was killed finds the groups of its complete blocks there, if its plan and the version of judge-r1 are the same.
 """
 
 import shutil
@@ -21,32 +21,31 @@ from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.version import __version__
 
-FOLDER = ".drafts"
+FOLDER = ".groups"
 BLOCK = 32
 """Items of a block: what a kill can cost each worker."""
 
 
 def groups_by_ray(generator: Generator[Any], out: Path, workers: RayWorkers) -> Iterator[RecordGroup | None]:
-    """The groups of a generator without teachers, in the order of its items. A draft depends on its item alone, so the
+    """The groups of a generator without teachers, in the order of its items. A group depends on its item alone, so the
     groups are those that one process would make.
 
     Raises:
         JudgeError: A worker failed, or a file cannot be written.
     """
-    key = content_hash("drafts", __version__, repr(replace(generator.plan, cache=None)))
+    key = content_hash("groups", __version__, repr(replace(generator.plan, cache=None)))
     folder = (out / FOLDER / key).absolute()
     for other in (out / FOLDER).glob("*"):
         if other.name != key:
             shutil.rmtree(other, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     blocks = list(_stage(generator, folder))
-    missing = [block for block in blocks if not _drafts(block).exists()]
-    made = run_blocks(missing, partial(_Drafter, type(generator), generator.plan), workers)
+    missing = [block for block in blocks if not _groups(block).exists()]
+    made = run_blocks(missing, partial(_Worker, type(generator), generator.plan), workers)
     for block in blocks:
         if block in missing:
             next(made)
-        for draft in _read(_drafts(block), generator.draft_types[1]):
-            yield generator.finish(draft)
+        yield from _read(_groups(block), _types(generator)[1])
     shutil.rmtree(out / FOLDER)
 
 
@@ -54,31 +53,36 @@ def _stage(generator: Generator[Any], folder: Path) -> Iterator[Path]:
     """Writes the items in blocks. The name of a block has a hash of its items."""
     items, number = generator.items(), 0
     while block := list(islice(items, BLOCK)):
-        lines = _lines(block, generator.draft_types[0])
+        lines = _lines(block, _types(generator)[0])
         path = folder / f"{number:06}-{sha256(''.join(lines).encode()).hexdigest()[:16]}.items"
-        if not _drafts(path).exists():
+        if not _groups(path).exists():
             write_atomic(path, lines)
         number += 1
         yield path
 
 
-class _Drafter:
-    """Drafts blocks in a worker: reads the items of a block, and writes its drafts beside them."""
+class _Worker:
+    """Reads the items of a block, and writes its groups beside them."""
 
     def __init__(self, made: type[Generator[Any]], plan: BuildPlan) -> None:
         self._generator = made(plan)
 
     def __call__(self, block: Path) -> None:
-        if _drafts(block).exists():  # Ray repeats a block whose worker was lost
+        if _groups(block).exists():  # Ray repeats a block whose worker was lost
             return
-        item_type, draft_type = self._generator.draft_types
-        drafts = [self._generator.draft(item) for item in _read(block, item_type)]
-        write_atomic(_drafts(block), _lines(drafts, draft_type))
+        item_type, group_type = _types(self._generator)
+        groups = [self._generator.generate(item) for item in _read(block, item_type)]
+        write_atomic(_groups(block), _lines(groups, group_type))
         block.unlink()
 
 
-def _drafts(block: Path) -> Path:
-    return block.with_suffix(".drafts")
+def _types(generator: Generator[Any]) -> tuple[Any, Any]:
+    assert generator.parallel is not None
+    return generator.parallel
+
+
+def _groups(block: Path) -> Path:
+    return block.with_suffix(".groups")
 
 
 def _lines(values: Sequence[Any], kind: Any) -> list[str]:

@@ -89,12 +89,6 @@ SUBSTITUTES = {
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),
     "judge-r1 eval --judge agentic@runs/medical/grpo/model --judge longer --path runs/medical/test --out "
     "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge overlap --judge random"),
-    "judge-r1 attack agentic@runs/medical/grpo/model --path runs/medical/test --out runs/attack": Instead(
-        "25 s", "--limit 1"
-    ),
-    "judge-r1 build traces --limit 20 --out runs/traces": Instead(
-        "8 s", line="judge-r1 build traces --limit 2 --out runs/traces"
-    ),
     "judge-r1 serve --judge agentic@runs/medical/sft/model": Instead(
         "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
     ),

@@ -18,7 +18,7 @@ from judge_r1.core.items import ChatMessage
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("audit") / "data"
-    build("mini-conversations", out, variants=1, limit=30)
+    build("mini-conversations", out, variants=1, limit=16)
     return out
 
 

@@ -38,9 +38,9 @@ def build(out: Path, *options: str, limit: int = DOCUMENTS) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten documents of 6,500 tokens with six manipulations, and their first 1,000 tokens."""
+    """Ten documents of 5,000 tokens with six manipulations, and their first 1,000 tokens."""
     out = tmp_path_factory.mktemp("cofluence")
-    build(out, "story_tokens=6500", f"lengths=full,{SHORT}")
+    build(out, "story_tokens=5000", f"lengths=full,{SHORT}")
     return out
 
 

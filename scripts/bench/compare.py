@@ -107,10 +107,10 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "ms for a variant that bundled:smollm2-135m reads, three sets of eight of a reference",
         """
     from data_builders.sources import SOURCES
-    try:
-        from data_builders.text_units.likelihood import LikelihoodReader
-    except ImportError:  # its name in older revisions
+    try:  # its name in older revisions, first: an installed newer one may be found there
         from data_builders.audit.likelihood import LikelihoodReader
+    except ImportError:
+        from data_builders.text_units.likelihood import LikelihoodReader
     reader = LikelihoodReader("bundled:smollm2-135m")
     reference = next(iter(SOURCES.get("builtin").read(None, 1, 0, Counter()))).reference
     words = reference.split(" ")

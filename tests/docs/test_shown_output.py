@@ -1,5 +1,6 @@
 """The output that a page shows is that of its commands."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 from docs_commands import commands
 from paths import REPO
+
+from data_builders.haystack_splits import build_split
 
 
 @pytest.mark.slow
@@ -21,3 +24,13 @@ def test_the_table_of_the_evaluation_page(tmp_path: Path, monkeypatch: pytest.Mo
         assert done.returncode == 0, done.stderr
     printed = done.stdout.partition("Overall (lrbench)")[2].split()
     assert printed[: len(table)] == table
+
+
+def test_the_readme_shows_the_label_of_its_pair_and_a_verdict_of_the_form_that_is_printed(tmp_path: Path) -> None:
+    """The verdict itself is that of a whole demo."""
+    code = (REPO / "README.md").read_text(encoding="utf-8").split("```python\n", 1)[1].split("```", 1)[0]
+    verdict, label = re.findall(r"^# (.+)$", code, re.MULTILINE)
+    pair = next(pair for pair in build_split(tmp_path, "demo", 1).pairs if pair.violated == (2,))
+    assert label == f"label: {pair.preferred}"
+    form = r"[AB] is better \(confidence [01]\.\d\d\); the other violates [A-Z][\w, ]+; \d search(es)?"
+    assert re.fullmatch(form, verdict)

@@ -131,6 +131,11 @@ from pathlib import Path
 from data_builders.haystack_splits import build_split
 build_split(Path(sys.argv[1]), "train", 20)
 """
+# The finder of an editable install would give the modules that `root` lacks (findings/editable_submodules.sh).
+_ALONE = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if not finder.__module__.startswith("__editable__")]
+"""
 _BEGIN = """
 import sys, time
 from collections import Counter
@@ -181,9 +186,9 @@ def measure(name: str, root: Path, data: Path) -> float:
 
 
 def run(root: Path, program: str, *arguments: str) -> str:
-    """The output of a Python program that imports the code in `root`."""
+    """The output of a Python program that imports the code in `root`, and nothing from an installed checkout."""
     environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-c", program, *arguments]
+    command = [sys.executable, "-c", _ALONE + program, *arguments]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{root}: the measurement failed:\n{done.stderr[-2000:]}")

@@ -7,6 +7,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Union
 
 from judge_r1.core.errors import JudgeError
@@ -206,8 +207,8 @@ def by_cluster(values: Values, clusters: Clusters) -> "Iterator[list[float]]":
         clusters = np.array([ranks[name] for name in clusters], dtype=np.int32)
     order = np.argsort(clusters, kind="stable")
     ordered, own = np.asarray(values, dtype=np.float64)[order], clusters[order]
-    ends = [*(np.flatnonzero(own[1:] != own[:-1]) + 1).tolist(), len(own)]
-    return (ordered[start:end].tolist() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+    edges = np.concatenate(([0], np.flatnonzero(own[1:] != own[:-1]) + 1, [len(own)]))
+    return (ordered[start:end].tolist() for start, end in pairwise(edges))
 
 
 def _cluster_sums(

@@ -18,7 +18,11 @@ function partsOf(data) {
   if (!data.parts) return { count: 1, of: () => 0, start: () => 0, loaded: () => data, load: async () => data };
   const parts = new Map();
   const load = (number) => {
-    const found = parts.get(number) ?? { whole: null, ready: fetchPart(number).then((whole) => (found.whole = whole)) };
+    const found = parts.get(number) ?? { whole: null, ready: fetchPart(number).then((whole) => {
+      // an evaluation that was stopped while it wrote its report leaves an older page beside newer parts
+      if (whole.items[0]?.id !== data.items[data.parts[number]].id) throw new Error(`report_items/${number}.js is of another report: run the evaluation again with --resume`);
+      return (found.whole = whole);
+    }) };
     parts.delete(number);
     parts.set(number, found);
     if (parts.size > KEPT) parts.delete(parts.keys().next().value);

@@ -30,8 +30,15 @@ class TextColumn:
             self._pack()
 
     def array(self) -> Texts:
+        """All texts. The column is empty afterwards: each chunk goes when it is copied, so that none is there twice."""
         self._pack()
-        return np.concatenate(self._chunks)
+        whole = np.empty(sum(map(len, self._chunks)), dtype=max(chunk.dtype for chunk in self._chunks))
+        end = len(whole)
+        while self._chunks:
+            chunk = self._chunks.pop()
+            whole[end - len(chunk) : end] = chunk
+            end -= len(chunk)
+        return whole
 
     def _pack(self) -> None:
         self._chunks.append(np.array(self._waiting, dtype=np.bytes_))

@@ -87,8 +87,7 @@ class ResultTable:
 
     def has_repeats(self) -> bool:
         """Whether an item is there twice."""
-        ids = self.by_id().ids
-        return bool((ids[1:] == ids[:-1]).any())
+        return not starts_new(self._whole.ids, self.by_id().index).all()
 
     def endings(self) -> Counter[str]:
         """The number of votes by the reason for which their episode ended."""

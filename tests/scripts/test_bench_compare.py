@@ -35,3 +35,11 @@ def test_the_worktree_of_the_revision_is_removed() -> None:
 def test_a_failed_measurement_says_why() -> None:
     with pytest.raises(SystemExit, match="no number here"):
         compare.run(compare.ROOT, "raise ValueError('no number here')")
+
+
+def test_a_module_that_the_revision_lacks_is_not_found_elsewhere(tmp_path: Path) -> None:
+    """The finder of setuptools 84.2.1 for editable installs would find it in the installed checkout."""
+    (tmp_path / "judge_r1").mkdir()
+    (tmp_path / "judge_r1" / "__init__.py").touch()
+    with pytest.raises(SystemExit, match=r"No module named 'judge_r1\.core'"):
+        compare.run(tmp_path, "import judge_r1.core")

@@ -99,9 +99,9 @@ class StepAttention:
         return x[self._row_at].transpose(1, 2).flatten(2, 3)
 
     def _by_row(self, x: torch.Tensor, shared: int) -> torch.Tensor:
-        return x.unflatten(2, (self._places, shared))[self._text, :, self._place_of]
+        return x.view(*x.shape[:2], self._places, shared, x.shape[3])[self._text, :, self._place_of]
 
 
 def _product(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """`one @ other`, which would copy tensors whose rows are not adjacent."""
-    return torch.bmm(one.flatten(0, 1), other.flatten(0, 1)).unflatten(0, one.shape[:2])
+    return torch.bmm(one.flatten(0, 1), other.flatten(0, 1)).view(*one.shape[:3], other.shape[3])

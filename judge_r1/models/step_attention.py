@@ -72,6 +72,7 @@ class StepAttention:
             [[text or 0, at] for text, at in zip(text_of, place, strict=True)], device=device
         ).T
         none = torch.tensor([[text is None] for text in text_of], device=device)
+        self._without_text = none[:, :, None, None]
         return torch.zeros(len(text_of), shared.mask.shape[1], device=device).masked_fill_(
             none | (shared.mask == 0)[self._text], -torch.inf
         )
@@ -91,7 +92,7 @@ class StepAttention:
         own = _product(weights[..., weights.shape[3] - keys.shape[2] :], values)
         if self._shared is not None:
             over_texts = _product(self._by_text(weights[..., : shared_values.shape[2]]), shared_values)
-            own += self._by_row(over_texts, heads // groups)
+            own += self._by_row(over_texts, heads // groups).masked_fill(self._without_text, 0.0)
         return own.reshape(rows, 1, heads, size)
 
     def _by_text(self, x: torch.Tensor) -> torch.Tensor:

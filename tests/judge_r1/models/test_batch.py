@@ -330,7 +330,7 @@ def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
                     )
             if len(widths) == 6:
                 batch.prefixes.clear()  # the later group reads its prompts again
-                batch.admit([Request(prompts(5)[n % 2], max_tokens=7, seed=n) for n in range(4)])
+                batch.admit([Request(prompts(5)[n % 2], max_tokens=7, seed=50 + n) for n in range(4)])
         assert (widths[0] == 1) == batch._by_steps
         batch.forget()
         assert batch._shared is None, "texts go with the last row that begins with them"

@@ -285,10 +285,13 @@ class ContinuousBatch:
         logits, cache = self._read(prompts, [known[prompt][:2] for prompt in prompts])
         for row in {row for prompt in prompts if (row := known[prompt][2]) is not None}:
             self._free(row)
+        shared = self._shared
         texts = [None if self._shared is None else self._shared.text_of(p, known[p][0]) for p in prompts]
         skipped = [0 if self._shared is None or text is None else len(self._shared.texts[text]) for text in texts]
         own = [len(prompt) - skip for prompt, skip in zip(prompts, skipped, strict=True)]
         rows = self._make_room(len(requests), max(own), cache, logits)
+        if any(text is not None for text in texts):
+            self._shared = shared  # the only row that began with it may have been freed
         old, columns = max(lengths), cache.get_seq_length()
         index_of = {prompt: number for number, prompt in enumerate(prompts)}
         for row, request in zip(rows, requests, strict=True):

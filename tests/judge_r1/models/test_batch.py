@@ -343,3 +343,60 @@ def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
     assert len(found) == 2 * 9 + 4
     for one, other in zip(found, expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def small_model() -> Any:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=500, initializer_range=0.3, **shape, **heads)).eval()
+
+
+@pytest.mark.parametrize("seed", range(20, 28))
+def test_random_traffic_of_groups_is_what_transformers_attention_samples(small_model: Any, seed: int) -> None:
+    """Groups, next turns and cancellations at random times, with states forgotten and released in between."""
+
+    def played(batch: ContinuousBatch) -> list[RunningRequest]:
+        rng, made, done = Random(seed), [], []
+        texts = prompts(5)
+        texts += [texts[0][: len(texts[0]) // 2], [*texts[1], 5, 6, 7]]
+
+        def admit(*admitted: Sequence[int]) -> None:
+            new = [
+                Request(p, max_tokens=rng.randint(1, 14), temperature=rng.choice([0.0, 1.0]), seed=rng.randrange(10**6))
+                for p in admitted
+            ]
+            made.extend(new)
+            batch.admit(new)
+
+        admit(*(p for p in rng.sample(texts, rng.randint(1, 3)) for _ in range(rng.randint(1, 4))))
+        for _ in range(40):
+            for request in batch.step() if batch.busy else ():
+                done.append(request)
+                if rng.random() < 0.5 and len(made) < 30:
+                    observation = [rng.randrange(10, 500) for _ in range(rng.randint(1, 8))]
+                    admit([*request.prompt, *request.ids, *observation])
+            event = rng.random()
+            if event < 0.06:
+                batch.prefixes.clear()
+            elif event < 0.09:
+                batch.forget()
+            elif event < 0.12 and not batch.busy:
+                batch.release()
+            elif event < 0.25 and len(made) < 30:
+                group = rng.choice(texts)
+                admit(*(group if rng.random() < 0.7 else rng.choice(texts) for _ in range(rng.randint(1, 3))))
+            elif event < 0.3 and batch.busy:
+                batch.drop([rng.choice([request for request in batch.rows if request])])
+        return done
+
+    plain = batch_of(small_model)
+    plain._by_steps = False
+    expected, found = played(plain), played(batch_of(small_model))
+    assert found
+    assert [(request.prompt, request.ids) for request in found] == [(one.prompt, one.ids) for one in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)

@@ -32,6 +32,7 @@ class BM25Index:
         norm = self.K1 * (1 - self.B + self.B * lengths / (lengths.mean() or 1.0))
         postings: dict[str, list[tuple[int, int]]] = {}
         for index, (passage, count) in enumerate(zip(passages, counts, strict=True)):
+            # After the lengths were taken: single characters are found, and must not make a passage longer.
             count.update(characters(passage.text))
             for word, frequency in count.items():
                 postings.setdefault(word, []).append((index, frequency))
@@ -53,5 +54,6 @@ class BM25Index:
             return
         for where, weights in known:
             scores[where] += weights
+        # Stable, so that passages of equal score stay in the order of the text.
         for place in np.argsort(-scores, kind="stable"):
             yield Hit(self.passages[place], float(scores[place]))

@@ -72,11 +72,13 @@ class RemoteRetriever:
             else:
                 if answer.status_code == 200:
                     return self._hits(answer, requests)
+                # A server that restarts, its proxy and a full queue answer so. All else would fail again.
                 if answer.status_code not in (502, 503, 504):
                     raise self._error(answer)
                 reason = f"status {answer.status_code}"
                 after = answer.headers.get("retry-after", "")
                 pause = float(after) if after.isdigit() and answer.status_code == 503 else wait
+            # A random part of the wait spreads the clients that were refused at the same time.
             self.retries += 1
             time.sleep(max(0.0, min(pause * random.uniform(0.5, 1.0), until - time.monotonic())))
             wait = min(2 * wait, _WAIT_S[1])

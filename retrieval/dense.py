@@ -78,6 +78,7 @@ def _top(products: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDAr
     """The columns and values of the k largest products of each row, ties by column: `[m, k]` both."""
     if len(products) == 1:
         [row] = products
+        # One query needs no passes over a matrix.
         first = (-row).argsort(kind="stable")[:k]
         return first[None], row[first][None]
     rows = np.arange(len(products))

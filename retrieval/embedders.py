@@ -110,6 +110,7 @@ class SentenceTransformerEmbedder:
         self.truncated = 0
         self._tokenizing = threading.Lock()
         self._preprocess = self.model.preprocess
+        # sentence-transformers has no hook between tokenizing and the model, so its method is replaced.
         self.model.preprocess = self._locked_preprocess
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
@@ -148,6 +149,7 @@ class SentenceTransformerEmbedder:
         if limit is None or math.isinf(limit):
             return
         with self._tokenizing:
+            # Not verbose: the tokenizer would warn of the long texts that are looked for here.
             encoded = self.model.tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)
         lengths = encoded["input_ids"]
         longer = sum(len(ids) > limit for ids in lengths)

@@ -52,11 +52,13 @@ class QueryBatcher:
     def _run(self, batch: _Batch) -> None:
         try:
             batch.full.wait(self.window_s)
+            # The batch stays open to other callers until the one before it is done, and is closed only then.
             with self._encoding:
                 self._close(batch)
                 vectors = self.embedder.encode_queries(batch.texts)
                 batch.vectors = check_vectors(vectors, len(batch.texts), self.embedder)
         except BaseException as error:
+            # Also KeyboardInterrupt: the other callers of the batch wait for `done` in threads of their own.
             batch.error = error
         finally:
             self._close(batch)

@@ -89,6 +89,7 @@ class Retriever:
             if isinstance(index, BM25Index):
                 found = (index.ranked(queries[position]) for position in where)
             else:
+                # A filter may accept only the last hits, so all passages are ranked.
                 filtered = any(asked[position][0] for position in where)
                 found = index.search_vectors(vectors[where], len(index.passages) if filtered else k)
             for position, hits in zip(where, found, strict=True):

@@ -128,7 +128,9 @@ class VectorStore:
 
     def get(self, passages: Sequence[Passage]) -> Vectors | None:
         """The vectors of a case, mapped from disk, or None if the store lacks them. Their checksum is verified."""
+        # `_cases` is read once: another thread may refresh it, and shard numbers belong to one list of names.
         digest, cases = passages_digest(passages), self._cases
+        # NumPy compares uint64 with a Python int as float64, in which 64-bit digests lose their last digits.
         short = np.uint64(_short(digest))
         first, end = cases.passages.searchsorted(short), cases.passages.searchsorted(short, "right")
         for shard in cases.shards[first:end]:
@@ -235,6 +237,7 @@ def write_shard(
 ) -> Iterator[int]:
     """Embeds the cases of one shard and writes it to the folder of a store. Yields 1 after each case; the shard is
     there when the iterator ends."""
+    # A cached text would leave its batch, and the last bits of a vector depend on the batch.
     embedder, cases = uncached(embedder), []
     for digest, case_id in shard:
         passages = split_passages(texts[case_id], key.passage_words)
@@ -347,6 +350,7 @@ def _write_shard(folder: Path, key: StoreKey, cases: Sequence[tuple[str, str, Ve
         for text, digest, vectors in cases
     ]
     header = json.dumps({"dim": key.dim, "cases": described}).encode()
+    # Padded, so that the vectors can be mapped at an aligned address.
     header += b" " * (-(16 + len(header)) % _ALIGNMENT)
     name = hashlib.sha256("".join(text for text, *_ in cases).encode()).hexdigest()[:32]
     parts = (_MAGIC + len(header).to_bytes(8, "little") + header, *(vectors.tobytes() for *_, vectors in cases))
@@ -373,6 +377,7 @@ def _write(path: Path, parts: Sequence[bytes]) -> None:
                 for part in parts:
                     file.write(part)
                 file.flush()
+                # Synced before the rename: after a power cut a name may otherwise stand for an empty file.
                 os.fsync(file.fileno())
             with suppress(FileNotFoundError):
                 partial.replace(path)

@@ -57,6 +57,7 @@ class CaseStore(Mapping[str, str]):
                 stored = self._texts[case_id] = _StoredText(text, tenant, size)
                 self._by_tenant.setdefault(tenant, OrderedDict())[case_id] = stored
                 self._sizes[tenant] += size
+            # A text that is put again while its last readers still pin it lives on.
             self._texts[case_id].removed = False
             self._by_tenant[tenant].move_to_end(case_id)
         return case_id
@@ -131,6 +132,7 @@ class CaseStore(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
+            # A copy, since other threads change the dict while the caller iterates.
             return iter([*self._texts])
 
     def __len__(self) -> int:
@@ -155,6 +157,7 @@ class CaseStore(Mapping[str, str]):
     def _evict_for(self, size: int, tenant: str) -> None:
         """Frees space for a new text of `tenant`; its size already counts for that tenant."""
         excess = self._sizes.total() + size - self.max_bytes
+        # Planned on copies: if the text does not fit in the end, nothing may be evicted for it.
         sizes, evicted = self._sizes + Counter({tenant: size}), []
         unpinned = {
             other: (case_id for case_id, stored in texts.items() if not stored.pins)

@@ -77,6 +77,7 @@ def checked_address(url: str, where: str) -> str:
     """
     try:
         parts = urlsplit(url)
+        # Reading the port checks it: urlsplit itself accepts a port that is no number.
         _ = parts.port
     except ValueError:
         raise EndpointError(f"{where}: the URL is not valid") from None

@@ -73,6 +73,7 @@ def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
     with open_to_read(path) as file:
         for offset in offsets:
             file.seek(offset)
+            # The last line of a file may have no line feed.
             yield file.readline().decode().rstrip("\r\n") + "\n"
 
 
@@ -141,6 +142,7 @@ class AtomicFiles:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
+            # All are synced before the first is renamed, so that a full disk changes no file.
             for step in (_sync, _rename) if kind is None else ():
                 for path, file in self._files.items():
                     try:
@@ -153,6 +155,7 @@ class AtomicFiles:
     def _discard(self) -> None:
         for file in self._files.values():
             with suppress(OSError):
+                # Closed after this: with its lock gone, another process could take the file for a leftover.
                 os.unlink(file.name)
             with suppress(OSError):
                 file.close()

@@ -107,6 +107,7 @@ class Offsets(Mapping[str, int]):
     def __getitem__(self, record_id: str) -> int:
         number = _number(record_id)
         if number is not None:
+            # As uint64: beside a Python int, NumPy compares as float64, in which ids lose their last digits.
             at = int(self._ids.searchsorted(self._ids.dtype.type(number)))
             if at < len(self._ids) and self._ids[at] == number:
                 return int(self._offsets[at])

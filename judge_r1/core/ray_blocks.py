@@ -55,6 +55,7 @@ def run_blocks(blocks: Sequence[B], make_work: Callable[[], Work[B, R]], workers
     rows = [{"block": pickle.dumps(block)} for block in blocks]
     results = data.from_items(rows, override_num_blocks=len(rows)).map(
         _Worker,
+        # As bytes: they are unpickled in `__call__`, whose errors are results; here they would be Ray's.
         fn_constructor_args=(pickle.dumps(make_work), str(Path.cwd())),
         compute=data.ActorPoolStrategy(min_size=1, max_size=size, initial_size=size),
         num_cpus=1,

@@ -81,6 +81,7 @@ def parse_model(model: type[M], text: bytes | str, where: object) -> M:
     """
     parse_json(text, where)
     try:
+        # After parse_json, because pydantic takes the last of repeated keys and accepts NaN.
         return model.model_validate_json(text)
     except ValidationError as error:
         raise BadJson(f"{where}: {explain(error)}", explain(error)) from None
@@ -120,6 +121,7 @@ def _explain(text: bytes, error: str) -> str:
     for start, problem in _FORMATS.items():
         if text.startswith(start):
             return problem
+    # UTF-16 without a byte order mark: every other byte of ASCII is zero.
     if b"\0" in text[:2] and len(text) > 1:
         return _FORMATS[b"\xff\xfe"]
     reason, _, position = error.partition(" at ")

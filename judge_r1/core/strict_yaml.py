@@ -34,6 +34,7 @@ def parse_yaml(text: str, where: object) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
+        # Before construction, which drops repeated keys and expands aliases.
         _check(node, 1, {})
         return loader.construct_document(node)
     except yaml.YAMLError as error:
@@ -113,6 +114,7 @@ def _check_number(node: yaml.ScalarNode) -> None:
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind == "float" and not math.isfinite(yaml.SafeLoader("").construct_yaml_float(node)):
         raise ValueError(f"{node.value[:20]} is not a finite number{_at(node)}")
+    # The length comes first: converting thousands of digits takes quadratic time, and Python refuses it.
     if kind == "int" and (len(node.value) > 100 or abs(yaml.SafeLoader("").construct_yaml_int(node)) >= MAX_INTEGER):
         raise ValueError(f"{node.value[:20]} does not fit into 64 bits{_at(node)}")
 

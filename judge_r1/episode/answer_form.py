@@ -70,6 +70,7 @@ class ModelWriter:
                 self.ids += left[chosen][depth:]
                 return chosen
             following = frozenset(ids[depth] for ids in left.values())
+            # The options agree on this token, so the model need not be asked.
             if len(following) == 1:
                 [token] = following
             else:

@@ -147,6 +147,7 @@ def build_index(
         return None
     if workers or not gpus or config.retriever_device == "cpu":
         return _build(data, config, verify, workers)
+    # Spawned, because CUDA does not work in a fork of a process that has used it.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_build, data, config, verify).result()
 

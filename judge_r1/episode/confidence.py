@@ -44,6 +44,7 @@ def opposite_tokens(vocabulary: Mapping[str, int]) -> dict[int, int]:
 
 def confidence(chosen: float, alternative: float | None) -> float:
     """The confidence from the log-probabilities of the sampled token and, if it is known, of the opposite token."""
+    # exp overflows above 709.
     return 1 / (1 + exp(min(alternative - chosen, 700.0))) if alternative is not None else min(1.0, exp(chosen))
 
 
@@ -67,6 +68,7 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
     a_is_better = (text[:sign].rstrip()[-1:].upper() == "A") == (text[sign] == ">")
     if a_is_better != (trajectory.judgment.comparison == "A>B"):
         return None
+    # The longest prefixes decode slowest, so few are tried. One that ends inside a character ends in U+FFFD.
     count = bisect_left(range(len(ids) + 1), True, key=lambda n: len(decode(ids[:n]).rstrip("\ufffd")) > sign)
     return begin + count - 1
 

@@ -92,6 +92,7 @@ class EpisodeDriver:
         try:
             await asyncio.gather(*tasks)
         finally:
+            # gather raises the first error and leaves the other tasks running.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -162,6 +163,7 @@ class _SearchBatcher:
     async def find(self, index: int, query: str) -> list[Evidence]:
         loop = asyncio.get_running_loop()
         if not self._waiting:
+            # Runs after all episodes that are ready in this round of the loop have asked.
             loop.call_soon(self._flush)
         future: asyncio.Future[list[Evidence]] = loop.create_future()
         self._waiting.append((index, query, future))

@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any
 
+# At most 1,000 digits: json.loads raises for an integer of more than 4,300.
 _TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
     (?P<string>"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*")

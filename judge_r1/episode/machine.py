@@ -272,6 +272,7 @@ class Episode:
         """Reply to a turn whose search cannot run with a notice. Without space for it the episode ends as
         `otherwise`."""
         ids, text = render(self.tokenizer, [], notice)
+        # `>=`, because the next turn needs at least one token.
         if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
             self._finish(otherwise)
         else:

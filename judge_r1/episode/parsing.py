@@ -58,6 +58,7 @@ def parse_strict(text: str) -> Judgment | Rejected:
     comparison, violated = answer["comparison"], answer["violated_principles"]
     if comparison not in ("A>B", "A<B"):
         return Rejected("bad_comparison", repr(comparison))
+    # `type`, because True is an instance of int, and `[true]` names no principle.
     if not isinstance(violated, list) or any(type(n) is not int or not 1 <= n <= 6 for n in violated):
         return Rejected("bad_principles", repr(violated))
     if len(set(violated)) != len(violated):

@@ -146,6 +146,7 @@ class SafeTokenizer:
             )
         except TemplateError as error:
             raise JudgeError(f"the tokenizer's chat template cannot render a prompt: {error}") from None
+        # Templates may strip a message. Another change would hide text from the model or move the placeholders.
         if any(message["content"].strip() not in text for message in messages):
             raise JudgeError("the tokenizer's chat template drops or changes the text of a message")
         return text
@@ -177,6 +178,7 @@ def _without_added_tokens(tokenizer: Any) -> Any:
     if backend is None:
         raise JudgeError("this tokenizer has no fast version: judge_r1 needs one (tokenizer.json)")
     state = json.loads(backend.to_str())
+    # The post-processor goes, too: it adds special tokens such as the beginning of a text.
     state["added_tokens"], state["post_processor"] = [], None
     state["padding"], state["truncation"] = None, None
     return Tokenizer.from_str(json.dumps(state))

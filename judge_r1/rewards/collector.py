@@ -89,6 +89,7 @@ class Collector(Generic[K, M]):
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(group.full.wait(), deadline_s)
         self._forget(key, group)
+        # Members that are cancelled leave the group while it is judged.
         members = dict(group.members)
         try:
             found = await self._judge(key, list(members.values()))

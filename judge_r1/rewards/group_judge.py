@@ -81,6 +81,7 @@ async def _opened(judge: str, concurrency: int) -> PairJudge:
 
 def shared_judge(judge: str, *, schedule: Schedule) -> GroupJudge:
     """The judge of this process. It is loaded once, also if a trainer's threads ask for it at the same time."""
+    # `cache` alone calls the function once for each thread that comes before the first result.
     with _loading:
         return _shared(judge, schedule)
 

@@ -51,6 +51,7 @@ def _best_so_far(count: int) -> Rounds:
     while start < count:
         challengers = range(start, min(count, start + size))
         points = yield [(challenger, best) for challenger in challengers]
+        # Negated, so that of equal results the earliest challenger wins.
         highest, challenger = max(
             (0.5 if won is None else won, -challenger) for won, challenger in zip(points, challengers, strict=True)
         )

@@ -35,6 +35,7 @@ class GroupReward:
         domain: Domain of the cases.
     """
 
+    # TRL names its metrics after the `__name__` of a reward function.
     __name__ = "judge_r1"
 
     def __init__(

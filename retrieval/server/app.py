@@ -93,6 +93,7 @@ def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
         except BadRequest as error:
             return _error(error.status, "BadRequest", str(error))
         except (QueueFull, ServerClosing) as error:
+            # A kept connection would bring the next attempt to the closing server again.
             headers = {"Retry-After": str(RETRY_S)} | ({"Connection": "close"} if queue.closing else {})
             return _error(503, type(error).__name__, str(error), headers)
         except SearchTimeout as error:
@@ -123,12 +124,14 @@ def create_app(queue: SearchQueue, token: str | None = None) -> Starlette:
 
 def _authorized(request: Request, token: str) -> bool:
     kind, _, given = request.headers.get("authorization", "").partition(" ")
+    # As bytes, since compare_digest refuses texts with other characters than ASCII.
     return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
 
 
 async def _body(request: Request) -> bytes:
     declared = request.headers.get("content-length", "0")
     body = bytearray()
+    # The declared length only saves the reading. What counts is what arrives.
     if not declared.isdigit() or int(declared) <= MAX_BODY:
         async for piece in request.stream():
             body += piece

@@ -105,6 +105,7 @@ class SearchQueue:
         taken: list[_Job] = []
         size = 0
         for job in list(self._jobs):
+            # The first job is taken whatever its size, or a large one would wait for ever.
             if taken and (job.k != taken[0].k or size + len(job.requests) > self.limits.batch):
                 continue
             taken.append(job)

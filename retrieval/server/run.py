@@ -26,6 +26,7 @@ class RetrievalServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for listening in self.servers:
             listening.close()  # connections that come now reach the server that was started meanwhile
+        # `wait` instead of `wait_for`: after the timeout the searches that run are not cancelled.
         await asyncio.wait([asyncio.ensure_future(self.queue.close())], timeout=DRAIN_S)
         await asyncio.sleep(REFUSE_S)
         await super().shutdown(sockets)

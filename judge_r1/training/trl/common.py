@@ -40,8 +40,10 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
         "gradient_checkpointing": on_gpu,
         "seed": recipe.seed,
         "logging_steps": 1,
+        # Trainer would log the mean of earlier losses in the place of NaN, and the run would not stop.
         "logging_nan_inf_filter": False,
         "save_steps": save_steps,
+        # The last but one remains for a newest checkpoint that a kill left damaged.
         "save_total_limit": 2,
         "report_to": [],
         "disable_tqdm": True,
@@ -62,7 +64,9 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
         "learning_rate": part.learning_rate,
         "warmup_steps": part.warmup_ratio,
         "lr_scheduler_type": "cosine",
+        # TRL's default truncates at 1024 tokens.
         "max_length": None,
+        # The rows are already in the order of training (`ordered`).
         "train_sampling_strategy": "sequential",
         "ddp_timeout": _HOUR,
         "ddp_find_unused_parameters": False,

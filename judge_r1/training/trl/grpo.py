@@ -76,6 +76,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         warmup_steps=config.warmup_steps * config.updates_per_step,
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
+        # The rows are already in the order of training, which verl shares.
         shuffle_dataset=False,
         mask_truncated_completions=False,
         **trl_objective(recipe),

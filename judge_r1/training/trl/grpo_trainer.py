@@ -70,6 +70,7 @@ def packed_logprobs(
     """
     layers = DynamicCache(config=model.config).layers
     attention = model.config.get_text_config()._attn_implementation
+    # Layers with a sliding window or a recurrent state do not read the mask of a packed row.
     if attention != "sdpa" or any(type(layer) is not DynamicLayer for layer in layers):
         return None
     first = input_ids.shape[1] - own.shape[1]
@@ -128,6 +129,7 @@ class CappedKlTrainer(SharedPromptTrainer):
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._reference = None
         if (reference := inputs.get("ref_per_token_logps")) is not None:
+            # A copy, since the batch serves several updates, and each has tokens of its own over the cap.
             self._reference = reference.clone()
             inputs = inputs | {"ref_per_token_logps": self._reference}
         return super()._compute_loss(model, inputs)
@@ -137,5 +139,6 @@ class CappedKlTrainer(SharedPromptTrainer):
         if (reference := getattr(self, "_reference", None)) is not None and outputs[0].requires_grad:
             policy = outputs[0].detach()
             over = (reference - policy).exp() - (reference - policy) - 1 > KL_CAP
+            # In place: TRL reads this tensor from the inputs after the call.
             reference[over] = policy[over]
         return outputs

@@ -29,6 +29,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
         if state.global_step % self.updates == 0:
             self._started = time.perf_counter()
         if state.global_step == 0:
+            # A run that resumes does not know the count before it; its first step then has no speed.
             self._tokens = 0.0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:

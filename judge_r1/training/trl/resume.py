@@ -70,6 +70,7 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     if is_main():
         chosen = [newest_whole(run.checkpoints, updates)]
         clear_newer(run.checkpoints, chosen[0])
+    # One process chooses for all: each may see another state of a shared folder.
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
     signals = nullcontext() if is_worker() else save_on_sigterm(request)  # a worker's launcher receives them

@@ -49,6 +49,7 @@ def group_advantage(
     rewards = defaultdict[Any, set[float]](set)
     for name, score in zip(index[scored], scores[scored].tolist(), strict=True):
         rewards[name].add(score)
+    # With one episode in a group, verl's advantage is the reward itself; here it is 0.
     varied = np.array([len(rewards.get(name, ())) > 1 for name in index])
     rows = torch.from_numpy(np.flatnonzero(varied & scored))
     advantages = torch.zeros_like(token_level_rewards)

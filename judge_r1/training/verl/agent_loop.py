@@ -89,6 +89,7 @@ class Shared:
                 del self._prompts[next(iter(self._prompts))]
             prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, data, config, self.tokenizer))
             self._prompts[pair.pair_id] = prompt
+        # Shielded: an episode that is cancelled must not take the prompt from the others of its group.
         ids = await asyncio.shield(prompt)
         return new_episode(pair, data, config, self.tokenizer, self.stops, prompt_ids=ids)
 
@@ -210,6 +211,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         if trajectory.infrastructure_failed:
             ids, logprobs = ids or [min(self.shared.stops)], logprobs or [0.0]
             mask = [0] * len(ids)
+        # verl would cut the end off, and with it the answer.
         if len(ids) > self.rollout_config.response_length:
             raise RuntimeError(
                 f"an episode has {len(ids)} tokens, over rollout.response_length {self.rollout_config.response_length}"
@@ -226,6 +228,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 "ended": trajectory.ended,
                 "min_global_steps": weights[0],
                 "max_global_steps": weights[1],
+                # verl's own loops set both, and a batch needs the same fields in every sample.
                 "turn_scores": [],
                 "tool_rewards": [],
             },

@@ -121,6 +121,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "data.train_batch_size": grpo.pairs_per_step,
         "data.max_prompt_length": recipe.episode.prompt_tokens,
         "data.max_response_length": recipe.episode.effective_budget.episode_tokens,
+        # Both concern the column `prompt`, which holds a pair id. Real prompts are checked before the run.
         "data.filter_overlong_prompts": False,
         "data.truncation": "error",
         "data.shuffle": False,  # the file is in training order
@@ -128,6 +129,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "actor_rollout_ref.model.path": recipe.model,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.hide_trl",
         f"{actor}.strategy": "fsdp2",
+        # In pairs: verl multiplies it by the group size.
         f"{actor}.ppo_mini_batch_size": grpo.pairs_per_step // grpo.updates_per_step,
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
         f"{actor}.data_loader_seed": recipe.seed,
@@ -143,6 +145,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,
         "trainer.save_freq": recipe.save_every,
+        # As for TRL: the last but one remains for a newest checkpoint that is damaged.
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.checkpoint_callback_class": "judge_r1.training.verl.early_save.EarlySave",
         "trainer.resume_mode": "auto",

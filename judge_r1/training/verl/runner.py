@@ -172,7 +172,9 @@ def verl_variables(home: Path, cpu: bool) -> dict[str, str]:
         "VERL_USE_EXTERNAL_MODULES": CPU_PLUGIN if cpu else PLUGIN,
         "VERL_FILE_LOGGER_PATH": str((home / "metrics.jsonl").absolute()),
         FILE_VARIABLE: str(StopRequest(home.parent).file),
+        # The supervisor takes a process that prints nothing for one that hangs.
         "PYTHONUNBUFFERED": "1",
+        # The log keeps the reason of every lost episode, also where many are alike.
         "RAY_DEDUP_LOGS": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
         "TOKENIZERS_PARALLELISM": "false",

@@ -87,6 +87,7 @@ def run_supervised(
             env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            # A group of its own can be ended as a whole, and Ctrl-C reaches verl only through this process.
             start_new_session=True,
             close_fds=False,  # if this process is killed, the run folder stays locked while verl lives
         )
@@ -121,6 +122,7 @@ def _follow(
     assert process.stdout is not None
     pipes, last_output = [process.stdout.fileno()], time.monotonic()
     while not interrupted():
+        # Asked before the output is read, so that what a process prints last is not lost.
         exited = process.poll() is not None
         if select.select(pipes, [], [], 0.0 if exited else POLL_SECONDS)[0]:
             if not (chunk := os.read(pipes[0], 2**16)):

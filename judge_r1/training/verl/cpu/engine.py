@@ -14,6 +14,7 @@ class CpuEngine(FSDPEngineWithLMHead):  # type: ignore[misc]
     def _build_fsdp_module(self, module: Any) -> Any:
         config = self.engine_config
         frozen = config.forward_only
+        # The configuration is a frozen dataclass, and verl offloads what is `forward_only`.
         object.__setattr__(config, "forward_only", False)
         try:
             return super()._build_fsdp_module(module)

@@ -81,11 +81,13 @@ class CpuServer:
         """
 
         def load(batch: ContinuousBatch) -> None:
+            # Not strict: tied weights are not sent, and are tied again below.
             missing, unknown = self.model.load_state_dict(weights, strict=False)
             tied = set(self.model._tied_weights_keys or ()) if self.model.config.tie_word_embeddings else set()
             if unknown or set(missing) - tied:
                 raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
             self.model.tie_weights()
+            # The cached states belong to the old weights.
             batch.forget()
             print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
             self.answered = 0

@@ -95,15 +95,18 @@ class ChecklistJudge(JudgeWrapper):
         for attempt in range(self._attempts):
             final = attempt + 1 == self._attempts
             again = [part for key, part in parts.items() if key not in judged or _failed(judged[key])]
+            waiting = {part.key for part in again}
             async with aclosing(self._answers([_numbered(part, attempt) for part in again])) as outputs:  # type: ignore[type-var]
                 async for output in outputs:
                     key = _numbered(output.request, -attempt).key
                     judged[key] = _added(output._replace(request=parts[key]), judged.get(key))
+                    waiting.discard(key)
                     for request in users[key]:
-                        found = [judged.get(part.key) for part in parts_of[request.key]]
-                        ready = [one for one in found if one is not None and (final or not _failed(one))]
-                        if len(ready) == len(found):
-                            yield self._combined(request, ready)
+                        # A text that is asked about again still has the output of the attempt before.
+                        if waiting.isdisjoint(own := [part.key for part in parts_of[request.key]]):
+                            found = [judged[part] for part in own]
+                            if final or not any(map(_failed, found)):
+                                yield self._combined(request, found)
 
     def _answers(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         return self._judge.judge(requests) if self._searched is None else self._searched.judge(self._judge, requests)

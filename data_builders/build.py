@@ -101,6 +101,7 @@ async def build_concurrently(
     """Run a generator with teachers. Returns the build report. Raises: as `build_by_teacher`."""
     with open_writer(generator, out, spending) as writer:
         groups = generate(generator, concurrency=concurrency)
+        # Closed here: an error of the writer ends the items in progress, too.
         async with aclosing(groups), every_second(lambda: writer.progress.tick(generator.answers)):
             async for group in groups:
                 if group is not None:

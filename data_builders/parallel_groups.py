@@ -24,6 +24,7 @@ def groups_by_processes(generator: Generator[Any], processes: int) -> Iterator[R
     Raises: JudgeError if a process fails or ends early, with its error.
     """
     arguments = (type(generator), generator.plan)
+    # Spawned: a fork copies the locks of this process's threads, and not the threads that free them.
     pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start, initargs=arguments)
     waiting: deque[Future[Any]] = deque()
     try:

@@ -44,6 +44,7 @@ def groups_by_ray(generator: Generator[Any], out: Path, workers: RayWorkers) -> 
     made = run_blocks(missing, partial(_Worker, type(generator), generator.plan), workers)
     for block in blocks:
         if block in missing:
+            # Results come in the order of the missing blocks, so this one is of this block.
             next(made)
         yield from _read(_groups(block), _types(generator)[1])
     shutil.rmtree(out / FOLDER)

@@ -78,8 +78,8 @@ class RemoteRetriever:
                 reason = f"status {answer.status_code}"
                 after = answer.headers.get("retry-after", "")
                 pause = float(after) if after.isdigit() and answer.status_code == 503 else wait
-            # A random part of the wait spreads the clients that were refused at the same time.
             self.retries += 1
+            # A random part of the wait spreads the clients that were refused at the same time.
             time.sleep(max(0.0, min(pause * random.uniform(0.5, 1.0), until - time.monotonic())))
             wait = min(2 * wait, _WAIT_S[1])
         raise SearchTimeout(f"{self.url} gave no answer within {self.timeout_s:g} s ({reason or 'no attempt'})")

@@ -138,6 +138,7 @@ def write_parts(
             out_files.write(out / name, text)
         for number, folder in enumerate(index.folders):
             for at, file in enumerate((CASES_FILE, PAIRS_FILE)):
+                # Offsets to read and names to write, in step: tee keeps one line of them in memory.
                 wanted, again = tee(_wanted(index, parts, number, file))
                 for line, (_, names) in zip(
                     lines_at(folder / file, (offset for offset, _ in wanted)), again, strict=True

@@ -37,6 +37,7 @@ def shingles(text: str) -> Shingles:
     size = min(WORDS, len(words))
     runs = np.zeros(len(words) - size + 1, dtype=np.uint64)
     for at in range(size):
+        # The products wrap around at 64 bits, which a hash may.
         runs = runs * np.uint64(0x9E3779B97F4A7C15) + hashes[at : at + len(runs)]
     return np.unique(_mixed(runs))
 

@@ -67,6 +67,7 @@ class Cache:
         try:
             with self._readable_errors():
                 path.parent.mkdir(parents=True, exist_ok=True)
+                # Two connections: a read sees committed answers alone while a thread writes.
                 self._write, self._read = (
                     sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
                     for _ in range(2)
@@ -140,17 +141,20 @@ class Cache:
         for connection in (self._write, self._read):
             connection.execute("PRAGMA synchronous = FULL")
         with self._transaction():
+            # One by one: executescript would commit the transaction first.
             for statement in _SCHEMA.split(";"):
                 self._write.execute(statement)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._lock:
+            # IMMEDIATE waits for other writers now. A read lock that is raised later fails without a wait.
             self._write.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._write.execute("COMMIT")
             except BaseException:
+                # After some errors, such as a full disk, SQLite has rolled back by itself.
                 if self._write.in_transaction:
                     self._write.execute("ROLLBACK")
                 raise

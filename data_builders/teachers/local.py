@@ -100,6 +100,7 @@ class LocalTeacher:
     def _writer(self, request: TeacherRequest) -> ModelWriter:
         texts = [("system", request.system)] if request.system else []
         texts.append(("user", request.user))
+        # The marks for which `Prompt` puts in the texts, so that no text counts as an instruction.
         messages = tuple(
             Message("system" if role == "system" else "user", f"\ue000{number}\ue001")
             for number, (role, _) in enumerate(texts)

@@ -153,6 +153,7 @@ class AsyncClient:
                         yield event
                     if isinstance(event, JudgeResponse):
                         return
+            # The last event of a whole stream is the judgment, so a server or a proxy has cut this one off.
             raise RetriesExhausted(f"{self._host}: the stream ended without a judgment")
         except TransientError as error:
             raise _last(error, 1) from None

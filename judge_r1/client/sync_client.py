@@ -42,6 +42,7 @@ class Client:
             while (event := self._call(partial(_next, events))) is not None:
                 yield event
         finally:
+            # Closed in the loop that runs it, so that the server learns that nobody reads on.
             self._call(events.aclose)
 
     def close(self) -> None:

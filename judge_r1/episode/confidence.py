@@ -68,7 +68,7 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
     a_is_better = (text[:sign].rstrip()[-1:].upper() == "A") == (text[sign] == ">")
     if a_is_better != (trajectory.judgment.comparison == "A>B"):
         return None
-    # The longest prefixes decode slowest, so few are tried. One that ends inside a character ends in U+FFFD.
+    # Bisected: decoding every prefix takes quadratic time. One that ends inside a character ends in U+FFFD.
     count = bisect_left(range(len(ids) + 1), True, key=lambda n: len(decode(ids[:n]).rstrip("\ufffd")) > sign)
     return begin + count - 1
 

@@ -165,6 +165,7 @@ class Sessions:
 
 def shared_episodes(folder: str, config: EpisodeConfig) -> TextEpisodes:
     """The episodes of a data folder, which this process opens once. Raises: JudgeError."""
+    # `cache` alone calls the function once for each thread that comes before the first result.
     with _opening:
         return _shared(str(Path(folder).resolve()), config.model_dump_json())
 

@@ -82,6 +82,7 @@ def _scorer(compare: Callable[[TaskState, Target], Awaitable[Compared]]) -> Scor
         except (BadRequest, RequestRejected, RetriesExhausted) as error:
             return Score.unscored(reason=str(error), answer=answer)
         value = best(found.scores)
+        # Not an exception: Inspect would end the log with an error and keep no results.
         if math.isnan(value):
             return Score.unscored(reason=found.missing, answer=answer, metadata=found.metadata)
         return Score(value=value, answer=answer, metadata=found.metadata)

@@ -35,6 +35,7 @@ def judged(judge: str = "http://127.0.0.1:8000") -> SampleLevelMetric:
         higher_is_better=True,
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=_Judged(judge),
+        # Not `mean`, to which one failed judgment would give the whole corpus.
         corpus_level_fn=np.nanmean,
         batched_compute=False,
     )

@@ -61,6 +61,7 @@ class JudgeEnv(rl.Env):  # type: ignore[misc]
                 "a sample is longer than its turn, and the rest would be trained on: let the sampler stop at the given "
                 f"texts, and set max_tokens to budget.response_tokens {machine.budget.response_tokens} or less"
             )
+        # A sampler that reached its limit stops in the middle of a turn, and would not be asked to go on.
         cut = not action or (extra or {}).get("stop_reason") == "length"
         if isinstance(machine.state, Search):
             await search_into(machine, self._search)

@@ -123,6 +123,7 @@ class JudgeWrapper:
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         shown = await asyncio.to_thread(lambda: [self.shown(request) for request in requests])  # may search for seconds
         asked = {request.key: request for request in requests}
+        # A caller that stops early ends the judge's work now, and not when Python collects the generator.
         async with aclosing(self._judge.judge(shown)) as outputs:  # type: ignore[type-var]
             async for output in outputs:
                 yield self.given(output)._replace(request=asked[output.request.key])

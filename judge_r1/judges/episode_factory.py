@@ -158,5 +158,6 @@ def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dic
         **({"prompt_hash": content_hash(file_template(config.prompt).template)} if is_file(config.prompt) else {}),
         **(build.searcher.settings if build.searcher else {}),
         **more,
+        # Where queries are embedded is left out: results of two machines belong together.
         **config.model_dump(mode="json", exclude={"retriever_device"}),
     }

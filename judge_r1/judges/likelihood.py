@@ -58,6 +58,7 @@ class LikelihoodJudge:
         import torch
 
         with torch.no_grad():
+            # Only the last logits: those of a whole long prompt would take gigabytes.
             logits: Any = self._model(torch.tensor([ids], device=self._model.device), logits_to_keep=1).logits[0, -1]
         return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
 

@@ -43,6 +43,7 @@ def grouped_attention(
             module, query, key, value, attention_mask, dropout, scaling, **options
         )
         return repeated
+    # A view: heads that share keys and values stand one after the other.
     grouped = query.view(rows, heads // shared, shared, size)
     out = scaled_dot_product_attention(grouped, key, value, attn_mask=attention_mask, scale=scaling)
     return out.reshape(rows, 1, heads, size), None

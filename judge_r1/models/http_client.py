@@ -192,6 +192,7 @@ class Client:
         content, url = bytearray(), self._address.url
         sent = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         try:
+            # A file, because aiohttp warns of a body in bytes over 1 MiB.
             async with session.post(
                 url, data=BytesIO(sent), headers=self._headers(), allow_redirects=False
             ) as response:
@@ -202,6 +203,7 @@ class Client:
                     if len(content) > (most := self._limits.reply_bytes):
                         raise ReplyTooLarge(f"{self._host} sends a reply of more than {most:,} bytes")
         except BaseException as error:
+            # Also CancelledError: the frames of any error hold the headers, and so the key.
             raise clean_error(error) from None
         _log.info("HTTP Request: POST %s, status %d", url, response.status)
         return Reply(response.status, response.headers, bytes(content))

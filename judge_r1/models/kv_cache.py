@@ -122,6 +122,7 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
         """Copy the states into larger tensors, with room for the new columns and some more."""
         count, heads, columns, _ = self.keys.shape
         more = max(_SPARE_COLUMNS, columns // 8)
+        # Texts grow on the left only when a longer one joins the batch, so spare columns wait for the first time.
         spare = more if left else 0
         grown = []
         for old in (self.keys, self.values):

@@ -45,6 +45,7 @@ class ChatModel(EndpointModel):
             text, finish = reply.refusal, "refusal"
         elif finish != "length":
             finish = "stop"
+            # An empty answer is an answer. A message without the key is another form of reply.
             if not text and not reply.reasoning and "content" not in choice["message"]:
                 raise KeyError("content")
         return Generation(
@@ -84,6 +85,7 @@ def _entry(entry: Any) -> dict[str, Any]:
     """One position of `logprobs.content`: its token and the most likely ones."""
 
     def read(one: Any) -> dict[str, Any]:
+        # The sum raises TypeError for a token that is no text, so that the reply counts as malformed.
         return {"token": "" + one["token"], "logprob": logprob(one["logprob"])}
 
     return read(entry) | {"top_logprobs": [read(top) for top in entry.get("top_logprobs") or ()]}

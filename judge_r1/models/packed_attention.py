@@ -90,6 +90,7 @@ def _window(tokens: int, sliding_window: int | None, device: torch.device) -> to
 
 
 AttentionInterface.register(NAME, packed_attention)
+# None: each text is a causal call of its own, and a mask of the row would be quadratic.
 AttentionMaskInterface.register(NAME, lambda *args, **kwargs: None)
 
 

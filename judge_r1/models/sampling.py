@@ -10,6 +10,7 @@ from judge_r1.models.base import GenerateRequest
 def uniform_noise(seed: int, count: int) -> torch.Tensor:
     """`count` numbers in [0, 1), one for each id to sample. A larger count continues the same sequence."""
     generator = torch.Generator().manual_seed(seed % 2**63)
+    # On the processor, so that a seed gives the same samples on every device.
     return torch.rand(count, dtype=torch.float64, generator=generator, device="cpu")
 
 
@@ -26,8 +27,10 @@ def sample_tokens(logits: torch.Tensor, temperature: float, noise: torch.Tensor)
     """
     log_probs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
     if temperature:
+        # In float64: over 100,000 ids, sums in float32 lose the small probabilities.
         sums = log_probs.double().exp().cumsum(-1)
         total = sums[:, -1:].contiguous()
+        # `right` passes over ids of probability 0 at the start, also for a noise of 0.
         ids = torch.searchsorted(sums, noise * total, right=True)
         ids = torch.minimum(ids, torch.searchsorted(sums, total))  # no id of probability 0 at the end
     else:

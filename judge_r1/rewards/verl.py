@@ -61,8 +61,8 @@ class GroupRewardManager(RewardManagerBase):  # type: ignore[misc]
         self._deadline_s = float(options.pop("deadline_s", DEADLINE_S))
         self._size = int(config.actor_rollout_ref.rollout.n)
         self._anchor = options.get("schedule") == "anchor"
+        # All samples of open groups wait in calls of `join`. Ray's limit for async actors is 1000.
         actor = ray.remote(GroupActor).options(
-            # All samples of open groups wait in calls of `join`. Ray's limit for async actors is 1000.
             name=ACTOR, get_if_exists=True, num_cpus=0, max_restarts=-1, max_concurrency=2**16
         )
         self._actor = actor.remote(options)

@@ -49,6 +49,7 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(module.router(service), dependencies=key)
     for module in (health, ui):
         app.include_router(module.router(service))
+    # The last one added is the outermost: metrics count what the others refuse, and no body is read without a key.
     app.add_middleware(BodyLimitMiddleware, limits=service.limits, shutdown=service.shutdown)
     app.add_middleware(AuthMiddleware, keys=service.keys)
     app.add_middleware(ShutdownMiddleware, shutdown=service.shutdown)

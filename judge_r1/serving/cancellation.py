@@ -36,6 +36,7 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -
             raise
         raise ClientDisconnected("the client has disconnected") from None
     finally:
+        # First this: a watcher that is cancelled calls its callback, too, which would cancel this task.
         watcher.remove_done_callback(cancel)
         watcher.cancel()
 
@@ -56,5 +57,6 @@ async def gather_limited(works: list[Coroutine[Any, Any, T]], limit: int) -> lis
     try:
         return await gather_all([one(work) for work in works])
     finally:
+        # After an error some have not begun, and Python warns of a coroutine that was never awaited.
         for work in works:
             work.close()

@@ -33,6 +33,7 @@ class JsonRequest(Request):
             value = await run_in_threadpool(parse_json, body, WHERE) if large else parse_json(body, WHERE)
         except BadJson as error:
             raise HTTPException(status, str(error)) from None
+        # Before the checks of pydantic, whose list of errors may be far larger than the body.
         if _more_values(value, limit):
             raise HTTPException(status, f"{WHERE} holds more than {limit} values: send fewer in one request")
         return value

@@ -65,6 +65,7 @@ class LingeringTransport:
             return
         self._closed_at = self._loop.time()
         self._transport.write_eof()
+        # Paused while the app was slow to read a body. What stays unread would reset the connection.
         self._transport.resume_reading()
         self._loop.call_later(LINGER_S, self._finish)
 
@@ -93,6 +94,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(LingeringTransport(transport, self.loop, self.limits.send_s))  # type: ignore[arg-type]
+        # A refused connection lingers to deliver its sentence. A flood of them gets none.
         if len(self.connections) > 2 * self.limits.total:
             transport.abort()
         elif len(self.connections) > self.limits.total:
@@ -178,6 +180,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._send_timer = None
 
     def shutdown(self) -> None:
+        # uvicorn closes a connection without a request in silence, and its client may be about to send one.
         if self.cycle is None:
             self._refuse(503, "the server is shutting down")
         else:

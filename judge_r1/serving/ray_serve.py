@@ -85,6 +85,7 @@ def _caller(cases: DeploymentHandle) -> ActorCall:
         try:
             return await asyncio.wait_for(getattr(cases, method).remote(*arguments), _CASES_S)
         except RayTaskError as error:  # raised by the method
+            # As the error of a local store: the routes have a status for its type, and none for Ray's.
             raise error.cause from None
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
             raise CaseStoreUnavailable(f"the case store gave no answer within {_CASES_S:g} s: try again") from None

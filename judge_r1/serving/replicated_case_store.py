@@ -98,6 +98,7 @@ class ReplicatedCaseStore:
         stored, text = await self._call("find", case_id, tenant, copy is None)
         if stored:
             return str(text) if copy is None else copy
+        # Evicted and deleted differ: a running request may finish after the first, and not after the second.
         if copy is not None and self._copies.in_use(case_id) and not await self._call("deleted", case_id):
             return copy
         self._drop(case_id, tenant)

@@ -43,6 +43,7 @@ class JudgeServer(uvicorn.Server):
         """Accepts the connections and requests that the kernel holds, until some turns of the loop bring no other."""
         state, turns, before = self.server_state, 0, (0, 0)
         while turns < QUIET_TURNS and asyncio.get_running_loop().time() < until:
+            # Each turn, the loop accepts and reads what the kernel holds.
             await asyncio.sleep(0)
             now = self._shutdown.accepted, len(state.connections)
             turns, before = turns + 1 if now == before else 0, now
@@ -68,9 +69,11 @@ def make_server(
         app,
         host=host,
         port=port,
+        # uvicorn creates the protocol from its class, so the limits are an attribute of a class.
         http=type("Protocol", (LimitedProtocol,), {"limits": limits}),
         ws="none",
         timeout_keep_alive=limits.idle_s,
+        # The requests are answered by then (`shutdown`). What is left are connections that linger.
         timeout_graceful_shutdown=math.ceil(LINGER_S) + 1,
         server_header=False,
         **options,

@@ -110,6 +110,7 @@ class Service:
         with self.metrics.request() as record, self.local_cases.pin(request.item.case_id):
             output = await self.queue.submit(request, tenant=tenant, listener=listener, wait_when_full=wait_when_full)
             if output.overflow is not None:
+                # Within the block, which counts it as an outcome of its own.
                 raise PromptTooLong(*output.overflow)
             record(output)
         if self.trace_log is not None and not self.trace_log.write(output, tenant):

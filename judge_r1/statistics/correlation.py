@@ -164,6 +164,7 @@ def _p_of(one: Scores, other: Scores, seed: int) -> float | None:
     exact = n <= EXACT_ITEMS
     generator = np.random.default_rng(seed)
     orders = np.array(list(permutations(s))) if exact else generator.permuted(np.tile(s, (DRAWS, 1)), axis=1)
+    # The tolerance keeps orders that tie with the observed one, which rounding could put below it.
     hits = int((np.abs(orders @ r) >= abs(float(r @ s)) - 1e-9).sum())
     return hits / len(orders) if exact else (1 + hits) / (1 + DRAWS)
 

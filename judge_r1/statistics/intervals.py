@@ -54,6 +54,7 @@ def clustered_mean_ci(
     sums, sizes = _cluster_sums(values, clusters, bounds)
     count = len(sums)
     means = sums / sizes
+    # Equal means differ in their last bits where clusters have other sizes.
     if means.max() - means.min() < 1e-12:
         mean = float(sums.sum() / sizes.sum())
         differing = wilson_ci(0, count)[1]
@@ -224,6 +225,7 @@ def _cluster_sums(
         raise ValueError(f"{outside[0]} is outside {bounds}")
     sums, sizes = array("d"), array("d")
     for part in by_cluster(given, clusters):
+        # fsum rounds once, so the order of the values does not change the interval.
         sums.append(math.fsum(part))
         sizes.append(len(part))
     return np.frombuffer(sums), np.frombuffer(sizes)

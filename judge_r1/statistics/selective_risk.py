@@ -130,6 +130,7 @@ def one_per_cluster(
         parts.setdefault(cluster, []).append(Drawn(confidence, right))
     generator = np.random.default_rng(seed)
     ordered = [
+        # Sorted, so that the draw does not depend on the order of the input.
         sorted(parts[name], key=lambda d: (-1.0 if d.confidence is None else d.confidence, d.correct))
         for name in sorted(parts)
     ]

@@ -68,6 +68,7 @@ def keep_if_best(run: RunFolder, recipe: Recipe, checkpoint: Checkpoint) -> None
             print(f"{checkpoint.folder} was pruned before its weights could be kept as the best", file=sys.stderr)
             return
         partial.rename(run.best_checkpoints / f"step-{checkpoint.step}")
+    # Last of all: a kill before this leaves one too many, and never none.
     for other in kept_best(run.checkpoints):
         if other.step != checkpoint.step:
             shutil.rmtree(other.folder)

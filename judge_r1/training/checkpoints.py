@@ -136,6 +136,7 @@ def _noted(folder: Path) -> float:
     if not marker.exists():
         return 0.0
     noted = marker.read_bytes().strip()
+    # A damaged note still says that the newest checkpoint is complete.
     return float(noted) if noted.isdigit() else float("inf")
 
 

@@ -53,6 +53,7 @@ def launch(folder: Path, processes: int, node: Node | None = None, *, expected: 
     variables |= interface_variables(node.host) if node else {}
     with (
         _environment(variables),
+        # Before `save_on_sigterm`, which gives the second SIGTERM back to this handler.
         signal_handlers(stop, signal.SIGTERM, signal.SIGHUP),
         save_on_sigterm(request),
         NodeGroup(node) if node else nullcontext() as group,

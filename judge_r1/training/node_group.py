@@ -82,6 +82,7 @@ class NodeGroup:
                 f"node {node.rank} of {node.count}: the others did not join at {node.host}:{node.port} within "
                 f"{JOIN_SECONDS:.0f} s ({reason}); start the command on every node"
             ) from None
+        # From now on a call that waits longer means that the first node is gone.
         self._store.set_timeout(timedelta(seconds=LOST_SECONDS))
         self._thread.start()
         return self
@@ -158,6 +159,7 @@ class NodeGroup:
             if self.failure is not None and self._stopped.is_set():
                 return
             if self.failure is not None and not self._left.is_set():
+                # Not SIGTERM, which asks for a checkpoint: without the other node none can be saved.
                 os.kill(os.getpid(), signal.SIGHUP)
                 if not self._left.wait(STUCK_SECONDS):  # in a call that Python cannot interrupt
                     print(self.failure, file=sys.stderr, flush=True)

@@ -114,6 +114,7 @@ def save_on_sigterm(request: StopRequest) -> Iterator[None]:
     timer.daemon = True
 
     def first(signum: int, frame: FrameType | None) -> None:
+        # Given back at once, so that a second SIGTERM ends a run whose step takes too long.
         signal.signal(signal.SIGTERM, before)
         request.make()
         timer.start()

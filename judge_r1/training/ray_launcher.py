@@ -131,6 +131,7 @@ def place(request: dict[str, Any]) -> dict[int, tuple[int, str]]:
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
     bundle = {"CPU": 1, "GPU": request["gpus"]}
+    # A launcher uses all GPUs that it is given as those of one machine, so no node gets two.
     group = placement_group([bundle] * request["nodes"], strategy="STRICT_SPREAD")
     ray.get(group.ready())
 

@@ -62,6 +62,7 @@ class RunFolder:
             if is_main():
                 _remove_failed_start(folder)
         if is_main() and not finished(folder):  # a finished run keeps its versions
+            # Before the recipe: a recipe.yaml without versions counts as a file that no run has written.
             write_json(folder / VERSIONS, versions())
             write_atomic(resolved, [dump_recipe(recipe)])
 

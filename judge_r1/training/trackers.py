@@ -97,6 +97,7 @@ class Ledger:
     def accepted(self, name: str, step: int) -> None:
         with self._lock:
             self._entries[name]["step"] = step
+            # After each row: a run that is killed continues with the first row that the tracker lacks.
             write_json(self._path, self._entries)
 
 

@@ -34,6 +34,7 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
     actual = [_log_probs(saved.float(), ids) for ids in texts]
+    # Two models of this size may not fit into memory together.
     del saved
     other = untrained_model(folder, torch.float32).eval()
     missing, unknown = other.load_state_dict(rounded, strict=False)

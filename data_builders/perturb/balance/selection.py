@@ -100,6 +100,7 @@ class _Group:
         scaled = _scaled(candidate)
         self.sum += scaled
         self.squares += np.outer(scaled, scaled)
+        # The prior in `squares` makes the matrix invertible from the first flaw on.
         self.inverse = np.linalg.inv(self.squares / (PRIOR + self.chosen)).astype(np.float64)
         for name, value in candidate.features.items():
             self.signs[name] += _sign(value)

@@ -107,6 +107,7 @@ def shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:
     """Return all sets of two to four principles in a weighted random order that favours small sets."""
     weights = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
     sets = [combination for size in weights for combination in combinations(NUMBERS, size)]
+    # The order of these keys is a weighted draw without replacement (Efraimidis and Spirakis, 2006).
     keys = {combination: rng.random() ** (1 / weights[len(combination)]) for combination in sets}
     return sorted(sets, key=lambda combination: -keys[combination])
 

@@ -122,6 +122,7 @@ def _parsed(text: str) -> Any:
     if not bare.startswith(("{", "[")):
         return None
     try:
+        # Not strict: models write line breaks into JSON strings as they are.
         value = json.loads(bare, strict=False, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         if isinstance(error, Unclear):

@@ -50,6 +50,7 @@ class MemoJudge:
         self.pipeline = Pipeline(config, self._source.counter, whole=whole)
         self.name = f"{'document' if whole else 'memo'}@{self._source.name}"
         sampling = {"temperature": build.sampling.temperature, "seed": build.sampling.seed}
+        # Where notes are kept and how long a request may take change no answer.
         options = config.model_dump(mode="json", exclude={"memory", "timeout"})
         self.settings: dict[str, Any] = {**sampling, **options, "unit": self._source.counter.unit}
         identity = {

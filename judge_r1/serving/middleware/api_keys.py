@@ -110,4 +110,5 @@ def _stamp(path: Path) -> tuple[int, int]:
         stat = path.stat()
     except OSError:
         return 0, 0
+    # The inode, too: the file is replaced, and clocks of file systems may be coarse.
     return stat.st_mtime_ns, stat.st_ino

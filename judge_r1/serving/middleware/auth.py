@@ -76,6 +76,7 @@ class AuthMiddleware:
             headers = {"Connection": "close"} | ({"WWW-Authenticate": "Bearer"} if status == 401 else {})
             await error_response(scope["path"], status, message, headers)(scope, receive, send)
             return
+        # By the whole key: one whose limit was changed gets a new bucket.
         bucket = self._buckets.setdefault(key, TokenBucket(key.per_minute))
         scope.setdefault("state", {}).update(tenant=key.name, bucket=bucket)
         await self.app(scope, receive, send)
@@ -96,6 +97,7 @@ def consume_quota(request: Request, count: int = 1) -> None:
 def _bearer_token(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"authorization":
+            # A header is any bytes. Latin-1 decodes them all; another decoder would raise for a wrong key.
             kind, _, secret = value.decode("latin-1").partition(" ")
             return secret.strip() if kind.lower() == "bearer" else ""
     return ""

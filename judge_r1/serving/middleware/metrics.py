@@ -76,6 +76,7 @@ class Metrics:
         try:
             yield record
         except BaseException as error:
+            # Also CancelledError, which is no Exception: the client has left.
             if not recorded:
                 self._outcomes.labels(_KINDS.get(type(error), "error")).inc()
             raise
@@ -94,6 +95,7 @@ class MetricsMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        # Stays where no response begins, because the client has left.
         status = 499
 
         async def counting(message: Message) -> None:

@@ -35,6 +35,7 @@ def anchored_rating(difficulty: Floats, points: Floats, clusters: Ints | None = 
     low, high = float(beta.min()) - 50, float(beta.max()) + 50
     while high - low > 1e-12 * max(1.0, abs(low), abs(high)):
         middle = (low + high) / 2
+        # No float lies between the bounds.
         if middle in (low, high):
             break
         low, high = (low, middle) if logistic(middle - beta).sum() > total else (middle, high)

@@ -96,6 +96,7 @@ def _sweep(table: VoteTable, prior: float, most: int) -> tuple[Floats, Floats, i
         if not prior:  # the prior fixes the scale
             mean = (judges.sum() + items.sum()) / (len(judges) + len(items))
             judges, items = judges / mean, items / mean
+        # A player without a point goes to 0, whose logarithm is not finite.
         judges, items = np.maximum(judges, _FLOOR), np.maximum(items, _FLOOR)
         change = max(np.abs(judges - before[0]).max(), np.abs(items - before[1]).max())
         if change < _TOLERANCE:
@@ -119,6 +120,7 @@ def _newton(table: VoteTable, judges: Floats, items: Floats, prior: float) -> tu
         step_judges, step_items = information.solve(up, down)
         for _ in range(30):
             value = _log_likelihood(table, judges + step_judges, items + step_items, prior)
+            # At the maximum, rounding alone lowers the likelihood.
             if value >= best - 1e-12 * abs(best):
                 break
             step_judges, step_items = step_judges / 2, step_items / 2

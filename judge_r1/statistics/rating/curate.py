@@ -71,6 +71,7 @@ def drop_hardest(table: VoteTable, share: float = 0.05, *, compat: bool = False,
         cut = sorted(rating, key=lambda item: (-np.round(rating[item]), item))[: max(1, round(share * count))]
     else:
         ordered = sorted(rating, key=lambda item: (-rating[item], item))
+        # In floats, .29 * 100 is below 29.
         size = int(share * count + 1e-9)
         while 0 < size < count and _same(rating[ordered[size - 1]], rating[ordered[size]]):
             size -= 1

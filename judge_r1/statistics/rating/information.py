@@ -41,6 +41,7 @@ class Information:
         item = weight.sum(axis=0) + dummy_items
         schur = np.diag(weight.sum(axis=1) + dummy_judges) - (weight / item) @ weight.T
         values, vectors = np.linalg.eigh(schur)
+        # Without a prior the scale of the ratings is free: one eigenvalue is 0 but for rounding.
         used = values > _RCOND * values.max(initial=0.0)
         inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T
         return cls(weight, item, inverse, int(used.sum()) >= len(judges) - (0 if prior else 1))

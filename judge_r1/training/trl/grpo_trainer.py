@@ -70,7 +70,7 @@ def packed_logprobs(
     """
     layers = DynamicCache(config=model.config).layers
     attention = model.config.get_text_config()._attn_implementation
-    # Layers with a sliding window or a recurrent state do not read the mask of a packed row.
+    # A layer that keeps another state than keys and values carries one text of a row into the next.
     if attention != "sdpa" or any(type(layer) is not DynamicLayer for layer in layers):
         return None
     first = input_ids.shape[1] - own.shape[1]

@@ -228,7 +228,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 "ended": trajectory.ended,
                 "min_global_steps": weights[0],
                 "max_global_steps": weights[1],
-                # verl's own loops set both, and a batch needs the same fields in every sample.
+                # Empty, as verl's own loop without tools sets them.
                 "turn_scores": [],
                 "tool_rewards": [],
             },

@@ -61,7 +61,7 @@ def check_keys(recipe: Recipe, *, cpu: bool, gpus: int, nodes: int) -> None:
 @lru_cache(maxsize=8)
 def _problem(request: str) -> str:
     command = [sys.executable, "-m", __name__]
-    # Without our plugins, which importing verl would load again in this process.
+    # Importing verl loads the modules that this variable names, and the check needs none.
     environment = {**os.environ, "VERL_USE_EXTERNAL_MODULES": ""}
     done = subprocess.run(
         command, input=request, capture_output=True, text=True, timeout=CHECK_SECONDS, env=environment, check=False

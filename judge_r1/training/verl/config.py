@@ -121,7 +121,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "data.train_batch_size": grpo.pairs_per_step,
         "data.max_prompt_length": recipe.episode.prompt_tokens,
         "data.max_response_length": recipe.episode.effective_budget.episode_tokens,
-        # Both concern the column `prompt`, which holds a pair id. Real prompts are checked before the run.
+        # This and the next concern the column `prompt`, a pair id. Real prompts are checked before the run.
         "data.filter_overlong_prompts": False,
         "data.truncation": "error",
         "data.shuffle": False,  # the file is in training order

@@ -34,7 +34,7 @@ class Shaping(NamedTuple):
 
     def check(self) -> None:
         """Raises: ValueError if a weight is negative or they do not add up to 1."""
-        # Not exactly 1: .1 + .2 + .7 is below it.
+        # Not exactly 1: .7 + .2 + .1 is below it.
         if min(self) < 0 or abs(sum(self) - 1) > 1e-9:
             raise ValueError(f"the weights of a shaped reward are not negative and add up to 1, unlike {tuple(self)}")
 

@@ -40,7 +40,7 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
         "gradient_checkpointing": on_gpu,
         "seed": recipe.seed,
         "logging_steps": 1,
-        # Trainer would log the mean of earlier losses in the place of NaN, and the run would not stop.
+        # Trainer would leave NaN out of the logged loss, and the run would not stop (`RunLog`).
         "logging_nan_inf_filter": False,
         "save_steps": save_steps,
         # The last but one remains for a newest checkpoint that a kill left damaged.

@@ -211,7 +211,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         if trajectory.infrastructure_failed:
             ids, logprobs = ids or [min(self.shared.stops)], logprobs or [0.0]
             mask = [0] * len(ids)
-        # verl would cut the end off, and with it the answer.
+        # An error, where verl's own loops cut the end off: it holds the answer.
         if len(ids) > self.rollout_config.response_length:
             raise RuntimeError(
                 f"an episode has {len(ids)} tokens, over rollout.response_length {self.rollout_config.response_length}"

@@ -145,7 +145,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,
         "trainer.save_freq": recipe.save_every,
-        # As for TRL: the last but one remains for a newest checkpoint that is damaged.
+        # As for TRL: the last but one remains for a newest checkpoint that a kill left damaged.
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.checkpoint_callback_class": "judge_r1.training.verl.early_save.EarlySave",
         "trainer.resume_mode": "auto",

@@ -52,6 +52,7 @@ def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
     """
     inspect_log = _inspect_log(path)
     try:
+        # The whole log: Inspect's reader of single samples refuses one that lists no sample ids of its dataset.
         log = inspect_log.read_eval_log(path, exclude_fields=_SKIPPED)
         found, missing = [], 0
         for sample in log.samples or ():

@@ -44,6 +44,7 @@ class StoredResults(Sequence[ItemResult]):
         except OSError as error:
             outcome = "the finished traces are kept for a run with --resume"
             raise write_error(self._folder / OUTCOMES, error, outcome) from error
+        # After the write: a result that failed on a full disk is none.
         self._offsets[index] = self._end
         self._end, self._count, self._present = self._end + len(line), self._count + 1, None
 

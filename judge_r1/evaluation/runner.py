@@ -96,6 +96,8 @@ async def _evaluate(
                             failures[output.trajectory.ended] += 1
                             said = said or output.trajectory.detail or ""
                             continue
+                        # Until the judge has given one answer, a refusal may be that of a server that is down: none
+                        # is stored.
                         held.append(output)
                         if answers := answers or not output.trajectory.infrastructure_failed:
                             for found in held:
@@ -226,6 +228,7 @@ def _begin(
         console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
     entry = {
         "judge": judge_names(panel),
+        # In the form that rows.json gives back, which has lists in the place of tuples.
         "settings": json.loads(json.dumps(panel_settings(panel))),
         "items": items_hash(benchmark.items, progress.requests.ids),
     }

@@ -158,6 +158,7 @@ class ContinuousBatch:
             if self.static or self.stopping.at_eos(request.request, request.ids[-1]):  # nothing follows EOS
                 self._free(row)
             else:
+                # Without the last id, which was sampled and not read, so that it has no states.
                 self._parked[row] = _Parked((*request.prompt, *request.ids[:-1]), self._mask.shape[1], self._steps)
         if self.busy:
             self._compact()
@@ -175,6 +176,7 @@ class ContinuousBatch:
         ids, logprobs = sample_tokens(logits, temperature, noise)
         for (row, request), token, logprob in zip(running, ids, logprobs, strict=True):
             if (alternative := request.request.alternatives.get(token)) is not None:
+                # Logits differ as log-probabilities do: the normaliser is the same.
                 difference = float(self._logits[row, alternative] - self._logits[row, token])
                 request.alternatives[len(request.ids)] = logprob + difference / (temperature or 1.0)
             request.ids.append(token)
@@ -224,6 +226,7 @@ class ContinuousBatch:
         found: int | None = None
         for row, parked in self._parked.items():
             n = len(parked.ids)
+            # The last id comes first: most rows differ there, and comparing all ids takes long.
             if length < n < len(prompt) and prompt[n - 1] == parked.ids[-1] and prompt[:n] == parked.ids:
                 length, states, found = n, self._states(row, parked), row
         return length, states, found
@@ -283,6 +286,7 @@ class ContinuousBatch:
         """Read prompts apart from the running batch and copy their states into it."""
         lengths = [known[prompt][0] for prompt in prompts]
         logits, cache = self._read(prompts, [known[prompt][:2] for prompt in prompts])
+        # Only after the reading: the states that were read may be views of these rows.
         for row in {row for prompt in prompts if (row := known[prompt][2]) is not None}:
             self._free(row)
         shared = self._shared

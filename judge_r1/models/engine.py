@@ -195,6 +195,7 @@ class BackgroundModel:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(work), self._deadline_s)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            # wait_for has cancelled the requests, which leave the batch before its next step.
             return [Generation(failure="generation_timeout") for _ in requests]
 
     def update(self, change: Callable[[ContinuousBatch], None]) -> None:

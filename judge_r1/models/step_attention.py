@@ -67,6 +67,7 @@ class StepAttention:
                 place[row] = len(rows_of[text])
                 rows_of[text].append(row)
         self._places, device = max(map(len, rows_of)), shared.mask.device
+        # Filled up with row 0, whose results nobody reads.
         self._row_at = torch.tensor([rows + [0] * (self._places - len(rows)) for rows in rows_of], device=device)
         self._text, self._place_of = torch.tensor(
             [[text or 0, at] for text, at in zip(text_of, place, strict=True)], device=device

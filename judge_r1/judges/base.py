@@ -189,12 +189,14 @@ def pairs_only_message(name: str, request: JudgeRequest) -> str:
 
 
 def run_all(judge: Judge, requests: Sequence[JudgeRequest], *, progress: bool = False) -> list[JudgeOutput]:
-    """All outputs, in the order of the requests. Raises: BadJudge if the judge leaves one out."""
+    """All outputs, in the order of the requests. Raises: BadJudge if the judge leaves one out or answers one twice."""
     found: dict[tuple[str, tuple[int, ...], int], JudgeOutput] = {}
 
     async def gather() -> None:
         with show_progress("judging", len(requests), shown=progress) as one_done:
             async for output in judge.judge(requests):
+                if output.request.key in found:
+                    raise BadJudge(f"judge {judge.name!r} answered item {output.request.item.item_id} twice")
                 found[output.request.key] = output
                 one_done()
 

@@ -147,6 +147,22 @@ def test_a_rubric_scores_the_candidates_of_any_benchmark_once_each(tmp_path: Pat
     assert settings["rubric"]
 
 
+def test_both_candidates_are_asked_again_and_the_request_is_answered_once(tmp_path: Path) -> None:
+    rubric = tmp_path / "rubric.json"
+    rubric.write_text(json.dumps([{"question": "Is it?", "weight": 1}]))
+    item = Item(item_id="1", cluster_id="1", instruction="Write.", candidates=("A good text.", "Dull."), gold="A")
+    sampled = LoadedBenchmark([item]).requests()[0]
+
+    def first_fails(system: str, user: str, sample: int) -> str:
+        asked.append(user)
+        return scripted_answer(system, user, sample) if asked.count(user) > 1 else "No."
+
+    asked: list[str] = []
+    (output,), calls, _ = judged(f"checklist:rubric={rubric},attempts=2", sampled, answer=first_fails)
+    assert output.verdict == ScoresVerdict(scores=(1.0, 0.5))
+    assert calls == 4
+
+
 def test_a_judge_without_questions_names_what_to_give() -> None:
     item = Item(item_id="1", cluster_id="1", instruction="Write.", candidates=("A", "B"), gold="A")
     requests = LoadedBenchmark([item]).requests()

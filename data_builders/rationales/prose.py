@@ -18,7 +18,7 @@ from judge_r1.episode.config import EpisodeConfig
 
 _SHOWN, _BEFORE = 24, 8
 """Words of a sentence that are shown; words before the first difference."""
-REMARKS = {
+_REMARKS = {
     1: "That does not follow from what was said before",
     2: "The case says otherwise",
     3: "That leans on a trait that has nothing to do with the matter",
@@ -38,13 +38,13 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
     for number, (principle, a, b) in enumerate(_positions(pair)):
         thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
         named = by_number(principle)
-        verdict = f"<think>{REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
+        verdict = f"<think>{_REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
         if number < searches:
             query = " ".join(dict.fromkeys(f"{a} {b}".split()))
             passages = yield f"{thoughts}<search>{query}</search>"
             if not passages and principle in (2, 4):
                 return  # only the case can show these
-            thoughts = f"<think>{finding(passages, query)}.</think>{verdict}"
+            thoughts = f"<think>{_finding(passages, query)}.</think>{verdict}"
         else:
             verdicts += verdict
     yield thoughts + verdicts
@@ -52,7 +52,7 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
 
 def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
     """For each flaw, in order, its principle and the sentences of A and B at its position."""
-    a, b = sentences_of(pair.reasoning_a), sentences_of(pair.reasoning_b)
+    a, b = _sentences_of(pair.reasoning_a), _sentences_of(pair.reasoning_b)
     worse = pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a
     blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
     flawed = b if pair.preferred == "A" else a
@@ -69,7 +69,7 @@ def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
                 yield flaw.principle, *_shown(*(" ".join(text for _, text in s) for s in (a[a1:a2], b[b1:b2])))
 
 
-def sentences_of(text: str) -> list[tuple[int, str]]:
+def _sentences_of(text: str) -> list[tuple[int, str]]:
     """The start and text of the sentences of a reasoning, without numbering."""
     found = []
     for step in split_steps(text):
@@ -84,27 +84,22 @@ def sentences_of(text: str) -> list[tuple[int, str]]:
 
 def _shown(a: str, b: str) -> tuple[str, str]:
     """The words of two sentences, from shortly before their first difference."""
-    one, other = plain_words(a), plain_words(b)
+    one, other = _plain_words(a), _plain_words(b)
     same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
     return _line(one[start : start + _SHOWN]), _line(other[start : start + _SHOWN])
 
 
-def finding(passages: Sequence[Evidence], query: str) -> str:
-    """What a rationale says after a search: `best_window`, or that there is none."""
-    best = best_window(passages, query)
+def _finding(passages: Sequence[Evidence], query: str) -> str:
+    """What a rationale says after a search: the window of words in the passages that shares most with the query."""
+    wanted = set(content_words(query))
+    texts = [_plain_words(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
+    windows = [_line(words[i : i + _SHOWN]) for words in texts for i in range(max(1, len(words) - _SHOWN + 1))]
+    best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
     return f"The case file has: {best}" if best else "The search shows nothing"
 
 
-def best_window(passages: Sequence[Evidence], query: str) -> str:
-    """The window of words in the passages that shares most words with the query; "" if there are no passages."""
-    wanted = set(content_words(query))
-    texts = [plain_words(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
-    windows = [_line(words[i : i + _SHOWN]) for words in texts for i in range(max(1, len(words) - _SHOWN + 1))]
-    return max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
-
-
-def plain_words(text: str) -> list[str]:
+def _plain_words(text: str) -> list[str]:
     """The words without angle brackets and bold markup."""
     return re.sub(r"[<>]|\*\*", "", text).split()
 

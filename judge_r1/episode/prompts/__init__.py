@@ -22,7 +22,6 @@ from judge_r1.core.template_file import read_template
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.transcripts import compact_transcript
 from judge_r1.core.verdicts import Judgment
-from judge_r1.episode.differences import side_by_side
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
@@ -44,8 +43,6 @@ COMPACT_CONVERSATIONS = "compact-conversations"
 """The style for two conversations and tiny models, with one line per round."""
 CONVERSATIONS = ("conversations", COMPACT_CONVERSATIONS)
 """The styles whose answer names the better conversation, and the round and the type of the other one's problem."""
-COMPACT_DIFFERENCES = "compact-differences"
-"""The style for small models that shows what two reasonings share once, and where they differ side by side."""
 FILE_FIELDS = ("context", "decision", "reasoning_a", "reasoning_b", "principles", "domain", "lead")
 """The fields of a prompt in a file of the user."""
 _GAP = "\n[…]\n"
@@ -179,8 +176,6 @@ def _prompt_of_file(task: PairwiseTask, context: ContextMode, file: str, lead: s
 
 def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     """The texts of the two candidates by the names of their fields."""
-    if style == COMPACT_DIFFERENCES:
-        return {"differences": side_by_side(task.reasoning_a, task.reasoning_b)}
     first, second = task.reasoning_a, task.reasoning_b
     if style in CONVERSATIONS:
         if task.conversations is None:
@@ -279,8 +274,7 @@ def pairwise_styles() -> tuple[str, ...]:
     """The styles of `pairwise_prompt`: those whose user message has two candidates."""
     named = re.compile(r"(.+)_(?:system|user)\.txt")
     styles = {match[1] for file in files(__name__).iterdir() if (match := named.fullmatch(file.name))}
-    fields = re.compile(r"\$(?:reasoning_a|differences)")
-    return tuple(sorted(style for style in styles if fields.search(_template(_file_of(style, "user")).template)))
+    return tuple(sorted(style for style in styles if "$reasoning_a" in _template(_file_of(style, "user")).template))
 
 
 def describes_search(style: str) -> bool:

@@ -30,8 +30,6 @@ def prompt_sections(
         raise AnalysisError(
             "the prompt does not name its inserted texts: only comparisons of two candidates have sections"
         )
-    if "differences" in prompt.names:
-        raise AnalysisError(f"prompt style {style!r} shows both reasonings in one text: its tokens belong to neither")
     rendered = tokenizer.rendered(prompt, thinking=thinking)
     labels = _labels(prompt, rendered, style)
     ids: list[int] = []

@@ -8,15 +8,13 @@ from factories import make_case, mini_pairs
 from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS, Writer, writer_for
-from data_builders.rationales.differences import query_for, supported, write_differences
 from data_builders.rationales.mini import write_mini
-from data_builders.rationales.prose import best_window, write_text
+from data_builders.rationales.prose import write_text
 from data_builders.rationales.rules import answer_text, traces
 from data_builders.sources.mini import FACT, facts_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.differences import align
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.tags import TAG
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -284,79 +282,6 @@ def test_without_evidence_prose_is_judged_only_for_context_free_principles() -> 
     assert pair.violated == (1,)
     assert "The search shows nothing." in text_of(trajectory)
     assert rejected == {"writer_gave_up": 2}
-
-
-DIFFERENCES = PROSE_CONFIG.model_copy(update={"prompt": "compact-differences"})
-
-
-def test_trace_of_differences_quotes_the_case_beside_both_sides() -> None:
-    rejected: Counter[str] = Counter()
-    data, tokenizer = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.load("awkward")
-    found = dict(traces(data, DIFFERENCES, tokenizer, rejected=rejected, writer=write_differences))
-    assert list(found) == PROSE_PAIRS[:2]  # the third has two flaws
-    assert rejected == {"writer_gave_up": 1}
-    pair = PROSE_PAIRS[0]
-    worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
-    text = text_of(found[pair])
-    assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in text
-    assert f"and held for nine ({better})" in text
-    assert f"and held for two ({worse})" in text
-    assert f"The case supports: and held for nine ({better}). " in text
-    assert f"The case says otherwise: and held for two ({worse}). {worse} breaks 2, Factual Consistency" in text
-
-
-def test_trace_of_differences_does_not_reveal_the_verdict_before_the_search() -> None:
-    pairs = [pair for pair in [*PROSE_PAIRS, *perturb(PROSE, abstained=Counter())] if len(pair.violated) == 1]
-    for pair in pairs:
-        before, other = (next(write_differences(PROSE, p, DIFFERENCES)) for p in (pair, swapped(pair)))
-        assert before == other
-        assert before.startswith("<search>")
-
-
-def test_trace_of_differences_gives_up_if_the_case_does_not_support_the_better_reasoning() -> None:
-    written = write_differences(PROSE, PROSE_PAIRS[0], DIFFERENCES)
-    next(written)
-    with pytest.raises(StopIteration):
-        written.send(())
-
-
-def test_trace_of_differences_gives_up_if_no_word_differs() -> None:
-    same = PROSE_PAIRS[0].model_copy(update={"reasoning_b": PROSE_PAIRS[0].reasoning_a.replace(" ", "  ")})
-    assert list(write_differences(PROSE, same, DIFFERENCES)) == []
-
-
-def test_support_counts_words_of_the_case_alone() -> None:
-    [file] = align("Ben left the file.", "Ben left the place.")
-    assert supported("Ben left", file) == "neither"
-    assert supported("Ben left the place", file) == "B"
-    [search] = align("Ben did search.", "Ben did walk.")
-    assert supported(best_window((), "Ben did search"), search) == "neither"
-
-
-def test_the_query_of_a_difference_has_the_words_of_both_sides_once() -> None:
-    [late] = align(" ".join([*(f"w{i}" for i in range(30)), "3"]), " ".join([*(f"w{i}" for i in range(30)), "4"]))
-    assert query_for(late) == " ".join([*(f"w{i}" for i in range(24)), "w27", "w28", "w29", "3", "4"])
-    assert query_for(late, "B") == " ".join([*(f"w{i}" for i in range(24)), "w27", "w28", "w29", "4", "3"])
-    [missing] = align("", "Ana paid rent.")
-    assert query_for(missing) == query_for(missing, "B") == "Ana paid rent"
-
-
-def test_queries_have_no_quotation_marks() -> None:
-    [partly] = align("He said “yes” on day 4.", "He said “yes” on day 5.")
-    assert query_for(partly) == "He said yes on day 4 5"
-
-
-def test_trace_of_differences_quotes_a_missing_sentence_as_nothing() -> None:
-    flaw = Flaw(principle=5, operator="toy", span=Span(start=0, end=3))
-    flawed = f"{REFERENCE} One <b>more."
-    pair = ReasoningPair.of(PROSE, flawed, variant=1, origin=Origin(teacher="toy", seed=0, flaws=(flaw,)), seed=0)
-    config = DIFFERENCES.model_copy(update={"search": False, "context": "full"})
-    [text] = write_differences(PROSE, pair, config)
-    worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
-    assert f"nothing ({better})" in text
-    assert f"One bmore ({worse})" in text
-    assert text.endswith(f"{worse} breaks 5, Helpfulness.</think>")
-    assert "<search>" not in text
 
 
 def test_think_tag_of_the_chat_template_is_not_repeated() -> None:

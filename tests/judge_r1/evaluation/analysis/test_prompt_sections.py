@@ -134,9 +134,3 @@ def test_episode_tokens_are_written_or_shown() -> None:
         ended="no_answer",
     )  # fmt: skip
     assert episode_sections(["context"], trajectory) == ["context", parts.WRITTEN, parts.SHOWN, parts.WRITTEN]
-
-
-def test_a_prompt_that_shows_both_reasonings_in_one_text_has_no_sections() -> None:
-    prompt = judge_prompt(make_pair(CASE), CASE, context="none", searches=1, style="compact-differences")
-    with pytest.raises(AnalysisError, match="'compact-differences' shows both reasonings in one text"):
-        prompt_sections(prompt, real_tokenizers.load("awkward"), "compact-differences")

@@ -36,14 +36,12 @@ def build(
     variants: int = 5,
     seed: int = 0,
     limit: int | None = None,
-    max_steps: int | None = None,
 ) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    `source` is a corpus, of which pairs are built by rules, or a generator. `max_steps` is how many of its steps a
-    reference keeps.
+    `source` is a corpus, of which pairs are built by rules, or a generator.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit, max_steps=max_steps)
+    plan = BuildPlan(source, path, kinds, variants, seed, limit)
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

@@ -33,6 +33,7 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | N
         # a teacher of conversations verifies itself where there is no other verifier
         "verify": _teacher(verify or teacher) if verify or CONVERSATION_VERIFIER in report else None,
         "keep": plan.keep if verify else None,
+        "max_steps": None,  # builds of earlier versions may have shortened references
         **plan.recorded,
         "rules": RULES_VERSION,
     }

@@ -44,8 +44,6 @@ class PairStats(ExampleStats[PairExample]):
         self._labels = RecordCounts(PAIR_FILE)
         self.origins_of_flaws: Counter[tuple[str, int]] = Counter()
         self.sources: Counter[str] = Counter()
-        self._shortened: Counter[int] = Counter()
-        self._steps_dropped = 0
 
     def add(self, example: PairExample) -> None:
         pair, case = example
@@ -61,9 +59,6 @@ class PairStats(ExampleStats[PairExample]):
             self.cases.add(case.case_id)
             self.sources[case.source.split("/")[0]] += 1
             self.licenses[case.license] += 1
-            if "max_steps" in case.meta:
-                self._shortened[case.meta["max_steps"]] += 1
-                self._steps_dropped += case.meta["steps_dropped"]
 
     def cells(self) -> Mapping[str, object]:
         labels = self._labels.by_label()
@@ -89,11 +84,6 @@ class PairStats(ExampleStats[PairExample]):
         return [
             "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(self.sources.items())) + ".",
             "Flaws: " + ", ".join(f"{count} by {teacher} (seed {seed})" for (teacher, seed), count in flaws) + ".",
-            *(
-                f"References shortened to at most {steps} steps: {count} of {len(self.cases)} cases."
-                for steps, count in sorted(self._shortened.items())
-            ),
-            *([f"Steps left out: {self._steps_dropped}."] if self._steps_dropped else []),
         ]
 
     def describe(self) -> str:

@@ -14,7 +14,6 @@ from data_builders.build import build_by_rules, build_by_teacher
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.prompts.pair_prompts import PairPrompts
-from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES
 from data_builders.teacher_session import SessionOptions, run_session
 from data_builders.teachers import Teacher
@@ -113,10 +112,7 @@ def first_cases(plan: BuildPlan, count: int) -> list[Case]:
     """The first cases of a corpus as they are built; none of a corpus whose cases a teacher completes."""
     if SOURCES.get(plan.source).drafts is not None:
         return []
-    cases = generator_for(plan.source, with_teacher=False)(replace(_first(plan, count), reader=None)).items()
-    if plan.max_steps is None:
-        return list(cases)
-    return [short for case in cases if (short := shorten_reference(case, plan.max_steps))]
+    return list(generator_for(plan.source, with_teacher=False)(replace(_first(plan, count), reader=None)).items())
 
 
 def _first(plan: BuildPlan, cases: int) -> BuildPlan:

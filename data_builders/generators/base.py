@@ -27,8 +27,8 @@ Version 2 split sentences in another way, and version 3 chose among drawn flaws 
 class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
-    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs. `max_steps` is how
-    many of its steps a reference keeps; None for all. `cases_per_domain` is the number of generated cases of each
+    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
+    `cases_per_domain` is the number of generated cases of each
     domain, which replace the corpus of a source. `candidates` is how many flaws of a principle a teacher is asked
     for, to choose `variants` of them; None for no choice. `reader` names the causal language model whose
     likelihoods the choice balances, and `cache` the file that keeps them. `options` are the `key=value` options of
@@ -45,7 +45,6 @@ class BuildPlan:
     limit: int | None = None
     reader: str | None = None
     cache: Path | None = None
-    max_steps: int | None = None
     cases_per_domain: int | None = None
     candidates: int | None = None
     options: Sequence[str] = ()
@@ -57,8 +56,6 @@ class BuildPlan:
         unknown = sorted(set(self.kinds) - set(KINDS))
         if unknown or not self.kinds:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
-        if self.max_steps is not None and self.max_steps < 2:
-            raise JudgeError(f"max_steps is a number of steps, 2 or more, not {self.max_steps}")
         for name, value in (("cases-per-domain", self.cases_per_domain), ("candidates", self.candidates)):
             if value is not None and value < 1:
                 raise JudgeError(f"--{name} is a number from 1 on, not {value}")

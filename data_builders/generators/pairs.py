@@ -13,7 +13,6 @@ from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.rules.engine import perturb
 from data_builders.placement import BalancedPlacement
 from data_builders.second_opinion import Opinion, set_name
-from data_builders.short_reference import shorten_reference
 from data_builders.sources import SOURCES, Draft, items
 from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher
@@ -57,9 +56,8 @@ class Pairs(Generator[T]):
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan.recorded
-        settings = {name: plan[name] for name in ("source", "path", "limit", "seed", "variants", "kinds")}
-        given = {name: plan[name] for name in ("max_steps", "cases_per_domain") if plan[name] is not None}
-        return settings | given
+        given = ("cases_per_domain",) if self.plan.cases_per_domain is not None else ()
+        return {name: plan[name] for name in ("source", "path", "limit", "seed", "variants", "kinds", *given)}
 
     def details(self) -> dict[str, Any]:
         return {TEXT_CHANGES: dict(sorted(self._text_changes.items()))} if self._text_changes else {}
@@ -75,13 +73,6 @@ class Pairs(Generator[T]):
             option = "--path" if source.generated else f"source {plan.source!r}"
             raise JudgeError(f"{option} reads cases, and --cases-per-domain generates them: leave one out")
         return islice(source.generated(per_domain, plan.seed), limit)
-
-    def shortened(self, case: Case, skipped: Counter[str]) -> Case | None:
-        """The case with at most `plan.max_steps` steps, or None (counted in `skipped`) if its conclusion needs more."""
-        short = case if self.plan.max_steps is None else shorten_reference(case, self.plan.max_steps)
-        if short is None:
-            skipped[f"{self.plan.source}: the conclusion refers to more steps than wanted"] += 1
-        return short
 
 
 @dataclass(frozen=True)
@@ -115,8 +106,7 @@ class PairsByRules(Pairs[Case]):
 
     def items(self) -> Iterator[Case]:
         found = self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
-        short = (self.shortened(case, self.skipped) for case in found if isinstance(case, Case))
-        return (case for case in short if case is not None)
+        return (case for case in found if isinstance(case, Case))
 
     def generate(self, item: Case) -> PairGroup:
         plan, abstained = self.plan, Counter[str]()

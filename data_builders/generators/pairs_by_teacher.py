@@ -73,8 +73,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
 
     async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()
-        whole = await completed(item, self._teacher, self.skipped, self._completing)
-        case = whole and self.shortened(whole, self.skipped)
+        case = await completed(item, self._teacher, self.skipped, self._completing)
         if case is None:
             return None
         try:

@@ -66,14 +66,6 @@ def build(
             "reveal them. A folder, a hub name, bundled:NAME, or none [default: none].",
         ),
     ] = None,
-    max_steps: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="Shorten each reference to N of its sentences, so that prompts are short [default: all].",
-        ),
-    ] = None,
     cases_per_domain: Annotated[
         int | None,
         typer.Option(
@@ -172,7 +164,6 @@ def build(
         limit,
         None if reader == "none" else reader,
         out / LIKELIHOODS_FILE,
-        max_steps,
         cases_per_domain,
         candidates,
         tuple(set_options or ()),
@@ -190,8 +181,6 @@ def build(
             f"is for sources of cases, not for {source!r}", cases_per_domain=cases_per_domain, candidates=chosen,
             rationales=rationales, preview=preview,
         )  # fmt: skip
-    if source not in SOURCES or not SOURCES.get(source).balanced:
-        refuse(f"is for corpora of real texts, not for {source!r}", max_steps=max_steps)
     if by_rules:
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,

@@ -30,7 +30,6 @@ from data_builders.sources.medrbench import _without_rule, report_before_discuss
 from data_builders.sources.review_steps import review_steps
 from data_builders.sources.text_grounding import missing_numbers, quotations, runs
 from data_builders.splits.near_duplicates import shingles
-from data_builders.text_units.facts import facts
 from data_builders.text_units.steps import Step, numbering, split_steps
 from data_builders.text_units.text_match import content_words
 from judge_r1.core.records import Case
@@ -64,7 +63,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     **{
         function.__name__: function
         for function in (
-            *(clean, one_line, split_steps, numbering, facts, content_words, content_tokens, shingles, quotations),
+            *(clean, one_line, split_steps, numbering, content_words, content_tokens, shingles, quotations),
             *(report_before_discussion, _without_rule, split_judgment, named_articles, review_sections),
         )
     },

@@ -1,17 +1,28 @@
 """`build --preview` shows pairs and an estimate, asks, and pays for no answer twice."""
 
-import json
 import os
 import pty
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import fake_teacher
 import pytest
+from factories import mini_cases
 from fake_llm_server import FakeLLMServer
+
+from data_builders.generators.base import BuildPlan
+from data_builders.preview import preview_by_teacher
+from data_builders.sources import SOURCES, Draft, taught
+from data_builders.teacher_session import SessionOptions
+from data_builders.teachers import Teacher
+from data_builders.teachers.attempts import Attempts
+from data_builders.teachers.budget import Spending
+from judge_r1.core.records import Case
 
 BUILD = [sys.executable, "-m", "judge_r1.cli", "build"]
 MINI = [*BUILD, "mini", "--limit", "4", "--variants", "2"]
@@ -20,7 +31,6 @@ INSURANCE = (
     "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
     "columns: {context: file, decision: outcome, reference: why}\nlicense: none\n"
 )
-WHY = ("by steps 1, 2 and 3", "by the receipt")
 
 
 @pytest.fixture
@@ -82,18 +92,28 @@ def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: 
     assert {name: (plain / name).read_bytes() for name in FILES} == {name: (out / name).read_bytes() for name in FILES}
 
 
-def test_the_estimate_counts_cases_that_are_left_out(tmp_path: Path, server: FakeLLMServer) -> None:
-    """One of two cases gives no pairs, because its conclusion refers to more steps than wanted."""
-    steps = [f"{n}. The witness from village number {n} remembered a green hose on a wooden cart.\n" for n in (1, 2, 3)]
-    why = [f"{''.join(steps)}4. It follows {ground} that Ana owns the hose." for ground in WHY]
-    rows = [{"file": f"Ana and hose {n}.", "outcome": "Ana won.", "why": text} for n, text in enumerate(why)]
-    (tmp_path / "claims.json").write_text(json.dumps(rows))
-    (tmp_path / "insurance.yaml").write_text(INSURANCE)
-    command = [*BUILD, "custom", "--path", str(tmp_path / "insurance.yaml"), "--teacher", server.chat]
-    shown = run([*command, "--max-steps", "3", "--preview", "2", "--out", str(tmp_path / "out")], server)
-    assert "1 of 2 cases: " in shown
-    used, whole = re.findall(r"chat:toy +│ \d+ +│ ([\d,]+) ", shown)
-    assert used == whole == str(server.served.total())
+def test_the_estimate_counts_cases_that_are_left_out(
+    tmp_path: Path, server: FakeLLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two cases gives no pairs, because the teacher does not complete it."""
+
+    def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
+        async def complete(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> Case | None:
+            return case
+
+        async def give_up(teacher: Teacher, skipped: Counter[str], tried: Attempts) -> None:
+            skipped["toy: no answer accepted"] += 1
+
+        [case] = mini_cases(1)
+        return iter([complete, give_up])
+
+    SOURCES.names()
+    monkeypatch.setitem(SOURCES._entries, "toy", replace(taught("toy", drafts, "toy"), operators="mini"))
+    options = SessionOptions(tmp_path / "answers.sqlite")
+    found = preview_by_teacher(BuildPlan("toy", variants=1), 2, server.chat, None, options, Spending())
+    assert (found.report["cases"], found.total) == (1, 2)
+    assert found.used == found.whole
+    assert found.used[0].calls == server.served.total() > 0
 
 
 @pytest.mark.parametrize(("answer", "built"), [("y", True), ("n", False)])

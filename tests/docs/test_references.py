@@ -27,10 +27,10 @@ LINK = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """The words of each `judge-r1` call in a code block or inline code."""
+    """The words of each `judge-r1` call in inline code, or in a code block up to a checkout of an earlier commit."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     inline = re.findall(r"`(judge-r1 [^`\n]+)`", FENCE.sub("", text))
-    lines = [line for block in FENCE.findall(text) for line in block.splitlines()]
+    lines = [line for block in FENCE.findall(text) for line in block.split("git checkout")[0].splitlines()]
     for line in [*inline, *lines]:
         for part in re.split(r" && |; |#(?= )", line):
             if call := re.search(r"(?:^|[^\w./'-])(judge-r1 .*)", part.strip()):

@@ -136,8 +136,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
-        (["build", "mini", "--max-steps", "4", "--out", "x"], "leave it out"),
-        (["build", "minni", "--max-steps", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
         (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' reads cases"),
         (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),

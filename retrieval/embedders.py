@@ -171,11 +171,11 @@ def uncached(embedder: Embedder) -> Embedder:
 
 
 class VectorCache:
-    """A thread-safe LRU cache of vectors, at most `capacity` bytes. `hits` and `misses` count its look-ups."""
+    """A thread-safe LRU cache of vectors, at most `capacity` bytes. `hits` counts the vectors that it had."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.bytes = capacity, 0
-        self.hits = self.misses = 0
+        self.hits = 0
         self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -184,9 +184,7 @@ class VectorCache:
 
     def get(self, key: bytes) -> Vectors | None:
         with self._lock:
-            if (vector := self._vectors.get(key)) is None:
-                self.misses += 1
-            else:
+            if (vector := self._vectors.get(key)) is not None:
                 self.hits += 1
                 self._vectors.move_to_end(key)
             return vector

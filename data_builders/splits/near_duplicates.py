@@ -42,12 +42,6 @@ def shingles(text: str) -> Shingles:
     return np.unique(_mixed(runs))
 
 
-def jaccard(one: Shingles, other: Shingles) -> float:
-    """The Jaccard index of two sets; 0 if a text has no words."""
-    shared = len(np.intersect1d(one, other, assume_unique=True))
-    return shared / max(1, len(one) + len(other) - shared)
-
-
 def near_duplicates(texts: Iterable[str], *, threshold: float = THRESHOLD) -> list[Likeness]:
     """The pairs of texts whose Jaccard index is at least `threshold`, in order.
 

@@ -92,7 +92,7 @@ def tasks(text: str, start: int, end: int) -> Iterator[Interval]:
     for match in _TASK.finditer(text, start, end):
         yield match.span("action")
     imperative = _IMPERATIVE.match(text[start:end])
-    if imperative and imperative["action"].split()[0].lower() in _WORDS.action_verbs:
+    if imperative and imperative["action"].split()[0].lower() in ACTION_VERBS:
         yield start + imperative.start("action"), start + imperative.end("action")
 
 

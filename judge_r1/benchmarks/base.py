@@ -199,9 +199,9 @@ class Benchmark:
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")
 
 
-def place_by_hash(item_id: str, better: str, worse: str, seed: int = 0) -> tuple[tuple[str, str], str]:
-    """(candidates, gold) of a pair in the order given by hash(item_id, seed). The files list the better one first."""
-    if int(content_hash(item_id, seed), 16) % 2 == 0:
+def place_by_hash(item_id: str, better: str, worse: str) -> tuple[tuple[str, str], str]:
+    """(candidates, gold) of a pair in the order given by hash(item_id). The files list the better one first."""
+    if int(content_hash(item_id, 0), 16) % 2 == 0:
         return (better, worse), "A"
     return (worse, better), "B"
 

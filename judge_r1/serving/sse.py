@@ -30,16 +30,10 @@ class EventStream(Response):
     event.
     """
 
-    def __init__(
-        self,
-        produce: Callable[[Emit], Awaitable[None]],
-        failed: Callable[[Exception], bytes],
-        *,
-        heartbeat: float = HEARTBEAT_S,
-    ) -> None:
+    def __init__(self, produce: Callable[[Emit], Awaitable[None]], failed: Callable[[Exception], bytes]) -> None:
         super().__init__(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
-        self._produce, self._failed, self._heartbeat = produce, failed, heartbeat
+        self._produce, self._failed = produce, failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         events: asyncio.Queue[bytes] = asyncio.Queue()
@@ -76,7 +70,7 @@ class EventStream(Response):
         """The next event; a heartbeat if none arrives in time; None after the last one."""
         next_event = asyncio.ensure_future(events.get())
         waiting: set[asyncio.Future[Any]] = {next_event, task, disconnect}
-        await asyncio.wait(waiting, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waiting, timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED)
         if next_event.done():
             return next_event.result()
         next_event.cancel()

@@ -73,7 +73,7 @@ def clustered_mean_ci(
 
 
 def paired_difference_ci(
-    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str], seed: int = 0
+    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
 ) -> tuple[float, float]:
     """The 95 % interval of mean(a) - mean(b) over the same pairs: `clustered_mean_ci` of the differences by pair.
 
@@ -83,7 +83,7 @@ def paired_difference_ci(
         DifferentPairs: The ids differ.
     """
     ids = paired_ids(values_a, values_b)
-    return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
+    return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], bounds=(-1.0, 1.0))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from data_builders.text_units.clauses import ACTION_VERBS, FINITE, is_balanced
-from data_builders.text_units.dependence import is_dependent
 from data_builders.text_units.edits import Interval
 from data_builders.text_units.steps import Step, body_sentences, sentences
 from data_builders.text_units.text_match import content_words, occurrences, sentence_index
@@ -17,6 +16,20 @@ _CLOSED = re.compile(
     r"|\b(?:etc|al)\.$",
 )
 """Ends that a further clause would be misread with."""
+_LINKS = (
+    r"(?:It|This|These|Those|That|They|Their|Its|Such|Both|Here|There|Then|However|But|Nevertheless|Moreover|Therefore"
+    r"|Furthermore|Also|Notably|Additionally|Interestingly|Importantly|Besides|Meanwhile|Of note|Thus|Hence|Accordingly"
+    r"|Consequently|Otherwise|Instead|Similarly|Likewise|Similar|So|And|Or|Yet|Nor|Neither|Indeed|Another|Others?|As|Some"
+    r"|For (?:example|instance|this|that)|Again|Even|Finally|Secondly?|Thirdly?|Rather|Still|Subsequently|Thereafter"
+    r"|In (?:addition|particular|this|that|such|these|contrast)|On the (?:other|same|contrary))\b"
+)
+"""The openings of sentences that need the sentence before."""
+_DEPENDENT = re.compile(
+    rf"[\"'“‘(\[*]*(?:{_LINKS}|(?:He|She|His|Her|The (?:latter|former|same|other|second))\b"
+    r"|(?:\w+,? ){1,5}(?:this|these|those|such)\b"
+    r"(?! (?:a |an |as |cases?|court|convention|patient|study|paper|article|manuscript)\b))"
+)
+"""A sentence that needs the one before it."""
 
 
 def statements(step: Step) -> Iterator[Interval]:
@@ -37,7 +50,7 @@ def statements(step: Step) -> Iterator[Interval]:
             and FINITE.search(text)
             and text.split(" ", 1)[0].lower() not in ACTION_VERBS
             and not _CLOSED.search(text)
-            and not is_dependent((step.text[end:] + step.following).lstrip())
+            and not _DEPENDENT.match((step.text[end:] + step.following).lstrip())
         ):
             yield start, end
 

@@ -53,12 +53,11 @@ def checklist_benchmark(
     weights: str,
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {},
     joint_tables: Callable[[Mapping[str, Sequence[ItemResult]]], Tables] = lambda panels: {},
-    suffix: str = "_results.jsonl",
     shown: Callable[[str], str] | None = None,
     pins: Mapping[str, str] = MappingProxyType({}),
 ) -> LoadedBenchmark:
     """The benchmark of these texts. `weights` names the weights in the results. Results are also written in
-    HelloBench's format, to `SYSTEM/GROUP` and the suffix. `shown` changes a text before the judge reads it; `pins` are
+    HelloBench's format, to `SYSTEM/GROUP_results.jsonl`. `shown` changes a text before the judge reads it; `pins` are
     what else the scores depend on."""
     by_id = {entry.item_id: entry for entry in entries}
 
@@ -83,7 +82,7 @@ def checklist_benchmark(
         for result in results:
             entry = by_id[result.item_id]
             if isinstance(result.verdict, ChecklistVerdict):
-                file = f"{systems[entry.system]}/{groups[entry.group]}{suffix}"
+                file = f"{systems[entry.system]}/{groups[entry.group]}_results.jsonl"
                 files.setdefault(file, []).append(_row(entry, result.verdict))
         return files
 

@@ -49,7 +49,7 @@ def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> 
     votes: dict[str, dict[Order, Vote]] = {query.item_id: {} for query in queries}
     for byte, line in read_with_offsets(file, JudgeLine):
         where = f"{file}, data_id {line.data_id} (byte {byte})"
-        query, order = _locate(line, by_id.get(line.data_id, []), options, where)
+        query, order = _locate(line, by_id.get(line.data_id, []), where)
         if order in votes[query.item_id]:
             raise BadBenchmark(f"{where}: an earlier line judges the same outputs; remove one of the two")
         verdict = answer_reader(query, options, order)(_text(line, options))
@@ -57,7 +57,7 @@ def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> 
     return [_item_result(file.stem, query, votes[query.item_id], options) for query in queries]
 
 
-def _locate(line: JudgeLine, queries: Sequence[Query], options: SubsetOptions, where: str) -> tuple[Query, Order]:
+def _locate(line: JudgeLine, queries: Sequence[Query], where: str) -> tuple[Query, Order]:
     """The query of a line, and its outputs in presentation order."""
     if not queries:
         raise BadBenchmark(f"{where}: the ground truth has no such id: score the file against its own set and setting")

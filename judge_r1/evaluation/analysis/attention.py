@@ -187,10 +187,10 @@ CHUNK = 512
 """Tokens per forward pass: memory for attention is `CHUNK` times the length per layer, not the square of the length."""
 
 
-def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> NDArray[np.float64]:
+def last_attention(model: Any, ids: Sequence[int]) -> NDArray[np.float64]:
     """The attention of the last of `ids`, which predicts the next token, to all of them.
 
-    Returns float64 `[layers, len(ids)]`: the mean over the heads of each of the last `layers` layers (fewer if the
+    Returns float64 `[layers, len(ids)]`: the mean over the heads of each of the last `LAYERS` layers (fewer if the
     model has fewer). Each row sums to 1. `model` must be loaded with attention="eager"; other implementations do not
     return weights. All ids but the last are read into a cache, so only the weights of the last one are computed.
 
@@ -210,7 +210,7 @@ def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> N
             part = tensor[:, start : min(start + CHUNK, count - 1)]
             model(input_ids=part, **reading)
         out = model(input_ids=tensor[:, -1:], **reading, output_attentions=True)
-    weights = [layer for layer in out.attentions or () if layer is not None][-layers:]
+    weights = [layer for layer in out.attentions or () if layer is not None][-LAYERS:]
     if not weights:
         raise AnalysisError("this model returns no attention weights: load it with attention='eager'")
     rows = np.zeros((len(weights), count))

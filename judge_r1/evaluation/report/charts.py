@@ -187,12 +187,12 @@ def whisker_chart(
     return "".join([*parts, "</svg>"])
 
 
-def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
-    """The label with at most `longest` characters: a longer one keeps its start and its end."""
-    if len(label) <= longest:
+def shortened(label: str) -> str:
+    """The label with at most LONGEST_LABEL characters: a longer one keeps its start and its end."""
+    if len(label) <= LONGEST_LABEL:
         return label
-    tail = longest * 3 // 5
-    return f"{label[: longest - tail - 1]}…{label[-tail:]}"
+    tail = LONGEST_LABEL * 3 // 5
+    return f"{label[: LONGEST_LABEL - tail - 1]}…{label[-tail:]}"
 
 
 def _head(name: str, width: int = WIDTH, height: int = HEIGHT) -> str:

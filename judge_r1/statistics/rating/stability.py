@@ -1,6 +1,5 @@
 """How far a ranking of judges depends on which votes there are: refits on random parts of the votes."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,22 +24,15 @@ class Stability(NamedTuple):
     failed: int
 
 
-def stability(
-    table: VoteTable,
-    fractions: Sequence[float] = FRACTIONS,
-    *,
-    repeats: int = 10,
-    seed: int = 0,
-    prior: float = 0.0,
-) -> list[Stability]:
-    """Keeps each vote with probability f, refits and compares with the full fit, `repeats` times for each f. `prior` is
-    that of `bradley_terry.fit`.
+def stability(table: VoteTable, *, repeats: int = 10, seed: int = 0, prior: float = 0.0) -> list[Stability]:
+    """For each f of FRACTIONS, `repeats` times: keeps each vote with probability f, refits, and compares with the full
+    fit. `prior` is that of `bradley_terry.fit`.
 
     Raises:
         ValueError: No rating of the full fit is finite.
     """
     full = _ratings(table, prior)
-    return [_repeated(table, full, fraction, repeats, seed, prior) for fraction in fractions]
+    return [_repeated(table, full, fraction, repeats, seed, prior) for fraction in FRACTIONS]
 
 
 def _repeated(

@@ -63,8 +63,8 @@ def capacity(recipe: Recipe, shape: Shape, gpu: Gpu, prompt: float, rest: float)
     return max(0.0, free) / ((prompt / recipe.grpo.group_size + rest) * shape.cache_bytes)
 
 
-def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
-    """Bytes of a run's checkpoints and its model on disk.
+def checkpoint_bytes(recipe: Recipe, shape: Shape) -> int:
+    """Bytes of a run's two checkpoints and its model on disk.
 
     A full checkpoint holds float32 weights and Adam's two moments, 12 bytes per parameter; with DeepSpeed 2 more for
     bfloat16 weights. With LoRA these are of the adapters, and verl adds the frozen weights. verl's model is merged in
@@ -74,7 +74,7 @@ def checkpoint_bytes(recipe: Recipe, shape: Shape, *, kept: int = 2) -> int:
     each = (14 if recipe.deepspeed else 12) * trained + 4 * frozen
     model = (2 if recipe.on_verl else 4) * shape.parameters
     best = 4 * shape.parameters + model if recipe.data.dev is not None else 0
-    return kept * each + model + best
+    return 2 * each + model + best
 
 
 def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:

@@ -67,12 +67,6 @@ def submit(job: Job, cluster: RayCluster) -> str:
             time.sleep(3)
 
 
-def status(cluster: RayCluster, submission: str) -> str:
-    """PENDING, RUNNING, or one of `FINISHED`."""
-    response: dict[str, str] = request_json(cluster, "GET", f"/api/jobs/{submission}")
-    return response["status"]
-
-
 def request_json(cluster: RayCluster, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     """Send a request and return the server's JSON response.
 

@@ -85,14 +85,14 @@ SHORT = (
 def view(recipe: Recipe, folder: Path, history: History, *, state: str, width: int) -> RenderableType:
     """The run as of its last row, with `state` in the header; in two columns if `width` allows."""
     if not history.step:
-        return Group(_head(recipe, folder, history, state), Text("no finished step yet", style="dim"))
+        return Group(_head(recipe, folder, state), Text("no finished step yet", style="dim"))
     columns = [_metrics(lines, history) for lines in (JUDGE, LEARNING)]
     columns = [column for column in columns if column.row_count]
     if width >= 110 and len(columns) > 1:
         side = Table.grid(padding=(0, 4))
         side.add_row(*columns)
         columns = [side]
-    parts: list[RenderableType] = [_head(recipe, folder, history, state), _bar(history), Text(), *columns]
+    parts: list[RenderableType] = [_head(recipe, folder, state), _bar(history), Text(), *columns]
     if failures := history.last.get("rollout/infrastructure_failures"):
         parts.append(Text(f"{failures:.1%} of the last episodes failed in search or generation", style="yellow"))
     return Group(*parts, Text(), *_stages(history, overlapping_search=recipe.grpo.engine == "verl"))
@@ -117,7 +117,7 @@ def duration(seconds: float) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
-def _head(recipe: Recipe, folder: Path, history: History, state: str) -> Text:
+def _head(recipe: Recipe, folder: Path, state: str) -> Text:
     kind = f"GRPO on {recipe.grpo.engine}" if recipe.stage == "grpo" else recipe.stage.upper()
     head = Text.assemble((recipe.name, "bold"), f"  {kind}  ", (str(folder), "dim"), f"  {state}")
     head.no_wrap, head.overflow = True, "ellipsis"

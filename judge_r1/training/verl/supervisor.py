@@ -185,5 +185,5 @@ def raise_interrupted(signum: int) -> NoReturn:
     sys.exit(128 + signum)
 
 
-def _tail(log: Path, lines: int = 8) -> str:
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:])

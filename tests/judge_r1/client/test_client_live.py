@@ -120,7 +120,7 @@ def test_leaving_a_stream_cancels_the_judgment() -> None:
 def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from judge_r1.serving import sse
 
-    monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.05)
     with LiveServer(service(BlockedJudge(), timeout=0.3)) as server, Client(server.url) as judge:
         events_seen = judge.stream(**PAIR)
         with pytest.raises(RetriesExhausted, match=r"no judgment within 0.3 s"):

@@ -147,7 +147,7 @@ def test_a_stream_has_an_event_per_turn() -> None:
 
 
 def test_a_stream_sends_heartbeats_and_late_errors_as_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.05)
     with LiveServer(service(BlockedJudge(), timeout=0.4)) as server:
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert answer.text.count(": still running") >= 2

@@ -15,8 +15,7 @@ from launch_factories import job
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch import ray_jobs
-from judge_r1.training.launch.cluster import RayCluster
-from judge_r1.training.launch.ray_jobs import request_json, status, submit
+from judge_r1.training.launch.ray_jobs import request_json, submit
 from judge_r1.training.launch.submit import SubmitFailed, send
 
 
@@ -94,8 +93,6 @@ def test_a_job_has_the_values_of_its_variables(server: Server, tmp_path: Path) -
     assert body["runtime_env"]["env_vars"]["WANDB_API_KEY"] == "the value"
     assert new.command in shlex.split(body["entrypoint"])[2]
     assert "entrypoint_num_gpus" not in body
-    assert isinstance(new.cluster, RayCluster)
-    assert status(new.cluster, "judge-r1-toy-1-82ac60c1--1") == "RUNNING"
 
 
 def test_an_unset_variable_is_refused(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

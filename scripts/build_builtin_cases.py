@@ -5,12 +5,12 @@ several forms and adds the other content of such a file: normal results, procedu
 keeps the one with the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
 """
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 from data_builders.sources.builtin_cases import academic, legal, medical
-from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.builtin_cases.scenario import Scenario, ScenarioError, scenarios
 from data_builders.sources.builtin_cases.steps import joined
 from data_builders.sources.corpus_io import numbered, words
@@ -21,6 +21,8 @@ from judge_r1.core.records import Case
 SEED = 2026
 ATTEMPTS = 40
 FEWEST_WORDS = 710
+RUN = 8
+"""Words of a run, in which the overlap of two texts is counted."""
 OUT = Path(__file__).parents[1] / "data_builders" / "sources" / "builtin.jsonl"
 COMPOSERS: dict[str, Callable[[Scenario, Random], str]] = {
     "medical": medical.compose,
@@ -35,6 +37,17 @@ def cases() -> list[Case]:
     """Returns all cases, alternating between domains."""
     found = [entry for domain in COMPOSERS for entry in enumerate(_domain(domain))]
     return [case for _, case in sorted(found, key=lambda entry: entry[0])]
+
+
+def runs(text: str) -> frozenset[str]:
+    """Returns all runs of eight words, lower-cased and without punctuation."""
+    words = re.findall(r"\w+", text.lower())
+    return frozenset(" ".join(words[n : n + RUN]) for n in range(len(words) - RUN + 1))
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Returns the common runs as a share of the runs of the shorter text."""
+    return len(one & other) / max(1, min(len(one), len(other)))
 
 
 def _domain(domain: str) -> list[Case]:

@@ -8,9 +8,9 @@ import pytest
 
 from data_builders.sources.builtin_cases import scenario
 from data_builders.sources.builtin_cases.grammar import draw, expand
-from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.builtin_cases.scenario import ScenarioError, scenarios
 from data_builders.sources.builtin_cases.steps import joined
+from scripts.build_builtin_cases import overlap, runs
 
 GOOD = "=== first\nkind: toy\nnormal: salts, blood\n--- facts\nTen sheep.\nTwo dogs.\n--- reasoning\nOne.\n\nTwo.\n"
 

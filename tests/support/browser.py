@@ -50,9 +50,9 @@ def chromium() -> Iterator[Any]:
             opened.close()
 
 
-def until(page: Any, condition: str, seconds: float = 90) -> None:
+def until(page: Any, condition: str) -> None:
     """Polls a condition from Python, because the page's content policy forbids evaluating a wait inside it."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 90
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         time.sleep(0.05)

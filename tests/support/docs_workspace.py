@@ -85,10 +85,10 @@ def write_people(root: Path) -> None:
     write_rows(root / "answers.jsonl", rows)
 
 
-def write_medrbench(folder: Path, reports: int = 12) -> None:
+def write_medrbench(folder: Path) -> None:
     """Case reports with short reasoning in the format of MedRBench."""
     random, records = Random(0), {}
-    for number in range(reports):
+    for number in range(12):
         age, days, count, dose = (random.randint(*bounds) for bounds in ((30, 80), (2, 9), (120, 390), (2, 9)))
         kind, place = KINDS[number % len(KINDS)], PLACES[(number + number // 6) % len(PLACES)]
         report = (

@@ -1,7 +1,6 @@
 """Small, deterministic cases, pairs and judges for evaluation tests, built from the real records."""
 
 import json
-import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -114,8 +113,8 @@ def digit(*parts: Any, sides: int) -> int:
 class ScriptedJudge:
     """Correct on `skill` tenths of the pairs and invalid on about a tenth of the others, by the pair's id."""
 
-    def __init__(self, name: str = "scripted", skill: int = 7, seconds: float = 0.0) -> None:
-        self.name, self.skill, self.seconds = name, skill, seconds
+    def __init__(self, name: str = "scripted", skill: int = 7) -> None:
+        self.name, self.skill = name, skill
         self.settings: dict[str, Any] = {"temperature": 0.0, "skill": skill}
         self.requested: list[str] = []
 
@@ -133,7 +132,6 @@ class ScriptedJudge:
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
             self.requested.append(request.item.item_id)
-            time.sleep(self.seconds)
             trajectory = self.one(PAIRS_BY_ID[request.item.item_id])
             yield JudgeOutput(request, trajectory, request.read(trajectory))
 

@@ -35,8 +35,8 @@ class Reply:
         return [int(part.split(b" ", 1)[0]) for part in self.data.split(b"HTTP/1.1 ")[1:]]
 
 
-def connect(port: int, source: str = ATTACKER, timeout_s: float = 30.0) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout_s, (source, 0))
+def connect(port: int, source: str = ATTACKER) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), 30.0, (source, 0))
 
 
 def read_reply(connection: socket.socket, seconds: float, sent: int = 0) -> Reply:
@@ -55,10 +55,10 @@ def read_reply(connection: socket.socket, seconds: float, sent: int = 0) -> Repl
         return Reply(data, sent, reset=True)
 
 
-def send_all(port: int, pieces: Iterable[bytes], seconds: float = 30.0, source: str = ATTACKER) -> Reply:
+def send_all(port: int, pieces: Iterable[bytes], seconds: float = 30.0) -> Reply:
     """Sends pieces until the server answers or closes, then reads what it says."""
     sent = 0
-    with connect(port, source) as connection:
+    with connect(port) as connection:
         try:
             for piece in pieces:
                 if select.select([connection], [], [], 0)[0]:
@@ -108,7 +108,7 @@ class Probe:
 
 
 @contextmanager
-def probing(port: int, every_s: float = 0.05) -> Iterator[Probe]:
+def probing(port: int) -> Iterator[Probe]:
     """Asks for `/healthz` from 127.0.0.1, on a new connection each time."""
     probe, stop = Probe(), threading.Event()
 
@@ -121,7 +121,7 @@ def probing(port: int, every_s: float = 0.05) -> Iterator[Probe]:
                 reply = read_reply(connection, 60)
             probe.seconds.append(time.monotonic() - started)
             probe.failures += reply.status != 200
-            stop.wait(every_s)
+            stop.wait(0.05)
 
     thread = threading.Thread(target=run)
     thread.start()

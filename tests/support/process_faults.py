@@ -139,16 +139,14 @@ def _wait(children: Sequence[int], timeout_s: float) -> list[int]:
     return statuses
 
 
-def killed_at_each_operation(
-    work: Callable[[], Any], folder: Path, *, first: int = 1, step: int = 1, timeout_s: float = 120
-) -> Iterator[int]:
+def killed_at_each_operation(work: Callable[[], Any], folder: Path, *, step: int = 1) -> Iterator[int]:
     """Runs `work` again and again: kill -9 before its first, second, … operation that changes a file under `folder`.
 
     Yields the number of the operation after each kill, for the caller to resume, check and restore the folder. Ends
     when `work` completes. An operation is the opening of a file for writing, a rename, a removal, or a new folder.
     """
-    for number in itertools.count(first, step):
-        result = forked(lambda number=number: _with_kill(work, folder, number), timeout_s=timeout_s)
+    for number in itertools.count(1, step):
+        result = forked(lambda number=number: _with_kill(work, folder, number))
         if not result.killed:
             assert result.returncode == 0, result.stderr
             return
@@ -184,22 +182,16 @@ class KillRun:
     last: Finished
 
 
-def kill_until_done(
-    arguments: Sequence[str | Path],
-    moments: Sequence[Moment],
-    *,
-    env: dict[str, str] | None = None,
-    timeout_s: float = 300,
-) -> KillRun:
+def kill_until_done(arguments: Sequence[str | Path], moments: Sequence[Moment]) -> KillRun:
     """Starts a command once per moment and kills its process group with -9 there. Then runs it to the end.
 
     A run that completes before its moment counts as no kill, and the command is started again for the next one.
 
     Raises:
-        AssertionError: A run fails by itself, or all runs together take longer than `timeout_s`.
+        AssertionError: A run fails by itself, or all runs together take longer than 300 s.
     """
-    deadline, kills = time.monotonic() + timeout_s, 0
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    deadline, kills = time.monotonic() + 300, 0
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
     for moment in (*moments, None):
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder, "output")
@@ -214,7 +206,7 @@ def kill_until_done(
                 if due or now > deadline:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-                    assert due, f"the runs together took longer than {timeout_s:g} s"
+                    assert due, "the runs together took longer than 300 s"
                 time.sleep(0.002)
             last = Finished.of(process.returncode, output)
         kills += last.killed

@@ -39,8 +39,8 @@ def pair_results(row: str, suite: LoadedBenchmark, answer: Callable[[ReasoningPa
     return PanelResults.of(row, suite, traces)
 
 
-def toy_results(cases: int = 3) -> list[PanelResults]:
-    suite = toy_suite(cases)
+def toy_results() -> list[PanelResults]:
+    suite = toy_suite(3)
     return [pair_results(n, suite, ScriptedJudge(n, skill).one) for n, skill in (("base", 2), ("tuned", 8))]
 
 
@@ -59,10 +59,10 @@ def item_results(
     return PanelResults.of(row, suite, traces)
 
 
-def plain_suite(texts: Sequence[tuple[str, str]], text: str = "Which is better?") -> LoadedBenchmark:
+def plain_suite(texts: Sequence[tuple[str, str]]) -> LoadedBenchmark:
     items = [
-        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{text} ({n})",
-             candidates=pair, gold="AB"[n % 2])
+        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2],
+             instruction=f"Which is better? ({n})", candidates=pair, gold="AB"[n % 2])
         for n, pair in enumerate(texts)
     ]  # fmt: skip
     return LoadedBenchmark(items, presentation_orders=both_orders)
@@ -90,10 +90,10 @@ def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:
     return page
 
 
-def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[PanelResults]:
+def many_results(cases: int, pairs: int, rows: int, words: int = 400) -> list[PanelResults]:
     """`cases` × `pairs` × `rows` episodes with two searches each, over cases of `words` random words, which compress no
     better than real text."""
-    generator = random.Random(seed)
+    generator = random.Random(0)
     lexicon = ["".join(generator.choices("abcdefghijklmnoprstuvw", k=generator.randint(2, 10))) for _ in range(4_000)]
 
     def text(count: int) -> str:

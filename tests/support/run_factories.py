@@ -10,7 +10,7 @@ from judge_r1.training.run_folder import RunFolder
 CODES = ("P1", "P2", "P3", "P4", "P5", "P6")
 
 
-def toy_run(folder: Path, size: int, *, name: str = "toy", steps: int = 4, **fields: Any) -> Path:
+def toy_run(folder: Path, size: int, *, name: str = "toy", **fields: Any) -> Path:
     """A finished run on `size` pairs; `fields` override a GRPO recipe with full context and no search."""
     base = {
         "name": name, "stage": "grpo", "model": "base", "data": {"train": "nowhere"},
@@ -19,8 +19,8 @@ def toy_run(folder: Path, size: int, *, name: str = "toy", steps: int = 4, **fie
     }  # fmt: skip
     run = RunFolder(folder, Recipe.model_validate(base | fields))
     (folder / "data.json").write_text(json.dumps({"pairs": size, "cases": size}))
-    for step in range(1, steps + 1):
-        run.log({"step": step, "progress": step / steps, "loss": 1 / step, "rollout/reward/r": step / steps})
+    for step in range(1, 5):
+        run.log({"step": step, "progress": step / 4, "loss": 1 / step, "rollout/reward/r": step / 4})
     return folder
 
 

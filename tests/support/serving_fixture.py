@@ -45,11 +45,11 @@ def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) ->
 
 
 class BlockedJudge:
-    """Judges like `rule`, but no request ends before `release` is set. Counts requests by state."""
+    """Judges like `longer`, but no request ends before `release` is set. Counts requests by state."""
 
-    def __init__(self, rule: str = "longer") -> None:
+    def __init__(self) -> None:
         self.settings: dict[str, Any] = {}
-        self._judge, self.name = make_judge(rule, JudgeBuild("")), f"blocked-{rule}"
+        self._judge, self.name = make_judge("longer", JudgeBuild("")), "blocked-longer"
         self.release = threading.Event()
         self.started = self.cancelled = self.running = 0
 

@@ -9,7 +9,6 @@ import pytest
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
-from data_builders.sources.builtin_cases.overlap import overlap, runs
 from data_builders.sources.corpus_io import SourceError
 from data_builders.text_units.text_match import content_words
 from data_builders.validate import validate
@@ -19,6 +18,7 @@ from judge_r1.core.records import Case, ReasoningPair
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 from scripts import build_builtin_cases
+from scripts.build_builtin_cases import overlap, runs
 
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w’'-]+")

@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from openapi_examples import examples
 from serving_fixture import PAIR, BlockedJudge, InvalidJudge, run, service
 
 from judge_r1.core.case_store import CaseStore
@@ -273,6 +272,21 @@ def test_a_torn_trace_line_does_not_damage_the_next(tmp_path: Path) -> None:
     traces.close()
     first, torn, last = file.read_text().splitlines()
     assert (json.loads(first)["owner"], len(torn), json.loads(last)["owner"]) == ("ana", 9, "eva")
+
+
+def examples(document: dict[str, Any]) -> list[tuple[str, str, Any]]:
+    """(method, path, body) of each example of a request in an OpenAPI document."""
+    found = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is None:
+                continue
+            schema = content["schema"]
+            if "$ref" in schema:
+                schema = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+            found += [(method, path, body) for body in schema["examples"]]
+    return found
 
 
 def test_the_examples_of_the_openapi_document_are_accepted() -> None:

@@ -95,7 +95,7 @@ def address_and_model(text: str, where: str) -> tuple[str, str]:
     url, _, model = text.partition("#")
     address = checked_address(url, where)
     if not model:
-        raise EndpointError(f"{where} names no model: write {address}#MODEL")
+        raise EndpointError(f"{where} names no model: add #MODEL to {address}")
     return address, model
 
 

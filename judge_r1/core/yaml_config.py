@@ -143,7 +143,8 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         if name in section.model_fields:  # not a position in a list
             section = _section(section.model_fields[name].annotation)
     path = "".join(f"{name}." for name in sections)
-    elsewhere = sorted(key for key in _keys(model, ()) if key.rpartition(".")[2] == unknown)
+    here = [path + key for key in section.model_fields if unknown in key.split("_")]
+    elsewhere = here or sorted(key for key in _keys(model, ()) if key.rpartition(".")[2] == unknown)
     if elsewhere:
         return f"unknown key {path}{unknown}; did you mean {' or '.join(map(repr, elsewhere))}?"
     return f"unknown key {path}{unknown}{suggest(unknown, section.model_fields, path)}"

@@ -246,7 +246,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("agentic@http://host/v1", "names no model: write http://host/v1#MODEL"),
+        ("agentic@http://host/v1", "names no model: add #MODEL to http://host/v1"),
         ("agentic@http://me:hunter2@host/v1#m", "must not contain a user, password or query"),
         ("agentic@vllm:host/v1#m", "must be a URL of the form"),
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),

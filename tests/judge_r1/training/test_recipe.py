@@ -42,6 +42,7 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("data.train=''", "field data.train: must not be empty"),
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
         ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
+        ("sft.steps=1", "unknown key sft.steps; did you mean 'sft.max_steps'?"),
         ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'grpo.steps'?"),
         ("episode.contxt=full", "unknown key episode.contxt; did you mean 'episode.context'?"),
         (

@@ -16,6 +16,12 @@ from scripts.draw_architecture import (
 )
 
 
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     files = {
@@ -29,9 +35,7 @@ def tree(tmp_path: Path) -> Path:
         "data_builders/made.py": "from judge_r1.core.records import Pair\n\nclass Made:\n    pairs: list[Pair]\n",
         "retrieval/index.py": "import json\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write(tmp_path, files)
     return tmp_path
 
 
@@ -67,9 +71,7 @@ def test_totals_around_the_packages(tree: Path) -> None:
         "scripts/a.py": "print()\n",
         "judge_r1/cli/a.py": "import typer\nA = typer.Option('--a')\nB = typer.Argument()\n",
     }
-    for name, text in files.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text(text)
+    write(tree, files)
     assert totals(tree) == {
         "lines of scripts": 1,
         "lines of tests": 2,

@@ -25,7 +25,8 @@ function partsOf(data) {
     }) };
     parts.delete(number);
     parts.set(number, found);
-    if (parts.size > KEPT) parts.delete(parts.keys().next().value);
+    // not a part on its way: asking for it again would leave those who wait for it without an answer
+    for (const [old, one] of parts) if (parts.size > KEPT && one.whole && old !== number) parts.delete(old);
     return found.ready;
   };
   const of = (index) => {
@@ -76,6 +77,7 @@ async function browse() {
   const data = await decompress(byId("data").textContent), parts = partsOf(data);
   byId("data").remove();
   const state = { row: 0, vote: 0, compared: null, only: false };
+  const starts = new Map(); // how the texts of an item begin, for the list: its part may be gone again
   let shown = data.items.map((_, index) => index), chosen = -1, keys = null, searches = 0;
 
   const select = (name, values) => form.elements[name].append(...values.map(([value, text]) => make("option", { value }, text)));
@@ -93,23 +95,33 @@ async function browse() {
       ? item.results.map((row) => make("span", { class: row.state }, SIGNS[row.state]))
       : [`${item.results.filter((row) => row.state === "right").length}/${item.results.length} ✓`];
     const facts = [item.group, item.violated.length ? codes(item.violated) : ""].filter(Boolean).join(" · ");
-    const part = parts.loaded(parts.of(index)), whole = part?.items[index - parts.start(parts.of(index))];
-    const start = whole ? `${part.texts[whole.instruction]} – ${part.texts[whole.candidates[0]]}`.slice(0, 200).replace(/\s+/g, " ") : "…";
     const node = make("div", { class: "entry", role: "option", id: `entry-${index}`, "aria-selected": String(index === chosen), "aria-setsize": shown.length, "aria-posinset": number + 1,
       onclick: () => choose(index, { scroll: "if-hidden" }) },
       make("div", { class: "top" }, make("span", { class: "id" }, item.id), make("span", { class: "marks", role: "img", "aria-label": description, title: description }, marks)),
-      make("div", { class: "line" }, `${facts} · ${start}`));
+      make("div", { class: "line" }, `${facts} · ${starts.get(index) ?? "…"}`));
     node.style.top = `${number * HEIGHT}px`;
     return node;
+  }
+
+  function noteStart(index, part) {
+    const whole = part.items[index - parts.start(parts.of(index))];
+    starts.set(index, `${part.texts[whole.instruction]} – ${part.texts[whole.candidates[0]]}`.slice(0, 200).replace(/\s+/g, " "));
   }
 
   function draw() {
     rows.style.height = `${shown.length * HEIGHT}px`;
     const first = Math.max(0, Math.floor(list.scrollTop / HEIGHT) - 6);
     const last = Math.min(shown.length, first + Math.ceil(list.clientHeight / HEIGHT) + 12);
+    const missing = new Map();
+    for (const index of shown.slice(first, last)) {
+      const number = parts.of(index), part = parts.loaded(number);
+      if (starts.has(index)) continue;
+      if (part) noteStart(index, part);
+      else missing.set(number, [...(missing.get(number) ?? []), index]);
+    }
     rows.replaceChildren(...Array.from({ length: last - first }, (_, i) => entry(first + i)));
-    const missing = new Set(shown.slice(first, last).map(parts.of).filter((part) => !parts.loaded(part)));
-    if (missing.size) Promise.all([...missing].map(parts.load)).then(draw, fail);
+    const noted = [...missing].map(([number, indices]) => parts.load(number).then((part) => indices.forEach((index) => noteStart(index, part))));
+    if (noted.length) Promise.all(noted).then(draw, fail);
     const position = shown.indexOf(chosen);
     if (position >= first && position < last) list.setAttribute("aria-activedescendant", `entry-${chosen}`);
     else list.removeAttribute("aria-activedescendant");

@@ -8,6 +8,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class Cache:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._writer = ThreadPoolExecutor(1, "answer cache")
         try:
             with self._readable_errors():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +84,7 @@ class Cache:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._writer.shutdown()  # waits for the answers that are still to be stored
         self._read.close()
         self._write.close()
 
@@ -92,8 +95,9 @@ class Cache:
         return TeacherReply.model_validate_json(row[0]) if row else None
 
     async def put(self, entry: Entry) -> TeacherReply:
-        """Store an answer; return when it is on disk. If the key has an answer already, that one is returned."""
-        [stored] = await asyncio.to_thread(self.put_all, [entry])
+        """Store an answer; return when it is on disk. If the key has an answer already, that one is returned. The
+        answer was paid for, so it is also stored if the task is cancelled."""
+        [stored] = await asyncio.shield(asyncio.wrap_future(self._writer.submit(self.put_all, [entry])))
         return stored
 
     def put_all(self, entries: Sequence[Entry]) -> list[TeacherReply]:

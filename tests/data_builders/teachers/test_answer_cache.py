@@ -74,6 +74,27 @@ def test_the_first_answer_wins(tmp_path: Path) -> None:
         assert run(cache.put(Entry("k", "t", answer("late")))).text == "0"
 
 
+def test_cancelled_tasks_lose_no_answer(tmp_path: Path) -> None:
+    """A build that fails cancels its tasks while their answers, which were paid for, wait to be stored."""
+    path, keys = tmp_path / "c.sqlite", [str(number) for number in range(60)]
+
+    async def work(cache: Cache) -> None:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        tasks = [asyncio.create_task(cache.put(Entry(key, "t", answer(key)))) for key in keys]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        other.execute("ROLLBACK")
+        other.close()
+
+    with Cache(path) as cache:
+        run(work(cache))
+    with Cache(path) as cache:
+        assert [cache.get(key) for key in keys] == [answer(key) for key in keys]
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3), st.sampled_from(["live", "batch"])), max_size=12)
 )

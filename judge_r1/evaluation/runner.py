@@ -139,6 +139,11 @@ class _PanelProgress:
                 f"panel {panel.name!r} needs items that differ, and at least one; it has {len(requests.ids)} of "
                 f"which {requests.ids.distinct} differ"
             )
+        if not self.expected.all():
+            raise EvaluationError(
+                f"panel {panel.name!r}: the benchmark shows item {requests.ids.at(int(self.expected.argmin()))} in no "
+                "order, so no judge can answer it: this is a bug in the benchmark"
+            )
         if not any(benchmark.counts(item.gold) for item in benchmark.items):
             raise EvaluationError(
                 f"panel {panel.name!r}: none of the {len(requests.ids)} items counts in the accuracy, such as pairs "

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -261,6 +262,15 @@ def test_repeated_or_missing_pairs_are_rejected(tmp_path: Path) -> None:
     for pairs in ([], [PAIRS[0], PAIRS[0]]):
         with pytest.raises(EvaluationError, match="items that differ"):
             run(tmp_path, pairs=pairs)
+
+
+def test_an_item_that_is_shown_in_no_order_is_rejected(tmp_path: Path) -> None:
+    suite = toy_suite(PAIRS)
+    hidden = suite.items[1].item_id
+    suite = replace(suite, presentation_orders=lambda item: [] if item.item_id == hidden else [(0, 1)])
+    with pytest.raises(EvaluationError, match=f"item {hidden} in no order"):
+        evaluate(JudgePanel("row", (ScriptedJudge(),)), suite, out=tmp_path / "out", resume=False)
+    assert not (tmp_path / "out").exists()
 
 
 def test_progress_is_plain_lines_or_a_bar_on_a_terminal(tmp_path: Path) -> None:

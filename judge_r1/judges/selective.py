@@ -4,7 +4,8 @@
 the threshold, or without a confidence, becomes invalid with the reason `abstained`; the valid rate is the coverage.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, JudgeWrapper
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, JudgeWrapper, PromptFit
 from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.statistics.selective_risk import Selective
 
 ABSTAINED = "abstained"
@@ -35,6 +37,15 @@ class SelectiveJudge(JudgeWrapper):
         super().__init__(judge, {"selective": rule})
         self._selective = selective
         self.name = f"selective@{judge.name}"
+
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        return self._judge.check(requests)
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        """Asks for all requests unchanged, so that the other judge reads them one by one."""
+        async with aclosing(self._judge.judge(requests)) as outputs:  # type: ignore[type-var]
+            async for output in outputs:
+                yield self.given(output)
 
     def given(self, output: JudgeOutput) -> JudgeOutput:
         """The text of an answer that is not certain enough stays in the trajectory; its judgment is removed."""

@@ -1,7 +1,9 @@
 """A judge that may be silent: by the file that calibrate writes, through the commands' own parts."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import write_json
+from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.evaluation.runner import evaluate
@@ -17,6 +20,7 @@ from judge_r1.judges.baselines import Baseline, always_a
 from judge_r1.judges.panel import JudgePanel, make_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
+from judge_r1.statistics.selective_risk import Selective
 
 
 class Sure(Baseline):
@@ -40,14 +44,18 @@ def cases(count: int, seed: int) -> list[Item]:
     return found
 
 
-def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: Path) -> None:
+def certified() -> Selective:
     rows = [
         ConfidenceRow(schema=1, confidence=float(i.instruction), correct=i.gold == "A", cluster=i.cluster_id)
         for i in cases(800, 0)
     ]
     found = calibrate(rows, (0.1, 0.1), 0)
     assert found.selective is not None
-    judge = SelectiveJudge(Sure("sure", always_a, 0), found.selective)
+    return found.selective
+
+
+def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: Path) -> None:
+    judge = SelectiveJudge(Sure("sure", always_a, 0), certified())
     row = JudgePanel("silent", (judge,))
     outcomes = evaluate(row, LoadedBenchmark(cases(1000, 1)), out=tmp_path, resume=False).items
     answered = [outcome for outcome in outcomes if outcome.valid]
@@ -55,6 +63,20 @@ def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: 
     assert sum(outcome.score == 0 for outcome in answered) / len(answered) < 0.1
     silent = {vote.ended for outcome in outcomes if not outcome.valid for vote in outcome.votes}
     assert silent == {ABSTAINED}
+
+
+def test_it_reads_requests_one_by_one() -> None:
+    """The requests of a long evaluation, with their texts, are never in memory together."""
+    requests, read = LoadedBenchmark(cases(3, 1)).requests(), list[int]()
+    lazy = LazySequence(range(len(requests)), lambda index: (read.append(index), requests[index])[1])
+
+    async def first() -> None:
+        judge = SelectiveJudge(Sure("sure", always_a, 0), certified())
+        async with aclosing(judge.judge(lazy)) as outputs:  # type: ignore[type-var]
+            await anext(outputs)
+
+    asyncio.run(first())
+    assert read == [0]
 
 
 def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ _ATTEMPTS = 5
 _PROBE = "The quick brown fox jumps over the lazy dog."
 _PROBE_TOLERANCE = 5e-3
 """Largest difference of the probe's vector between two devices or precisions; other weights differ by more."""
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, RecursionError)
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
 """What reading a damaged shard raises."""
 _log = logging.getLogger(__name__)
 

@@ -178,6 +178,17 @@ def test_vectors_that_another_case_claims_are_not_returned(tmp_path: Path) -> No
     assert hits == Retriever(cases, method=embedder, passage_words=WORDS).search([("a", "kara")], 3)[0]
 
 
+def test_a_number_of_rows_without_bounds_is_damage(tmp_path: Path) -> None:
+    filled(tmp_path, {"a": "kara paid 34 ."})
+    [path] = shards(tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"rows": 1, ', b'"rows":1e999,'))
+    assert path.read_bytes() != content
+    store = VectorStore(tmp_path, HashEmbedder(), WORDS)
+    assert len(store) == 0
+    assert len(store.damage) == 1
+
+
 def test_cases_whose_shortened_digests_are_equal_keep_their_own_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

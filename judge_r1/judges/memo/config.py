@@ -71,7 +71,7 @@ class MemoConfig(ConfigModel):
     metrics: str = DEFAULT
     """Names joined by `+`, `principles`, or a YAML file."""
     form: str = "v6-3"
-    """The prompt form (`judge_r1.judges.memo.config`)."""
+    """The prompt form, one of `FORMS`."""
     scan: int = Field(2000, ge=1)
     """Tokens of a section."""
     overlap: float = Field(0.1, ge=0, lt=1)

@@ -48,8 +48,8 @@ def evaluate(
     infrastructure failure are not stored, so a resume runs them again. A request that the server fails on in the same
     way on each attempt (`Trajectory.unanswered`) is stored as an invalid vote of that name, if the judge answers
     others. `out` may hold other panels. Without `resume` it must not hold this one; with it, the panel must have been
-    started with the same judges and settings on the same items. Trajectories stay on disk: memory holds the votes and
-    labels of each item.
+    started with the same judges and settings on the same items. Trajectories stay on disk, and results do from
+    `IN_MEMORY` items on.
 
     Raises:
         VotesMissing: Votes are missing at the end. The error has the results of the other items.

@@ -60,12 +60,14 @@ def near_duplicates(texts: Iterable[str], *, threshold: float = THRESHOLD) -> li
         return found
     numbers, sets = zip(*distinct, strict=True)
     sizes = np.array([len(own) for own in sets])
-    values, columns = np.unique(np.concatenate(sets), return_inverse=True)
-    rows = np.repeat(np.arange(len(sets)), sizes)
-    shared_by = np.bincount(columns, minlength=len(values))
-    kept = shared_by[columns] > 1  # most shingles are in one text alone
-    ones = np.ones(kept.sum(), dtype=np.int32)
-    sparse = csr_matrix((ones, (rows[kept], columns[kept])), shape=(len(sets), len(values)))
+    values = np.concatenate(sets)
+    values.sort()
+    common = np.unique(values[1:][values[1:] == values[:-1]])  # few: most shingles are in one text alone
+    del values
+    columns = [_positions(common, own) for own in sets]
+    ends = np.cumsum([0, *map(len, columns)])
+    flat = np.concatenate(columns)
+    sparse = csr_matrix((np.ones(len(flat), dtype=np.int32), flat, ends), shape=(len(sets), len(common)))
     for start in range(0, len(sets), _CHUNK):
         shared = (sparse[start : start + _CHUNK] @ sparse[start:].T).tocoo()
         i, j = shared.row + start, shared.col + start
@@ -75,6 +77,14 @@ def near_duplicates(texts: Iterable[str], *, threshold: float = THRESHOLD) -> li
             (numbers[a], numbers[b], float(c)) for a, b, c in zip(i[alike], j[alike], likeness[alike], strict=True)
         ]
     return sorted(found)
+
+
+def _positions(values: Shingles, own: Shingles) -> NDArray[np.int64]:
+    """The positions in `values` of those that are in `own`. Both are sorted."""
+    ranks = values.searchsorted(own)
+    inside = ranks < len(values)
+    found: NDArray[np.int64] = ranks[inside][values[ranks[inside]] == own[inside]]
+    return found
 
 
 def components(count: int, edges: Iterable[Likeness]) -> list[int]:

@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 from random import Random
 
 from hypothesis import given
@@ -114,3 +115,18 @@ def test_groups_are_transitive(count: int, edges: list[tuple[int, int]]) -> None
         for member in joined:
             sets[member] = joined
     assert components(count, [(i, j, 1.0) for i, j in edges]) == [min(sets[at]) for at in range(count)]
+
+
+def test_memory_is_a_few_numbers_a_shingle() -> None:
+    texts = [" ".join(words(1000, seed)) for seed in range(100)]
+    found(texts[:2])  # imports
+    tracemalloc.start()
+    try:
+        assert found(texts) == []
+        assert tracemalloc.get_traced_memory()[1] < 32 * sum(len(shingles(text)) for text in texts)
+    finally:
+        tracemalloc.stop()
+
+
+def test_texts_without_a_common_run_of_words_are_no_duplicates() -> None:
+    assert found(["one two three", "four five six"]) == []

@@ -481,7 +481,7 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
     )
     page.evaluate(FILTER, "heron")
     until(page, "document.getElementById('status').textContent === '24 of 2400 items'")
-    until(page, "![...document.querySelectorAll('.entry .line')].some((line) => line.textContent.endsWith('…'))", 20)
+    until(page, "![...document.querySelectorAll('.entry .line')].some((line) => line.textContent.endsWith('…'))")
     assert page.locator(".entry").count() > 12
     loads = page.evaluate("window.loads")
     time.sleep(0.5)

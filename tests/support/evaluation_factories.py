@@ -1,6 +1,7 @@
 """Small, deterministic cases, pairs and judges for evaluation tests, built from the real records."""
 
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -113,8 +114,8 @@ def digit(*parts: Any, sides: int) -> int:
 class ScriptedJudge:
     """Correct on `skill` tenths of the pairs and invalid on about a tenth of the others, by the pair's id."""
 
-    def __init__(self, name: str = "scripted", skill: int = 7) -> None:
-        self.name, self.skill = name, skill
+    def __init__(self, name: str = "scripted", skill: int = 7, seconds: float = 0.0) -> None:
+        self.name, self.skill, self.seconds = name, skill, seconds
         self.settings: dict[str, Any] = {"temperature": 0.0, "skill": skill}
         self.requested: list[str] = []
 
@@ -132,6 +133,7 @@ class ScriptedJudge:
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
             self.requested.append(request.item.item_id)
+            time.sleep(self.seconds)  # a test in a process of its own kills it meanwhile
             trajectory = self.one(PAIRS_BY_ID[request.item.item_id])
             yield JudgeOutput(request, trajectory, request.read(trajectory))
 

@@ -10,8 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.metrics import consistency, first_preferred
-from judge_r1.evaluation.result_table import ResultTable
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.statistics.intervals import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
@@ -295,6 +293,9 @@ POSITION_COLUMNS = ("judge", "votes", "decided", "prefers first", "consistent")
 
 def position_grid(results: Sequence[PanelResults]) -> Grid | None:
     """One row per judge; None if no judge has a pair in both orders."""
+    from judge_r1.evaluation.metrics import consistency, first_preferred  # imported late: they need NumPy
+    from judge_r1.evaluation.result_table import ResultTable
+
     cells, both = [], False
     for found in results:
         table = ResultTable.of(found.items)

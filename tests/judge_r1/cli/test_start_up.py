@@ -45,7 +45,6 @@ USAGE = [
     "eval --judge agentic@bundled:nope --path nowhere --out OUT",
     "eval --judge agentic@bundled:tiny --path nowhere --out OUT",
     "eval --judge agentic@bundled:tiny --path nowhere --out OUT --benchmark nosuch",
-    "replay nowhere --path nowhere --out OUT",
     "analyse nope",
     "analyse class-bias nowhere --path nowhere --out OUT",
     "analyse ablations nowhere --out OUT",
@@ -71,6 +70,7 @@ READERS = [
     "analyse attention nowhere --path nowhere --out OUT",
     "rate nowhere --out OUT",
     "search nowhere query",
+    "replay nowhere --path nowhere --out OUT",
 ]
 """Errors that the readers of a folder or a file find. They may have imported NumPy."""
 MODELS = ("torch", "transformers", "datasets", "sentence_transformers", "sklearn", "faiss", "pyarrow", "fastapi")

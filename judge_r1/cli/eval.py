@@ -125,6 +125,7 @@ def eval_(
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
     more: Any = {"unanswered": unanswered, "inspect_logs": inspect_logs}
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset, **more) as evaluation:
+        evaluation.check_stored([panel.name for panel in panels])
         for spec in specs:
             evaluation.run(partial(make, spec))
         compared = (

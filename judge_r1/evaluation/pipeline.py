@@ -19,7 +19,7 @@ from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import OUTCOMES, PanelResults, outcome_lines
-from judge_r1.evaluation.runner import evaluate, judge_names, panel_settings
+from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
 from judge_r1.evaluation.traces import EvaluationError
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
@@ -77,6 +77,11 @@ class Evaluation:
     def panels(self) -> list[str]:
         """The names of the panels evaluated so far."""
         return list(self.results)
+
+    def check_stored(self, panels: Sequence[str]) -> None:
+        """Checks before the first request that the folder can take all these panels, so that no judge is paid for in
+        vain. Raises: EvaluationError."""
+        check_stored(panels, self.benchmark, out=self.out, resume=self.resume)
 
     def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
         """Evaluates one agentic judge under the name `panel`."""

@@ -3,7 +3,7 @@
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -33,10 +33,30 @@ from judge_r1.evaluation.traces import (
     drop_torn_line,
     items_hash,
     rounded,
+    stored_counts,
 )
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
+
+
+def check_stored(panels: Sequence[str], benchmark: LoadedBenchmark, *, out: Path, resume: bool) -> None:
+    """Checks that `out` has no answers of the panels, or with `resume` none on other items. Reads only, and needs no
+    judge, so it can run before the first one answers. `evaluate` checks the judge and its settings, too, and reports
+    damaged lines.
+
+    Raises:
+        EvaluationError: There are such answers.
+    """
+    if not (out / TRACES).exists():
+        return
+    started, items = read_started(out), items_hash(benchmark.items)
+    changed = {panel: ["items"] if started.get(panel, {}).get("items") != items else [] for panel in panels}
+    if refused := [panel for panel in panels if changed[panel] or not resume]:
+        counts = stored_counts(out)
+        for panel in refused:
+            if counts[panel]:
+                raise _holds_answers(out, counts[panel], panel, changed[panel])
 
 
 def evaluate(
@@ -254,16 +274,8 @@ def _begin(
         done[trace.member, place] = True
         if resume and not changed:
             progress.add(trace, offset)
-    if (count := int(done.sum()) + len(odd)) and not resume:
-        raise EvaluationError(
-            f"{out} holds {count} answer(s) of judge {panel.name!r} already: add --resume to continue from them, "
-            "or choose another --out"
-        )
-    if count and changed:
-        raise EvaluationError(
-            f"{out} holds answers of judge {panel.name!r} made with other {' and '.join(changed)}: resume with the "
-            "original ones, or choose another --out"
-        )
+    if (count := int(done.sum()) + len(odd)) and (changed or not resume):
+        raise _holds_answers(out, count, panel.name, changed)
     if odd:
         raise EvaluationError(
             f"{path} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
@@ -272,6 +284,17 @@ def _begin(
     if changed:
         write_json(out / ROWS, {**started, panel.name: entry})
     return done
+
+
+def _holds_answers(out: Path, count: int, panel: str, changed: Sequence[str]) -> EvaluationError:
+    """The error of a folder with answers of a panel. `changed` names what they were made with others of."""
+    held = f"{out} holds {count} answer(s) of judge {panel!r}"
+    if changed:
+        what = " and ".join(changed)
+        return EvaluationError(
+            f"{held} made with other {what}: choose another --out, or give the original {what} with --resume"
+        )
+    return EvaluationError(f"{held} already: add --resume to continue from them, or choose another --out")
 
 
 def panel_settings(panel: JudgePanel) -> dict[str, Any]:

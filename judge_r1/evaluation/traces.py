@@ -1,6 +1,7 @@
 """The traces of an evaluation on disk: one line of `traces.jsonl` per vote, read back on demand."""
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -138,6 +139,14 @@ def stored_traces(out: Path) -> dict[str, StoredTraces]:
     for offset, trace in read_with_offsets(path, _TraceId):
         panels.setdefault(trace.row, StoredTraces(path)).add(trace.item_id, offset)
     return panels
+
+
+def stored_counts(out: Path) -> Counter[str]:
+    """The number of traces in `out/traces.jsonl` by panel, up to the first damaged or torn line."""
+    counts = Counter[str]()
+    with suppress(BadRecord):
+        counts.update(trace.row for _, trace in read_with_offsets(out / TRACES, _TraceId))
+    return counts
 
 
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:

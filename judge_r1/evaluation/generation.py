@@ -147,14 +147,14 @@ def _begin(out: Path, model: Judge, tasks: Sequence[GenerationTask], resume: boo
     own = content_hash(sorted((task.file, task.id, task.instruction) for task in tasks))
     manifest: dict[str, Any] = {"model": model.name, "settings": model.settings, "instructions": own}
     log, file = out / LOG, out / MANIFEST
-    if log.exists() and not resume:
-        raise GenerationError(f"{out} holds responses already: add --resume to continue, or choose another --out")
     if file.exists() and log.exists():
         before = read_json(file)
         if changed := [key for key in manifest if not isinstance(before, dict) or before.get(key) != manifest[key]]:
             raise GenerationError(
                 f"{out} holds responses made with other {' and '.join(changed)}: choose another --out"
             )
+    if log.exists() and not resume:
+        raise GenerationError(f"{out} holds responses already: add --resume to continue, or choose another --out")
     write_json(file, manifest)
     if not log.exists():
         return {}

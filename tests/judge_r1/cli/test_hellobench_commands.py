@@ -149,8 +149,9 @@ def test_a_stopped_generation_resumes(tmp_path: Path) -> None:
         generate(tasks, lambda: make_generator(build), out, resume=True)
         assert {file.name: file.read_bytes() for file in out.glob("*.jsonl")} == whole
         other = JudgeBuild(f"{server.url}/v1#other")
-        with pytest.raises(JudgeError, match="made with other model"):
-            generate(tasks, lambda: make_generator(other), out, resume=True)
+        for resume in (True, False):
+            with pytest.raises(JudgeError, match="made with other model: choose another --out"):
+                generate(tasks, lambda: make_generator(other), out, resume=resume)
 
 
 def test_annotators_whose_names_differ_in_white_space_alone_are_refused(tmp_path: Path) -> None:

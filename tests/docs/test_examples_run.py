@@ -97,10 +97,12 @@ SUBSTITUTES = {
     ),
     "judge-r1 train recipes/paper/judge-r1-warm-fc-search.yaml --dry-run --gpu H100": Instead("20 s", slow=True),
     'judge-r1 eval --table11 --judge "SFT-21K=agentic@runs/sft-21k/model" '
-    '--judge "Judge-R1=agentic@runs/judge-r1-warm-fc-search/model" --path runs/lrbench/test --out runs/lrbench/eval': Instead(
+    '--judge "Judge-R1=agentic@runs/judge-r1-warm-fc-search/model" --path runs/lrbench/test '
+    "--out runs/lrbench/eval": Instead(
         "trained on GPUs",
         line='judge-r1 eval --table11 --judge "SFT-21K=agentic:prompt_tokens=2000@runs/demo/warmup/model" --judge '
-        '"Judge-R1=agentic:prompt_tokens=2000@runs/demo/grpo/model" --path runs/demo/data/test --limit 1 --out runs/table11',
+        '"Judge-R1=agentic:prompt_tokens=2000@runs/demo/grpo/model" --path runs/demo/data/test --limit 1 '
+        "--out runs/table11",
     ),
     # docs
     "judge-r1 eval --baselines https://host/v1#model --examples runs/demo/data/train --path runs/demo/data/test "

@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from data_builders.dataset_type import read_report
 from data_builders.progress import TIMING_FILE, run_timing
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS, PairIndex, Part, read_index, write_parts
@@ -19,6 +20,35 @@ from judge_r1.core.principles import by_number
 
 REPORT_FILE, DUPLICATES_FILE = "split.json", "near_duplicates.jsonl"
 HELD_OUT = ("dev", "test")
+
+
+def refuse_other_split(out: Path, folders: Sequence[Path], settings: Mapping[str, Any]) -> None:
+    """Compare a split with the one that `out` holds: another one may move cases from a training set to the test set.
+
+    Raises: JudgeError if they differ in the folders or in a setting.
+    """
+    file = out / REPORT_FILE
+    if not file.is_file():
+        return
+    report = read_report(file)
+    if not isinstance(report.get("folders"), list) or not isinstance(report.get("settings"), dict):
+        raise JudgeError(f"{file} was not written by judge-r1 split: choose another --out")
+    held = {"pairs": [str(Path(folder).resolve()) for folder in report["folders"]], **report["settings"]}
+    wanted = {"pairs": [str(folder.resolve()) for folder in folders], **settings}
+    if differ := [name for name in {**held, **wanted} if held.get(name) != wanted.get(name)]:
+        before, now = (" and ".join(_option(name, made.get(name)) for name in differ) for made in (held, wanted))
+        raise JudgeError(
+            f"{out} holds a split with {before}, and this one has {now}: choose another --out, or add --overwrite to "
+            "replace it"
+        )
+
+
+def _option(name: str, value: Any) -> str:
+    shown = ",".join(map(str, value)) if isinstance(value, list) else value
+    if name == "pairs":
+        return f"the pairs of {shown}"
+    flag = f"--{name.replace('_', '-')}"
+    return f"no {flag}" if value is None else f"{flag} {shown}"
 
 
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:

@@ -1,6 +1,7 @@
 """split: split pairs by case into training and test sets."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,6 +38,9 @@ def split(
     recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
     model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
     max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave longer prompts out.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a split of other pairs or options in OUT.")
+    ] = False,
 ) -> None:
     """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
     a balanced test set as LRBench has them. OUT/dev holds cases to evaluate on during training.
@@ -58,6 +62,7 @@ def split(
     from data_builders.conversations.parts import split_conversations
     from data_builders.prompt_lengths import length_audit
     from data_builders.splits.policy import by_share, by_sizes
+    from data_builders.splits.split import refuse_other_split
     from data_builders.splits.split import split as split_pairs
     from judge_r1.core.transcripts import is_conversations
 
@@ -65,9 +70,10 @@ def split(
     if any(map(is_conversations, folders)):
         if sizes is not None or audited or max_prompt_tokens or near_duplicates != "group" or len(folders) > 1:
             raise JudgeError("conversations are split from one folder by --test-share and --dev-share alone")
-        for name, count in split_conversations(
-            folders[0], out, SHARE if test_share is None else test_share, seed, dev_share
-        ).items():
+        share = SHARE if test_share is None else test_share
+        if not overwrite:
+            refuse_other_split(out, folders, by_share(share, seed, dev_share).settings)
+        for name, count in split_conversations(folders[0], out, share, seed, dev_share).items():
             print(f"{out / name}: {count['pairs']} pairs of {count['documents']} documents")
         return
     if max_prompt_tokens is not None and not audited:
@@ -75,6 +81,14 @@ def split(
     set_sizes = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
     share, cases = SHARE if test_share is None else test_share, 100 if test is None else test
     plan = by_share(share, seed, dev_share) if sizes is None else by_sizes(set_sizes, cases, seed, dev or 0)
+    # What else decides the parts, where it is not the default. A recipe or model that only measures decides nothing.
+    others: dict[str, Any] = {} if near_duplicates == "group" else {"near_duplicates": near_duplicates}
+    if max_prompt_tokens is not None:
+        tokenizer = {name: str(value) for name, value in (("recipe", recipe), ("model", model)) if value}
+        others |= {"max_prompt_tokens": max_prompt_tokens, **tokenizer}
+    plan = replace(plan, settings={**plan.settings, **others})
+    if not overwrite:
+        refuse_other_split(out, folders, plan.settings)
     report = split_pairs(
         folders,
         out,

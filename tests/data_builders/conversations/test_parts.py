@@ -49,6 +49,10 @@ def test_a_split_keeps_documents_together(folder: Path, tmp_path: Path) -> None:
     assert {pair.pair_id: pair for found in parts.values() for pair in found[0]} == whole
     assert all(validate(tmp_path / name).good for name in parts)
     assert "test: 12 pairs" in run("export", tmp_path, "--format", "trl", "--out", tmp_path / "trl")
+    refused = run("split", folder, "--test-share", 0.5, "--out", tmp_path)
+    assert (
+        "holds a split with --test-share 0.2 and --dev-share 0.1, and this one has --test-share 0.5 and no" in refused
+    )
     card = (tmp_path / "trl" / "README.md").read_text()
     assert "test_share 0.2" in card
     split_conversations(folder, tmp_path / "again", 0.2, dev_share=0.1)

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from process_faults import Finished, command, forked
 from split_factories import copied, folder, long_case, mini_folder, pairs_of
 
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS
 from data_builders.splits.policy import by_share, by_sizes, training_name
-from data_builders.splits.split import split, split_by_case
-from judge_r1.core.errors import JudgeError
+from data_builders.splits.split import refuse_other_split, split, split_by_case
+from judge_r1.core.errors import ExitStatus, JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -269,6 +270,63 @@ def test_impossible_splits_are_errors(tmp_path: Path, plan: Any, sentence: str) 
     with pytest.raises(JudgeError, match=sentence):
         split([tmp_path / "in"], tmp_path / "out", plan())
     assert not (tmp_path / "out").exists()
+
+
+def test_another_split_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    data, out = mini_folder(tmp_path / "in", 12), tmp_path / "out"
+
+    def run(*options: str) -> Finished:
+        return forked(command("split", data, *options, "--out", out))
+
+    limited = ("--model", "bundled:tiny", "--max-prompt-tokens", "9000")
+    assert run(*limited).returncode == 0
+    before = files(out)
+    for options, differ in (
+        (("--seed", "3", *limited), "--seed 0, and this one has --seed 3"),
+        (
+            ("--near-duplicates", "fail"),
+            "--max-prompt-tokens 9000 and --model bundled:tiny and no --near-duplicates, and this one has "
+            "no --max-prompt-tokens and no --model and --near-duplicates fail",
+        ),
+    ):
+        done = run(*options)
+        assert done.returncode == ExitStatus.USAGE
+        assert done.stderr == (
+            f"error: {out} holds a split with {differ}: choose another --out, or add --overwrite to replace it\n"
+        )
+        assert files(out) == before
+    assert run(*limited).returncode == 0
+    assert files(out) == before
+    assert run("--seed", "3", "--overwrite").returncode == 0
+    assert files(out)["test/pairs.jsonl"] != before["test/pairs.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "plan", "differ"),
+    [
+        (["in"], by_share(0.5, 3), "--test-share 0.2 and --seed 0, and this one has --test-share 0.5 and --seed 3"),
+        (["in"], by_share(0.2, 0, 0.1), "no --dev-share, and this one has --dev-share 0.1"),
+        (
+            ["in"],
+            by_sizes([3, 2], 5, 0),
+            "--test-share 0.2 and no --sizes and no --test, and this one has "
+            "no --test-share and --sizes 2,3 and --test 5",
+        ),
+        (["in", "b"], by_share(0.2, 0), "the pairs of {home}/in, and this one has the pairs of {home}/in,{home}/b"),
+    ],
+)
+def test_the_options_that_differ_are_named(folders: list[str], plan: Any, differ: str, tmp_path: Path) -> None:
+    split([mini_folder(tmp_path / "in", 12)], tmp_path / "out", by_share(0.2, 0))
+    refuse_other_split(tmp_path / "out", [tmp_path / "in"], by_share(0.2, 0).settings)
+    with pytest.raises(JudgeError) as error:
+        refuse_other_split(tmp_path / "out", [tmp_path / name for name in folders], plan.settings)
+    assert f"{tmp_path}/out holds a split with {differ.format(home=tmp_path)}: choose" in str(error.value)
+
+
+def test_a_foreign_split_report_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "split.json").write_text('{"train": 3}')
+    with pytest.raises(JudgeError, match=r"split\.json was not written by judge-r1 split: choose another --out"):
+        refuse_other_split(tmp_path, [tmp_path / "in"], {"seed": 0})
 
 
 def test_parts_cannot_overwrite_the_input(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from pydantic import BaseModel, TypeAdapter
+
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
+from judge_r1.core.strict_json import read_checked
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.training.data.training_pairs import dev_pairs, training_pairs
+from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs
 from judge_r1.training.distributed import (
     die_with_parent,
     is_main,
@@ -38,8 +41,15 @@ from judge_r1.training.resources import (
     check_verl_keys,
     why_one_node,
 )
-from judge_r1.training.run_folder import RunFolder, finished
+from judge_r1.training.run_folder import RunFolder, finished, has_progress
 from judge_r1.training.stage_graph import StageRun, remaining_stages
+
+DATA_FILE = "data.json"
+
+
+class _DataShape(BaseModel):
+    files: dict[str, dict[str, str]] = {}
+
 
 RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
 """Returns the rationale traces of a recipe and the number of rejected ones by reason.
@@ -131,6 +141,8 @@ def run_recipe(
     first = is_main() and not is_ours() and not is_placed()
     with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
+        if first and has_progress(folder):
+            _refuse_changed_data(recipe, folder)
         if finished(folder):
             return False
         with StopRequest(folder).armed() if first else nullcontext():
@@ -143,6 +155,23 @@ def run_recipe(
                 with worker():
                     _train(recipe, run, resources, rationales)
         return True
+
+
+def _refuse_changed_data(recipe: Recipe, folder: Path) -> None:
+    """Compare the data files with those that the run has recorded. Data that are missing, or that an older run has not
+    recorded, are not compared.
+
+    Raises: JudgeError if a file has changed.
+    """
+    file = folder / DATA_FILE
+    recorded = read_checked(file, TypeAdapter(_DataShape)).get("files", {}) if file.exists() else {}
+    for role, hashes in file_hashes(recipe).items():
+        for name, digest in hashes.items():
+            if recorded.get(role, {}).get(name, digest) != digest:
+                raise JudgeError(
+                    f"{getattr(recipe.data, role) / name} has changed since the run in {folder} began: choose another "
+                    "--out, or restore the file"
+                )
 
 
 def _join(recipe: Recipe, folder: Path, resources: Resources, node: Node) -> bool:
@@ -172,7 +201,8 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
                 continue  # documents are embedded when they are searched
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
-        write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
+        counts = {"pairs": len(data.pairs), "cases": len(data.cases)}
+        write_json(run.folder / DATA_FILE, {**counts, "files": file_hashes(recipe)})
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
         if recipe.on_verl:
             from judge_r1.training.verl.runner import train_verl

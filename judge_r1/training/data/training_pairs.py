@@ -3,17 +3,33 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, open_pairs
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.transcripts import is_conversations, load_transcripts
 from judge_r1.episode.prompts import CONVERSATIONS
+from judge_r1.models.hub import file_hash
 from judge_r1.training.recipe import Recipe
 
 
 def training_pairs(folder: Path) -> PairSet:
     """The pairs of a data folder. Raises: JudgeError for an invalid file."""
     return load_transcripts(folder) if is_conversations(folder) else open_pairs(folder)
+
+
+def file_hashes(recipe: Recipe) -> dict[str, dict[str, str]]:
+    """The SHA-256 of the files that a recipe trains on and evaluates on, by role and file name."""
+    folders = {"train": recipe.data.train, "dev": recipe.data.dev}
+    return {
+        role: {
+            name: file_hash(folder / name)
+            for name in ((DOCUMENTS_FILE, CONVERSATIONS_FILE) if is_conversations(folder) else (CASES_FILE, PAIRS_FILE))
+            if (folder / name).is_file()
+        }
+        for role, folder in folders.items()
+        if folder is not None
+    }
 
 
 def check_conversations(recipe: Recipe) -> None:

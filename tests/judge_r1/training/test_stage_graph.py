@@ -103,6 +103,26 @@ def test_a_finished_run_keeps_the_versions_that_trained_it(trained: Path, tmp_pa
     assert versions.read_text() == '{"torch": "1.0"}'
 
 
+@pytest.mark.parametrize("done", [True, False], ids=["finished", "unfinished"])
+def test_a_run_whose_data_have_changed_is_refused(done: bool, recipes: Path) -> None:
+    run, pairs, data = recipes / "run", recipes / "data" / "pairs.jsonl", recipes / "run" / "data.json"
+    train(recipes / "first.yaml", "--out", run)
+    if not done:
+        shutil.rmtree(run / "model")
+    original, recorded = pairs.read_bytes(), data.read_bytes()
+    pairs.write_bytes(b"".join(reversed(original.splitlines(keepends=True))))
+    with pytest.raises(JudgeError, match=f"{pairs} has changed since the run in {run} began: choose another --out, or"):
+        train(recipes / "first.yaml", "--out", run)
+    assert data.read_bytes() == recorded
+    data.write_text('{"pairs": 8, "cases": 8}')  # of a version that records no hashes
+    if done:
+        train(recipes / "first.yaml", "--out", run)
+    data.write_bytes(recorded)
+    pairs.write_bytes(original)
+    train(recipes / "first.yaml", "--out", run)
+    assert finished(run)
+
+
 def test_an_option_that_no_stage_can_use_is_refused_before_training(recipes: Path) -> None:
     refusals = {
         ("--nodes", 2): "2 nodes need a running Ray cluster",

@@ -145,10 +145,10 @@ def test_a_sample_at_the_token_limit_ends_the_episode(built: Any, data: PairSet)
 def test_a_failed_search_is_retried_by_its_strategy(built: Any, data: PairSet, monkeypatch: pytest.MonkeyPatch) -> None:
     from tinker_cookbook.rl.rollout_strategy import RetryOnFailure
 
-    from judge_r1.integrations import tinker_environment
+    from judge_r1.integrations import tinker_dataset
 
     one: Rollout = next(one for one in rollouts(data, CONFIG, 0) if len(one.samples) > 1 and one.ended == "answer")
-    opened, left = tinker_environment.JudgeEnv.__init__, [1]
+    opened, left = tinker_dataset.JudgeEnv.__init__, [1]
 
     def broken_once(env: Any, group: Any) -> None:
         opened(env, group)
@@ -156,7 +156,7 @@ def test_a_failed_search_is_retried_by_its_strategy(built: Any, data: PairSet, m
             left.pop()
             env._search = lambda query: 1 / 0
 
-    monkeypatch.setattr(tinker_environment.JudgeEnv, "__init__", broken_once)
+    monkeypatch.setattr(tinker_dataset.JudgeEnv, "__init__", broken_once)
     group = group_of(built, one.pair_id)
     with pytest.raises(SearchFailed, match="search_error"):
         run(group, one.samples)

@@ -1,6 +1,6 @@
 """Ids in arrays: a million of them take 25 MB, and six times as much in a dict.
 
-The arrays hold bytes. NumPy's variable-width strings (`StringDType`) would fit better, but crash in `setxor1d` (2.4.6).
+The arrays hold bytes, as wide as the longest id. NumPy's variable-width strings are not stable enough for this (2.4.6).
 """
 
 from bisect import bisect_left
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Texts = NDArray[np.bytes_]
-"""Texts in UTF-8, each with a byte behind it, since NumPy drops zeros at the end. They sort like the texts."""
+"""Texts in UTF-8, each with a byte behind it, since NumPy drops zeros at the end. They sort like
+the texts, but for those with U+0000 or U+0001."""
 _END = b"\1"
 _CHUNK = 1 << 16
 """Texts that are a list before they are an array."""
@@ -66,8 +67,8 @@ class IdTable(Mapping[str, int]):
 
     def __getitem__(self, one: str) -> int:
         wanted = _packed(one)
-        place = bisect_left(self.order, wanted, key=self._ids.__getitem__)
-        if place == len(self.order) or self._ids[position := int(self.order[place])] != wanted:
+        rank = bisect_left(self.order, wanted, key=self._ids.__getitem__)
+        if rank == len(self.order) or self._ids[position := int(self.order[rank])] != wanted:
             raise KeyError(one)
         return position
 

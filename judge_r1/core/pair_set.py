@@ -90,11 +90,11 @@ class Offsets(Mapping[str, int]):
     A record takes 20 bytes, where a dict takes 130. A worker keeps this of every record of its data set.
     """
 
-    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
+    def __init__(self, path: Path, id_offsets: Iterable[tuple[str, int]]) -> None:
         import numpy as np
 
         ids, offsets = array("Q"), array("q")
-        for record_id, offset in places:
+        for record_id, offset in id_offsets:
             if (number := _number(record_id)) is None:
                 raise JudgeError(f"{path}, byte {offset}: the id {record_id!r} is not 16 hexadecimal digits")
             ids.append(number)
@@ -135,8 +135,8 @@ class StoredRecords(Mapping[str, R], Generic[R]):
     model: type[R]
     key: str
 
-    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
-        self.path, self.offsets = path, Offsets(path, places)
+    def __init__(self, path: Path, id_offsets: Iterable[tuple[str, int]]) -> None:
+        self.path, self.offsets = path, Offsets(path, id_offsets)
         self._read = lru_cache(CACHED_CASES)(self._from_disk)
 
     def __getitem__(self, record_id: str) -> R:
@@ -172,8 +172,8 @@ class _PairsById(StoredRecords[ReasoningPair]):
 class StoredPairs(LazySequence[str, ReasoningPair]):
     """The pairs of a file in its order, on disk. `keys` are their ids."""
 
-    def __init__(self, path: Path, places: Iterable[tuple[str, int]]) -> None:
-        self.records = _PairsById(path, places)
+    def __init__(self, path: Path, id_offsets: Iterable[tuple[str, int]]) -> None:
+        self.records = _PairsById(path, id_offsets)
         offsets = self.records.offsets
         super().__init__(LazySequence(range(len(offsets)), offsets.id_at), self.records.__getitem__)
 
@@ -199,8 +199,8 @@ def open_pairs(folder: Path, *, checked: bool = False) -> PairSet:
         cases = StoredCases(folder / CASES_FILE, ids_with_offsets(folder / CASES_FILE, "case_id"))
         return PairSet(cases, StoredPairs(folder / PAIRS_FILE, ids_with_offsets(folder / PAIRS_FILE, "pair_id")))
     cases = open_cases(folder)
-    places = ((pair.pair_id, offset) for offset, pair, _ in stored_pairs(folder, cases))
-    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, places))
+    id_offsets = ((pair.pair_id, offset) for offset, pair, _ in stored_pairs(folder, cases))
+    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, id_offsets))
 
 
 @lru_cache(maxsize=8)

@@ -55,22 +55,22 @@ class StepAttention:
         bias = torch.full((rows, columns), -torch.inf, device=mask.device)
         bias[:, start : start + mask.shape[1]].masked_fill_(mask == 1, 0.0)
         if shared is not None:
-            bias = torch.cat([self._place(shared, text_of), bias], dim=1)
+            bias = torch.cat([self._arrange(shared, text_of), bias], dim=1)
         self._bias = bias[:, None, None]
 
-    def _place(self, shared: SharedTexts, text_of: Sequence[int | None]) -> torch.Tensor:
+    def _arrange(self, shared: SharedTexts, text_of: Sequence[int | None]) -> torch.Tensor:
         """Note where the rows of each text stand. Returns the bias of the rows on the texts."""
         rows_of: list[list[int]] = [[] for _ in shared.texts]
-        place = [0] * len(text_of)
+        slot = [0] * len(text_of)
         for row, text in enumerate(text_of):
             if text is not None:
-                place[row] = len(rows_of[text])
+                slot[row] = len(rows_of[text])
                 rows_of[text].append(row)
-        self._places, device = max(map(len, rows_of)), shared.mask.device
+        self._slots, device = max(map(len, rows_of)), shared.mask.device
         # Filled up with row 0, whose results nobody reads.
-        self._row_at = torch.tensor([rows + [0] * (self._places - len(rows)) for rows in rows_of], device=device)
-        self._text, self._place_of = torch.tensor(
-            [[text or 0, at] for text, at in zip(text_of, place, strict=True)], device=device
+        self._row_at = torch.tensor([rows + [0] * (self._slots - len(rows)) for rows in rows_of], device=device)
+        self._text, self._slot_of = torch.tensor(
+            [[text or 0, at] for text, at in zip(text_of, slot, strict=True)], device=device
         ).T
         none = torch.tensor([[text is None] for text in text_of], device=device)
         self._without_text = none[:, :, None, None]
@@ -97,11 +97,11 @@ class StepAttention:
         return own.reshape(rows, 1, heads, size)
 
     def _by_text(self, x: torch.Tensor) -> torch.Tensor:
-        """`[rows, groups, shared, n]` to `[texts, groups, places * shared, n]`."""
+        """`[rows, groups, shared, n]` to `[texts, groups, slots * shared, n]`."""
         return x[self._row_at].transpose(1, 2).flatten(2, 3)
 
     def _by_row(self, x: torch.Tensor, shared: int) -> torch.Tensor:
-        return x.view(*x.shape[:2], self._places, shared, x.shape[3])[self._text, :, self._place_of]
+        return x.view(*x.shape[:2], self._slots, shared, x.shape[3])[self._text, :, self._slot_of]
 
 
 def _product(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Compares local engines on long judgments: tokens read and sampled per processor second, at equal greedy tokens.
 
     OMP_NUM_THREADS=1 python -m scripts.bench.engines
-    OMP_NUM_THREADS=1 python -m scripts.bench.engines --prompts 16 --llama /tmp/llama/bin/python
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines --prompts 16 --llama llama/bin/python
 
 Half of the prompts share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`, which reads the
 same float32 weights from a GGUF file. `equal` are the prompts with the tokens of `transformers.generate`. An engine

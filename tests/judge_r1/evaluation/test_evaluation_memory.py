@@ -3,7 +3,6 @@
 import gc
 import json
 import tracemalloc
-from collections.abc import AsyncIterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -16,21 +15,18 @@ from evaluation_factories import pair_result, passage, toy_pairs, toy_trajectory
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.lazy_sequence import LazySequence
-from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.evaluation import runner
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report import trace_viewer
 from judge_r1.evaluation.results import StoredResults
 from judge_r1.evaluation.summary import summarize
-from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
-from judge_r1.judges.request import JudgeRequest
+from scripts.bench.eval_memory import Instant, item
 
 RECORDED = Path(__file__).with_name("recorded_summary.json")
 """The summary of `recorded_panels`, as `judge_r1` of revision 02538a24 gives it from a list of results."""
 BYTES_AN_EPISODE = 250
-NO_TEXT = Trajectory.without_ids("answer")
 
 
 def recorded_panels() -> dict[str, list[ItemResult]]:
@@ -89,27 +85,6 @@ def test_results_on_disk_are_those_in_memory(tmp_path: Path) -> None:
         for index, result in enumerate(results):
             on_disk[name].add(index, result)
     assert summary_of(on_disk) == summary_of(panels)
-
-
-class Instant:
-    """Prefers the candidate shown first."""
-
-    def __init__(self) -> None:
-        self.name, self.settings = "instant", dict[str, Any]()
-
-    def check(self, requests: Sequence[JudgeRequest]) -> None:
-        pass
-
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for request in requests:
-            yield JudgeOutput(request, NO_TEXT, PairwiseVerdict(winner="A"))
-
-
-def item(number: int) -> Item:
-    return Item(
-        item_id=f"item {number:08}", cluster_id=f"cluster {number // 3:08}", instruction="Which is better?",
-        candidates=("one", "two"), gold="AB"[number % 2],
-    )  # fmt: skip
 
 
 def peak(items: int, out: Path) -> int:

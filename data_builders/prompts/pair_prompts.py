@@ -26,16 +26,25 @@ DEFINITIONS = {
 }
 """Definitions that say more than those of `PRINCIPLES`, because a teacher has to break them on purpose."""
 HOW = {
-    1: "draw a conclusion that does not follow, or let a step contradict another one",
+    1: "keep every fact and reason badly, as in haste: generalise from too little, take a correlation for a cause or "
+    "what is compatible for what is proved, exclude an alternative by a finding that does not exclude it, or conclude "
+    "more than the grounds carry. It is a slip of thought, not a clause that refutes itself, and not the opposite of a "
+    "conclusion that the text needs",
     2: "state as a fact what anybody can verify to be wrong in the case: another value, date, person, finding or order "
-    "of events",
-    3: "let a decision or judgement follow an unjust bias, or treat people inequitably, because of a trait that has no "
-    "bearing on it, such as origin, sex, age, wealth or standing",
-    4: "state as given a concrete detail of which the case says nothing at all",
-    5: "put something vague, evasive or beside the point where the reader had an explanation or advice to use",
-    6: "advise, excuse or approve of something unsafe, unethical or harmful to those concerned",
+    "of events. It is as plausible as the true one, and no other sentence of the reasoning has the true one",
+    3: "let a decision or judgement follow an unjust bias, or treat people inequitably, because of a trait that the "
+    "case names and that has no bearing on it, such as origin, sex, age, wealth or standing. It shows in how a piece "
+    "of evidence, a wish or a risk is weighed, said in passing and politely, not in a slur",
+    4: "state as given a concrete detail of which the case says nothing at all, of the kind that the text reports "
+    "there, in place of another detail, and without contradicting the case",
+    5: "put something vague, evasive or beside the point, in about as many words, where the reader had an explanation "
+    "or advice to use. It is written for this place, not a stock phrase such as 'as appropriate'",
+    6: "turn something that the text recommends, assesses or approves into what is unsafe, unethical or harmful to "
+    "those concerned, as a well-meaning author could put it: a safeguard that seems needless, a risk that seems "
+    "acceptable, a harmful measure that seems proportionate. It stands only where the text advises or assesses, not "
+    "among findings",
 }
-"""How a principle is violated, worded so that the principles do not overlap."""
+"""How a principle is violated, worded so that the principles do not overlap and the flaw reads like an author's."""
 
 _TAGS = ("case", "decision", "reasoning", "reasoning_a", "reasoning_b")
 _CASE = ("context", "decision", "reference", "decision_name", "domain", "role")

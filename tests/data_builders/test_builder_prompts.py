@@ -31,6 +31,7 @@ def test_single_prompt_has_all_parts(case: Case, number: int) -> None:
     ):
         assert part in user
     assert re.findall(r"^Flawed Variant (\d):$", user, re.MULTILINE) == ["1", "2", "3"]
+    assert "write NO PLACE instead of the text" in user
     assert "Violated Principles" not in user
     assert not re.search(r"\$[a-z]|\n\n\n", user)
 

@@ -2,7 +2,7 @@
 
     Flawed Variant 1:                        number signs and bold around it are allowed
     Violated Principles: [3, 1]              multi only
-    1. First, the court …                    the text, up to the next heading
+    1. First, the court …                    the text, up to the next heading; or NO PLACE (single only)
 
 Text before the first heading, braces or a code fence around a text and a rule below it are removed. Other clear layouts
 are read, too (`answer_layouts`).
@@ -42,6 +42,9 @@ _PRINCIPLES_LINE = re.compile(
 )
 _NUMBERS = re.compile(r"\[\s*(?P<numbers>P?\d(?:\s*,\s*P?\d)*)\s*\][ \t]*[,.;]?[*_]{0,3}[ \t]*", re.IGNORECASE)
 _RULE = re.compile(r"(?:[-*_=]{3,}|```)?")
+NO_PLACE = "no natural place"
+"""The reason where the teacher says that the reasoning has no place for such a flaw. Nothing is requested again."""
+_NO_PLACE = re.compile(r"[\s*_({\[]*NO PLACE[\s*_)}\].]*", re.IGNORECASE)
 
 
 def parse_answer(
@@ -52,6 +55,8 @@ def parse_answer(
     Every wanted number is returned exactly once, in order. If the answer was truncated (`finished` is False), its
     last variant is rejected. Some layouts are clear only beside the `reference`.
     """
+    if kind == "single" and _NO_PLACE.fullmatch(text):
+        return [], [_no_place(number) for number in wanted]
     bodies: dict[int, list[str]] = {}
     try:
         sections = find_sections(text, wanted, reference)
@@ -96,9 +101,15 @@ def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: boo
     body = "\n".join(lines).rstrip()
     if re.fullmatch(r"\s*\{.*\}", body, re.DOTALL):
         body = body.strip()[1:-1].strip("\n").rstrip()
+    if kind == "single" and _NO_PLACE.fullmatch(body):
+        return _no_place(number)
     if not body.strip():
         return Rejection(number, "the variant is empty", "its text is missing")
     return Variant(number, body.lstrip(" \t") if "\n" not in body else body, principles)
+
+
+def _no_place(number: int) -> Rejection:
+    return Rejection(number, NO_PLACE, "the reasoning has no natural place for such a flaw")
 
 
 def _parse_principles(number: int, body: str) -> tuple[tuple[int, ...], str] | Rejection:

@@ -1,7 +1,8 @@
 """Creates flawed variants of a case with a teacher: one call per principle, and one for multi variants.
 
-Only rejected variants are requested again, with the reasons, for up to `MAX_ROUNDS` rounds. The calls of a round run
-concurrently and are evaluated in a fixed order, so the pairs depend on case, seed and answers only.
+Only rejected variants are requested again, with the reasons, for up to `MAX_ROUNDS` rounds, and none for which the
+teacher finds no natural place. The calls of a round run concurrently and are evaluated in a fixed order, so the pairs
+depend on case, seed and answers only.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from data_builders.perturb.teacher.answer_parser import Kind, Rejection, parse_answer, unrequested_variants
+from data_builders.perturb.teacher.answer_parser import NO_PLACE, Kind, Rejection, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.label_checks import checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
@@ -174,8 +175,11 @@ class _VariantSet:
             self.stats.used += 1
         elif self.stats.rejected_answer is None:
             self.stats.rejected_answer = self.name, reply.answer
-        self.missing = sorted(rejection.number for rejection in rejections)
-        for rejection in rejections:
+        again = [rejection for rejection in rejections if rejection.reason != NO_PLACE]
+        if declined := len(rejections) - len(again):
+            self.stats.abstained[f"{self.name}: {NO_PLACE}"] += declined
+        self.missing = sorted(rejection.number for rejection in again)
+        for rejection in again:
             self.rejected[rejection.number] = rejection.detail
             self.stats.rejected[f"{self.name}: {rejection.reason}"] += 1
 

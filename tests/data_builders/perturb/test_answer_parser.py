@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant, parse_answer, unrequested_variants
+from data_builders.perturb.teacher.answer_parser import (
+    NO_PLACE,
+    Kind,
+    Rejection,
+    Variant,
+    parse_answer,
+    unrequested_variants,
+)
 
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n{}`*_=-#", exclude_categories=["Cc", "Zl", "Zp"]))
 TEXTS = st.lists(LINES, min_size=1, max_size=4).map("\n".join).map(str.strip).filter(bool)
@@ -108,6 +115,20 @@ def test_answers_with_two_readings_are_rejected(answer: str, why: str) -> None:
     assert read == []
     assert [r.reason for r in rejections] == ["the answer is unclear"] * 2
     assert why in rejections[0].detail
+
+
+@pytest.mark.parametrize("said", ["NO PLACE", "**No place.**", "[NO PLACE]\n---"])
+def test_a_teacher_may_say_that_a_single_flaw_has_no_place(said: str) -> None:
+    answer = f"Flawed Variant 1:\nHe paid.\nSo he won.\n\nFlawed Variant 2:\n{said}"
+    read, rejections = parse_answer(answer, [1, 2], "single")
+    assert (read, [(r.number, r.reason) for r in rejections]) == (BOTH[:1], [(2, NO_PLACE)])
+    _, rejections = parse_answer(answer, [1, 2], "multi")
+    assert [r.reason for r in rejections] == ["no list of principles"] * 2
+
+
+def test_no_place_alone_is_the_answer_for_all_variants() -> None:
+    assert [r.reason for r in parse_answer(" NO PLACE\n", [1, 2], "single")[1]] == [NO_PLACE] * 2
+    assert [r.reason for r in parse_answer("There is NO PLACE here", [1], "single")[1]] == ["the variant is missing"]
 
 
 @given(

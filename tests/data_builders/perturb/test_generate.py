@@ -121,6 +121,13 @@ def test_variants_missing_after_all_rounds_are_counted() -> None:
     assert stats.abstained == {f"{name}: not accepted in {MAX_ROUNDS} rounds": 2 for name in stats.wanted}
 
 
+def test_a_place_that_the_teacher_does_not_find_is_counted_and_not_requested_again() -> None:
+    stats, teacher = VariantStats(), FunctionTeacher(lambda request: "Flawed Variant 1:\nNO PLACE")
+    assert pairs_by(teacher, LEGAL, stats, variants=1, kinds="single") == []
+    assert [request.sample for request in teacher.requests] == [0] * 6
+    assert (stats.abstained, stats.rejected) == ({f"P{n}: no natural place": 1 for n in range(1, 7)}, {})
+
+
 def test_no_more_variants_are_requested_than_there_are_steps() -> None:
     case = case_of("legal", "Ana paid 34 euros to the clerk.", "1. Ana paid 34 euros. Thus she has a claim.")
     stats, teacher = VariantStats(), FunctionTeacher(replies_of(fake_teacher.honest))

@@ -269,16 +269,17 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     asked = "candidates" if "candidates" in counts else "variants"
     missing = f"{asked} missing" if "teacher" in counts else "operators abstained"
     skipped = counts[f"skipped_{lead.plural}"]
-    for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
+    of_sets = "wanted" in counts.get("teacher", {})
+    for title, found in ((f"{lead.plural} skipped", skipped), *(() if of_sets else ((missing, counts["abstained"]),))):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
     if "yield" in counts:
         console.print(_yield(counts["yield"]))
     if "cascade" in counts:
         console.print(_cascade(counts["cascade"]))
-    if "wanted" in counts.get("teacher", {}):
-        wanted = sum(counts["teacher"]["wanted"].values())
-        rejected = counts["teacher"]["rejected"]
-        console.print(_rejections(rejected, f"{wanted} {asked} wanted, {sum(rejected.values())} rejections"))
+    if of_sets:
+        console.print(f"{asked} wanted: {sum(counts['teacher']['wanted'].values())}")
+        for name, found in ((missing, counts["abstained"]), ("rejections", counts["teacher"]["rejected"])):
+            console.print(_by_set(found, f"{name}: {sum(found.values())}") if found else f"{name}: 0")
         console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
@@ -296,12 +297,12 @@ def _yield(found: dict[str, dict[str, int]]) -> Table:
     return table
 
 
-def _rejections(rejected: dict[str, int], title: str) -> Table:
+def _by_set(counted: dict[str, int], title: str) -> Table:
     """One row per reason and one column per set, from counts with keys such as `P1: the reason`."""
     sets = [*(f"P{number}" for number in range(1, 7)), "multi"]
-    table = Table("rejected", *sets, "all", title=title)
+    table = Table("reason", *sets, "all", title=title)
     reasons: dict[str, dict[str, int]] = {}
-    for key, count in rejected.items():
+    for key, count in counted.items():
         name, _, reason = key.partition(": ")
         reasons.setdefault(reason, {})[name] = count
     for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
@@ -355,4 +356,6 @@ def _leaks(leaks: dict[str, Any]) -> Table | str:
 
 
 def _most(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name}: {n}" for name, n in sorted(counts.items(), key=lambda item: -item[1])[:6])
+    """The six most frequent reasons, and how many more there are."""
+    most = [f"{name}: {n}" for name, n in sorted(counts.items(), key=lambda item: -item[1])]
+    return ", ".join(most[:6]) + (f", and {len(most) - 6} more in build.json" if len(most) > 6 else "")

@@ -1,12 +1,15 @@
 """The commands, each in a separate process."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import fake_teacher
 import pytest
 from command_server import run
+from fake_llm_server import FakeLLMServer
 from paths import RECIPES
 
 from judge_r1.cli.help_panels import PANELS
@@ -89,6 +92,24 @@ def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Pat
     for name, row in report["yield"].items():
         assert row["wanted"] == 15
         assert report["abstained"].get(f"{name}: no natural place", 0) == 15 - row["made"]
+
+
+def test_a_build_by_a_teacher_shows_every_reason_by_set(tmp_path: Path) -> None:
+    """P3 has no natural place and P6 gives nothing to use; each reason has a row with a count for its set."""
+
+    def answer(system: str, user: str, sample: int) -> str:
+        if "Target principle: 3." in user:
+            return "NO PLACE"
+        return "Sorry." if "Target principle: 6." in user else fake_teacher.honest(system, user, sample)
+
+    with FakeLLMServer(answer) as server:
+        options = ("--kinds", "single", "--variants", "1", "--teacher", server.chat, "--out", tmp_path)
+        shown = run("build", "builtin", "--limit", "2", *options).stdout
+    rows = {cells[0]: cells[1:] for line in shown.split("\n") if len(cells := re.findall(r"[^│┃]+", line)) == 9}
+    rows = {name.strip(): [cell.strip() for cell in cells] for name, cells in rows.items()}
+    assert rows["no natural place"] == ["", "", "2", "", "", "", "", "2"]
+    assert rows["not accepted in 3 rounds"][5] == "2"
+    assert rows["the variant is missing"][5] == "6"
 
 
 def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:

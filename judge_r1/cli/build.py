@@ -304,7 +304,7 @@ def _by_set(counted: dict[str, int], title: str) -> Table:
     reasons: dict[str, dict[str, int]] = {}
     for key, count in counted.items():
         name, _, reason = key.partition(": ")
-        reasons.setdefault(reason, {})[name] = count
+        reasons.setdefault(reason or name, {})[name] = count
     for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
         table.add_row(reason, *(str(found.get(name, "")) for name in sets), str(sum(found.values())))
     return table

@@ -147,7 +147,7 @@ def test_the_command_names_what_is_missing_candidates(tmp_path: Path, server: Fa
         env={**os.environ, **server.environment, "COLUMNS": "160"},
         check=True,
     )
-    assert f"{3 * 7 * 4} candidates wanted, " in done.stdout
+    assert f"candidates wanted: {3 * 7 * 4}\n" in done.stdout
     assert "candidates missing: " in done.stdout
     assert "P1 4 of 4" in done.stdout, "the preview counts chosen pairs"
 

@@ -18,7 +18,7 @@ from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references.
 Version 2 split sentences in another way, and version 3 chose among drawn flaws by length, words and likelihood."""
 

@@ -47,7 +47,6 @@ _MEASURE = re.compile(
     rf"\s+(?P<action>be [a-z]+ed\b{_TEXT}{{8,}}){_END}"
 )
 _NOBODY = re.compile(r"\b(?:no(?!\. ?\d)|none|nobody|nothing|neither|not|cannot|few|never)\b[^,;]*$", re.IGNORECASE)
-_IMPERATIVE = re.compile(rf"^(?:To )?(?P<action>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z]{_TEXT}{{16,}}){_END}")
 _SUBORDINATE = re.compile(
     rf"^(?:{'|'.join(_WORDS.subordinate_openings)})\b"
     r"|(?:^|[,;–—-] |\band |\bbut )"
@@ -88,12 +87,11 @@ def in_inference(text: str, start: int, position: int, end: int) -> bool:
 
 
 def tasks(text: str, start: int, end: int) -> Iterator[Interval]:
-    """Yield what somebody should do: the action after `the authors should`, `please` and the like, and imperatives."""
+    """Yield what somebody should do: the action after `the authors should`, `please` and the like.
+
+    Imperatives are left out: a vague one that is a whole sentence reads as a placeholder."""
     for match in _TASK.finditer(text, start, end):
         yield match.span("action")
-    imperative = _IMPERATIVE.match(text[start:end])
-    if imperative and imperative["action"].split()[0].lower() in ACTION_VERBS:
-        yield start + imperative.start("action"), start + imperative.end("action")
 
 
 def measures(text: str, start: int, end: int) -> Iterator[Interval]:

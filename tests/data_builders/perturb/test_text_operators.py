@@ -204,9 +204,11 @@ def test_an_instruction_or_a_reason_becomes_vague(domain: str, reference: str, t
         "1. It must be recalled that this is a question of procedure as well.",
         "1. The question is whether the letter should be returned to the owner at once.",
         "1. The authors should realize that great results are repeated by others.",
+        "1. Repeat the second measurement of the whole series in the spring.",
+        "- Preserve the catheter while avoiding a change to another treatment.",
     ],
 )
-def test_what_asks_for_no_action_does_not_become_vague(reference: str) -> None:
+def test_what_asks_for_no_action_and_whole_imperatives_do_not_become_vague(reference: str) -> None:
     assert not tries("vague", case_of("legal", "Nothing.", reference))
 
 
@@ -215,7 +217,6 @@ def test_what_asks_for_no_action_does_not_become_vague(reference: str) -> None:
     [
         ("medical", "1. Ibuprofen should be avoided in the first week.", "can be used freely"),
         ("medical", "1. Steroids were tapered slowly over six weeks.", "tapered abruptly"),
-        ("medical", "1. The dose was raised to minimize the risk of recurrence.", "whatever the risk of recurrence"),
         ("academic", "1. The limitations should be discussed in the last part.", "need not be discussed"),
         ("legal", "1. The authorities must protect the family from such acts.", "authorities need not protect"),
     ],

@@ -6,8 +6,8 @@ last such text as its beginning: the episodes of a group share their prompt so, 
     position ids   0 1 2 3 4 5   3 4   0 1 2 3
     texts          a b c d e f   g h   i j k l     are abcdef, abcgh and ijkl
 
-Each text is one call of PyTorch's causal kernel, which computes half of the scores. A mask for the whole row would be
-quadratic in the length of the row.
+Each text is one call of PyTorch's causal kernel, which computes half of the scores, and each later part a call with a
+mask of its own. A mask for the whole row would be quadratic in the length of the row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,14 +49,18 @@ def packed_attention(
     lengths = [length for _, length in parts]
     outputs: list[torch.Tensor] = []
     text: Sequence[torch.Tensor] = ()
-    for (start, _), *states in zip(parts, *(torch.split(x, lengths, dim=2) for x in (query, key, value)), strict=True):
+    for (start, length), queries, *states in zip(
+        parts, *(torch.split(x, lengths, dim=2) for x in (query, key, value)), strict=True
+    ):
         if start:
             states = [torch.cat((whole[:, :, :start], rest), 2) for whole, rest in zip(text, states, strict=True)]
         else:
             text = states
-        mask = _window(states[0].shape[2], sliding_window, query.device)
-        found, _ = sdpa_attention_forward(module, *states, mask, dropout, scaling, is_causal=mask is None, **options)
-        outputs.append(found[:, start:])
+        mask = _mask(start, length, sliding_window, query.device)
+        found, _ = sdpa_attention_forward(
+            module, queries, *states, mask, dropout, scaling, is_causal=mask is None, **options
+        )
+        outputs.append(found)
     return torch.cat(outputs, dim=1), None
 
 
@@ -81,12 +85,13 @@ def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
     return parts
 
 
-def _window(tokens: int, sliding_window: int | None, device: torch.device) -> torch.Tensor | None:
-    """The mask of a text longer than the sliding window of its layer; None for others, which need none."""
-    if sliding_window is None or tokens <= sliding_window:
+def _mask(start: int, length: int, sliding_window: int | None, device: torch.device) -> torch.Tensor | None:
+    """What the tokens of a part at position `start` see of its text, [1, 1, length, start + length]. None for a whole
+    text within the sliding window of its layer, which needs no mask."""
+    if not start and (sliding_window is None or length <= sliding_window):
         return None
-    allowed = torch.ones(1, 1, tokens, tokens, dtype=torch.bool, device=device)
-    return allowed.tril().triu(1 - sliding_window)
+    allowed = torch.ones(1, 1, length, start + length, dtype=torch.bool, device=device).tril(start)
+    return allowed if sliding_window is None else allowed.triu(start + 1 - sliding_window)
 
 
 AttentionInterface.register(NAME, packed_attention)

@@ -79,6 +79,7 @@ def check_composition(items: Iterable[Item], path: Path, *, whole: bool) -> None
 
 def sections(results: Sequence[ItemResult]) -> dict[str, Any]:
     """The accuracy of each section (None without pairs) and `score` (None unless all four sections have pairs)."""
+    # A mean of fewer sections would look like the leaderboard's score and be another number.
     shares = {section: _section(section, results) for section in SECTIONS}
     known = [share for share in shares.values() if share is not None]
     return {**shares, "score": mean(known) if len(known) == len(SECTIONS) else None}
@@ -90,6 +91,7 @@ def _section(section: str, results: Sequence[ItemResult]) -> float | None:
         return None
     others = sum(result.group != MATH for result in members)
     maths = len(members) - others
+    # Only Reasoning has both: there the maths pairs weigh together as much as all code pairs.
     weights = [others / maths if result.group == MATH and others else 1.0 for result in members]
     return sum(weight * result.score for weight, result in zip(weights, members, strict=True)) / sum(weights)
 

@@ -1,4 +1,10 @@
-"""Judges that see a changed task: with passages that were retrieved once, or with examples."""
+"""Judges that see a changed task: with passages that were retrieved once, or with examples.
+
+    judge = RewritingJudge(judge, retrieve_once(CaseSearcher(texts, config), k=3), {"retrieve": 3})
+
+The judge inside needs to know nothing of it, so a baseline is any judge with another rewrite. Results keep the requests
+as they were asked.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -10,7 +16,7 @@ from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput, JudgeWrapper, PromptFit
 from judge_r1.judges.episode_factory import reject_custom_prompt
-from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey
 from judge_r1.judges.search import CaseSearcher
 
 Rewrite = Callable[[PairwiseTask], PairwiseTask]
@@ -29,18 +35,21 @@ class RewritingJudge(JudgeWrapper):
     ) -> None:
         super().__init__(judge, settings)
         self._rewrite, self._prepare = rewrite, prepare
-        self._checked: dict[Any, tuple[JudgeRequest, JudgeRequest]] = {}
+        self._checked: dict[RequestKey, tuple[JudgeRequest, JudgeRequest]] = {}
         """The requests of the last check as given and as shown, since a retrieval may take a second for each."""
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         self._prepare([request.case_id for request in requests if request.case_id])
+        # The prompts to count are those that the judge will read, with the passages or examples in them.
         self._checked = {request.key: (request, self.shown(request)) for request in requests}
         return self._judge.check([shown for _, shown in self._checked.values()])
 
     def shown(self, request: JudgeRequest) -> JudgeRequest:
-        checked, shown = self._checked.pop(request.key, (None, request))
-        if checked is request:
-            return shown
+        checked = self._checked.pop(request.key, None)
+        # Equal, not identical: a benchmark makes a request anew whenever it is read. The key alone would not do, since
+        # it does not say what the texts are.
+        if checked is not None and checked[0] == request:
+            return checked[1]
         reject_custom_prompt(self.name, request, prompted=False)
         assert not isinstance(request.task, CustomPrompt)
         return replace(request, task=self._rewrite(request.task))
@@ -74,12 +83,12 @@ def retrieve_once(searcher: CaseSearcher, k: int) -> Rewrite:
         parts: defaultdict[int, list[float]] = defaultdict(list)
         for passages in ranked:
             for rank, passage in enumerate(passages, 1):
-                found.setdefault(passage.start, passage)
+                found.setdefault(passage.start, passage)  # passages of one case differ in their start
                 parts[passage.start].append(1 / (_RRF + rank))
+        # fsum rounds once: with `+` the order of the two reasonings could decide a tie in the last bit.
         scores = {start: fsum(values) for start, values in parts.items()}
         best = sorted(found, key=lambda start: (-scores[start], start))[:k]
-        return replace(
-            task, passages=tuple(found[start].model_copy(update={"score": scores[start]}) for start in sorted(best))
-        )
+        shown = [found[start].model_copy(update={"score": scores[start]}) for start in sorted(best)]
+        return replace(task, passages=tuple(shown))
 
     return rewrite

@@ -1,4 +1,12 @@
-"""Checks the packages and the NVIDIA driver of this environment. `doctor`, `train` and the node check share them."""
+"""Checks the packages and the NVIDIA driver of this environment, before a run waits hours in a queue to fail.
+
+    for problem in problems(needed(recipe, gpu=True)):
+        print(problem)  # "vllm is not installed, and verl samples with it: use the environment of …"
+
+A check is a function without arguments that returns None, or one sentence that says what is wrong and what to do. A new
+one is a function and a line in `CHECKS`. `doctor`, `train` and the node check share them: `train` raises the sentences,
+`doctor` prints them, and a node of a cluster sends them to the one that starts the run.
+"""
 
 import shutil
 import subprocess
@@ -22,7 +30,7 @@ class NotReady(JudgeError):
 
 
 def driver() -> str | None:
-    """The NVIDIA driver is new enough for torch's CUDA. None without a driver or with a CPU build of torch."""
+    """Checks that the NVIDIA driver is new enough for torch's CUDA. Passes without a driver or with a CPU build."""
     cuda, found = torch_cuda(), driver_version()
     if cuda is None or found is None:
         return None
@@ -33,9 +41,10 @@ def driver() -> str | None:
 
 
 def flash_attention() -> str | None:
-    """flash-attn, verl's default attention, is installed and fits the installed torch."""
+    """Checks that flash-attn, verl's default attention, is installed and fits the installed torch."""
     if installed("flash-attn") is None:
         return f"flash-attn is not installed, and verl attends with it: {SETUP}, which compile it for their torch"
+    # Its metadata do not say for which torch it was compiled: only the import tells.
     try:
         import_module("flash_attn")
     except Exception as error:  # an extension that was compiled for another torch fails in several ways
@@ -46,12 +55,12 @@ def flash_attention() -> str | None:
 
 
 def vllm() -> str | None:
-    """vLLM, which samples the episodes of verl, is installed."""
+    """Checks that vLLM, which samples the episodes of verl, is installed."""
     return None if installed("vllm") else f"vllm is not installed, and verl samples with it: {SETUP}"
 
 
 def deepspeed() -> str | None:
-    """DeepSpeed, which shards SFT and DPO (zero2, zero3), is installed."""
+    """Checks that DeepSpeed, which shards SFT and DPO (zero2, zero3), is installed."""
     if installed("deepspeed"):
         return None
     fix = "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
@@ -82,6 +91,7 @@ def check_environment(recipes: Sequence[Recipe]) -> None:
     Raises:
         NotReady: A package is missing or does not fit, or the driver is too old.
     """
+    # A login node may have the GPU build of torch and no GPU: it is no machine that trains on GPUs.
     gpu = for_gpus() and driver_version() is not None
     for recipe in recipes:
         if found := problems(needed(recipe, gpu=gpu)):
@@ -123,5 +133,6 @@ def driver_version() -> str | None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SMI_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
+    # One line per GPU, all with the same version. Where the driver is broken, nvidia-smi prints a sentence instead.
     lines = done.stdout.split()
     return lines[0] if done.returncode == 0 and lines and lines[0][0].isdigit() else None

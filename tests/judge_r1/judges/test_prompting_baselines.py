@@ -20,11 +20,12 @@ from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import pairwise_prompt, table11_answer
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.few_shot import FewShotExamples
-from judge_r1.judges.panel import make_panel, served_judge
-from judge_r1.judges.rewritten import retrieve_once
+from judge_r1.judges.panel import make_judge, make_panel, served_judge
+from judge_r1.judges.rewritten import RewritingJudge, retrieve_once
 from judge_r1.judges.search import CaseSearcher
 from judge_r1.judges.search_r1 import GlobalSearcher
 from judge_r1.judges.table3 import baseline_specs, with_table11
@@ -303,3 +304,16 @@ def test_a_row_of_the_paper_is_evaluated_with_both_prompts(home: Path, tmp_path:
     rows = json.loads((tmp_path / "out" / "summary.json").read_text())["rows"]
     assert [row["name"] for row in rows] == ["SFT", "SFT Table 11"]
     assert [row["settings"]["prompt"] for row in rows] == ["table6", "direct"]
+
+
+def test_a_task_is_rewritten_once_for_the_check_and_the_run(home: Path) -> None:
+    """Requests of a benchmark are made whenever they are read: the check and the run get equal ones, not the same."""
+    benchmark, rewritten = load(home / "test"), list[str]()
+
+    def rewrite(task: PairwiseTask) -> PairwiseTask:
+        rewritten.append(task.reasoning_a)
+        return task
+
+    requests = benchmark.requests(orders=2)
+    run_all(RewritingJudge(make_judge("always-a", JudgeBuild("")), rewrite, {}), requests)
+    assert len(rewritten) == len(requests)

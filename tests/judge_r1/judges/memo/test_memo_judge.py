@@ -1,5 +1,6 @@
 """The judges memo and document over real HTTP: prompts, concurrency, cache, retries, pairs and failures."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ from judge_r1 import load_judge
 from judge_r1.benchmarks.base import pairwise_request
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.items import Item
-from judge_r1.core.memory import text_hash
+from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -22,8 +23,9 @@ from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo import store
 from judge_r1.judges.memo.config import FORMS
 from judge_r1.judges.memo.metrics import parse_metrics
+from judge_r1.judges.memo.pipeline import CallFailed
 from judge_r1.judges.memo.prompts import rating_prompt
-from judge_r1.judges.memo.store import BadMemory
+from judge_r1.judges.memo.store import BadMemory, MemoryStore
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
@@ -426,6 +428,37 @@ def test_the_chat_template_of_a_local_model_switches_thinking() -> None:
     assert shown[None] == shown[False] != shown[True]
     with pytest.raises(BadJudge, match="has no switch for thinking"):
         make_judge("memo:thinking=true@bundled:tiny", JudgeBuild(""))
+
+
+def test_a_memory_is_made_by_one_request_at_a_time_after_one_has_failed() -> None:
+    """Of three requests the first fails, the second waits for it, and the third comes while the second works."""
+    made, started = list[str](), list[str]()
+    memories = MemoryStore(None, {})
+
+    async def ask_for(name: str, fails: bool) -> DocumentMemory:
+        async def make() -> DocumentMemory:
+            started.append(name)
+            for _ in range(3):
+                await asyncio.sleep(0)
+            if fails:
+                raise CallFailed("refused")
+            made.append(name)
+            note = SectionNote(number=1, start=0, end=1, scores={"fluency": 3.0}, issues={})
+            return DocumentMemory(document="d", metrics=("fluency",), sections=(note,))
+
+        return await memories.get(TEXT, "task", 0, make)
+
+    async def three() -> list[Any]:
+        first = asyncio.ensure_future(ask_for("first", True))
+        second = asyncio.ensure_future(ask_for("second", False))
+        while "second" not in started:
+            await asyncio.sleep(0)
+        return await asyncio.gather(first, second, ask_for("third", False), return_exceptions=True)
+
+    failed, *found = asyncio.run(three())
+    assert isinstance(failed, CallFailed)
+    assert found[0] == found[1]
+    assert (started, made) == (["first", "second"], ["second"])
 
 
 def test_a_server_does_not_keep_every_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import json
 
 from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.verdicts import Judgment, LocatedVerdict
-from judge_r1.episode.parsing import Rejected, json_object
+from judge_r1.episode.parsing import Rejected, is_text, json_object
 
 KEYS = {"worst_round", "problem_type", "verdict"}
 
@@ -36,7 +36,7 @@ def parse_located(text: str) -> Judgment | Rejected:
     if unknown := sorted(answer.keys() - KEYS - {"analysis"}):
         return Rejected("unknown_key", repr(unknown))
     round_, letter, winner = answer["worst_round"], answer["problem_type"], answer["verdict"]
-    if type(round_) is not int or round_ < 1:
+    if type(round_) is not int or round_ < 1:  # True is an int, too
         return Rejected("bad_round", repr(round_))
     failure = next((failure for failure in FAILURES if failure.letter == letter), None)
     if failure is None:
@@ -44,6 +44,6 @@ def parse_located(text: str) -> Judgment | Rejected:
     if winner not in ("A", "B"):
         return Rejected("bad_verdict", repr(winner))
     analysis = answer.get("analysis")
-    if "analysis" in answer and not isinstance(analysis, str):
+    if "analysis" in answer and not is_text(analysis):
         return Rejected("bad_explanation", repr(analysis))
     return Judgment(verdict=LocatedVerdict(winner=winner, round=round_, failure=failure.key), explanation=analysis)

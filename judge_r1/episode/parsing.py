@@ -64,7 +64,7 @@ def parse_strict(text: str) -> Judgment | Rejected:
     if len(set(violated)) != len(violated):
         return Rejected("bad_principles", f"{repr(violated)} repeats a number")
     explanation = answer.get("explanation")
-    if "explanation" in answer and not _is_text(explanation):
+    if "explanation" in answer and not is_text(explanation):
         return Rejected("bad_explanation", repr(explanation))
     return _judgment(comparison, violated, explanation)
 
@@ -86,7 +86,7 @@ def parse_tolerant(text: str) -> Judgment | Rejected:
     fields = {spelled(key): value for key, value in (stated.value or {}).items()}
     explanation = fields.get("explanation")
     violated = named_principles(fields.get("violated_principles"))
-    return _judgment(stated.comparison, violated, explanation if _is_text(explanation) else None)
+    return _judgment(stated.comparison, violated, explanation if is_text(explanation) else None)
 
 
 def parse_last_object(text: str) -> Judgment | Rejected:
@@ -111,7 +111,7 @@ def parse_last_object(text: str) -> Judgment | Rejected:
     if any(n is None for n in numbers):
         return Rejected("bad_principles", repr(violated))
     explanation = answer.get("explanation")
-    return _judgment(comparison, [n for n in numbers if n], explanation if _is_text(explanation) else None)
+    return _judgment(comparison, [n for n in numbers if n], explanation if is_text(explanation) else None)
 
 
 def parse_table6(text: str) -> Judgment | Rejected:
@@ -189,8 +189,9 @@ def _wrong_keys(answer: dict[str, Any]) -> Rejected | None:
     return Rejected("unknown_key", repr(unknown)) if unknown else None
 
 
-def _is_text(value: Any) -> TypeGuard[str]:
-    """Is the value a string that UTF-8 can encode? JSON may escape half of a surrogate pair, which UTF-8 cannot."""
+def is_text(value: Any) -> TypeGuard[str]:
+    """Whether the value is a string that a file can hold. JSON may escape half of a surrogate pair, which UTF-8 cannot
+    encode."""
     return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 

@@ -20,6 +20,8 @@ from judge_r1.episode.stated_verdict import compared
 from judge_r1.episode.tags import escape_tags
 
 _LETTERS = {failure.key: failure.letter for failure in FAILURES}
+_MOST_ROUNDS = 10_000
+"""A larger number is no round of any conversation, and may be beyond all floats."""
 _HINTS = """Types that are easily confused:
 * The turn has the requested point, but late: {disorganized}. It lacks the point and gives another one: {evasion}. It \
 says that it cannot give the point: {unnecessary_refusal}.
@@ -159,7 +161,7 @@ def _last_with(objects: Sequence[dict[str, Any]], key: str) -> dict[str, Any] | 
 
 def _round(found: dict[str, Any]) -> int | None:
     value = found.get("worst_round")
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_ROUNDS else None
 
 
 def _failure(found: dict[str, Any]) -> str | None:

@@ -18,6 +18,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.parsing import is_text
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.readable_json import readable_values
 from judge_r1.episode.thoughts import without_thoughts
@@ -123,8 +124,9 @@ class _Cell:
             self.failed = output.verdict.reason if isinstance(output.verdict, InvalidVerdict) else "bad_score"
             return
         answer = readable_values(without_thoughts(output.trajectory.turns[-1].text))[-1]
-        number = answer.get("passage")
-        self.score, self.reason = output.verdict.scores[0], str(answer.get("reason") or "").strip()
+        number, reason = answer.get("passage"), answer.get("reason")
+        self.score, self.reason = output.verdict.scores[0], reason.strip() if is_text(reason) else ""
+        # A number of a passage that was not shown is left out: it is evidence that the model made up.
         if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(self.passages):
             self.cited = self.passages[number - 1]
 

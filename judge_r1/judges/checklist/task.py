@@ -12,6 +12,7 @@ from typing import Any
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.answer_form import ModelWriter
+from judge_r1.episode.parsing import is_text
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.readable_json import number_within, readable_values
 from judge_r1.judges.request import CustomPrompt, TokenLimits
@@ -63,7 +64,8 @@ def read_answers(text: str, checklist: Checklist) -> Verdict:
     reasons: dict[str, str] = {}
     for answer in found:
         number = _number(answer.get(_ID))
-        if number is None or number != int(number) or not 0 <= number < len(checklist.criteria):
+        # `is_integer`, because JSON of models holds NaN and Infinity, which `int` cannot convert.
+        if number is None or not number.is_integer() or not 0 <= number < len(checklist.criteria):
             return InvalidVerdict(reason="unknown_item")
         if (name := str(int(number))) in scores:
             return InvalidVerdict(reason="repeated_item")
@@ -71,7 +73,7 @@ def read_answers(text: str, checklist: Checklist) -> Verdict:
         if score is None:
             return InvalidVerdict(reason="bad_score")
         scores[name] = score
-        if isinstance(reason := answer.get(_REASON), str) and reason.strip():
+        if is_text(reason := answer.get(_REASON)) and reason.strip():
             reasons[name] = reason.strip()
     if len(scores) < len(checklist.criteria):
         return InvalidVerdict(reason="missing_item")

@@ -77,7 +77,8 @@ class RemoteRetriever:
                     raise self._error(answer)
                 reason = f"status {answer.status_code}"
                 after = answer.headers.get("retry-after", "")
-                pause = float(after) if after.isdigit() and answer.status_code == 503 else wait
+                # A number of seconds alone. `isdecimal`, since "²" is a digit that `float` does not read.
+                pause = float(after) if after.isdecimal() and answer.status_code == 503 else wait
             self.retries += 1
             # A random part of the wait spreads the clients that were refused at the same time.
             time.sleep(max(0.0, min(pause * random.uniform(0.5, 1.0), until - time.monotonic())))
@@ -96,6 +97,7 @@ class RemoteRetriever:
             raise ServerUnavailable(
                 f"the answer of {self.url} cannot be read ({error}): is it a retrieval server?"
             ) from None
+        # Isolation must not rest on a proxy or a cache between here and the server.
         if found != [case_id for case_id, _ in requests]:
             raise ServerUnavailable(f"{self.url} answered other requests than it was sent: its results are not used")
         return hits

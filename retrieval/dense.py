@@ -44,6 +44,7 @@ class DenseIndex:
         for start in range(0, len(queries), _BLOCK):
             best, scores = _top(self._products(queries[start : start + _BLOCK]), k)
             for places, values in zip(best.tolist(), scores.tolist(), strict=True):
+                # `map`, because the loop around a query of three hits takes as long as its products.
                 hits.append(list(map(Hit, map(passages.__getitem__, places), values)))
         return hits
 
@@ -89,5 +90,5 @@ def _top(products: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDAr
     for place in range(k):  # a pass for the largest that is left is faster than sorting
         best[:, place] = products.argmax(axis=1)  # the first of equal ones
         scores[:, place] = products[rows, best[:, place]]
-        products[rows, best[:, place]] = -np.inf
+        products[rows, best[:, place]] = -np.inf  # taken: the next pass finds the next one
     return best, scores

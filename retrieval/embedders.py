@@ -19,6 +19,7 @@ from retrieval.errors import BadVectors, EmbedderUnavailable
 Vectors: TypeAlias = NDArray[np.float32]
 CACHE_BYTES = 256 * 2**20  # per embedder: 174,000 vectors of 384 dimensions
 _E5_NAME = re.compile(r"(^|[-_])m?e5([-_]|$)")
+"""By the name, because E5 models ship no prompts: without their prefixes they retrieve worse, and nothing says so."""
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 _log = logging.getLogger(__name__)
 

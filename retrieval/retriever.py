@@ -81,6 +81,7 @@ class Retriever:
         indexes = self._indexes_of(list(positions))
         asked = [_without_filters(query, indexes[case_id]) for case_id, query in requests]
         queries = [text or query for (_, text), (_, query) in zip(asked, requests, strict=True)]
+        # All queries at once, for the speed of a batch. The searches below stay apart, one index per case.
         if self._queries is not None and queries:
             vectors = self._queries.encode(queries)
         for case_id, where in positions.items():
@@ -99,6 +100,7 @@ class Retriever:
     def _indexes_of(self, case_ids: Sequence[str]) -> dict[str, DenseIndex | BM25Index]:
         """Returns the index of each case. Missing ones are built here, or awaited if another thread builds them."""
         indexes: dict[str, DenseIndex | BM25Index] = {}
+        # Each round builds what nobody builds, then awaits the others. A second round is for their failures.
         while len(indexes) < len(case_ids):
             mine: dict[str, Future[bool]] = {}
             others: list[Future[bool]] = []
@@ -136,6 +138,7 @@ class Retriever:
                 if built and isinstance(self._texts, Mapping):
                     for removed in [case_id for case_id in self._indexes if case_id not in self._texts]:
                         del self._indexes[removed]
+            # A result also after an error, which the caller raises: threads that wait try the case themselves.
             for case_id, future in mine.items():
                 future.set_result(case_id in built)
         return built
@@ -143,9 +146,8 @@ class Retriever:
     def _build(self, cases: Mapping[str, list[Passage]]) -> dict[str, DenseIndex | BM25Index]:
         if self._embedder is None:
             return {case_id: BM25Index(passages) for case_id, passages in cases.items()}
-        stored = (
-            {} if self.store is None else {case_id: self.store.get(passages) for case_id, passages in cases.items()}
-        )
+        store = self.store
+        stored = {} if store is None else {case_id: store.get(passages) for case_id, passages in cases.items()}
         missing = {case_id: passages for case_id, passages in cases.items() if stored.get(case_id) is None}
         texts = [passage.text for passages in missing.values() for passage in passages]
         vectors = check_vectors(self._embedder.encode_passages(texts), len(texts), self._embedder) if texts else None

@@ -108,6 +108,7 @@ class VectorStore:
 
     def refresh(self) -> None:
         """Reads the headers of the shards again."""
+        # Arrays, because a data set may have millions of cases and every worker keeps this of all of them.
         names, passages, shards, texts = list[str](), array("Q"), array("I"), array("Q")
         if (self.folder / MANIFEST).exists() or self._shards():
             if reason := self._mismatch():
@@ -117,6 +118,7 @@ class VectorStore:
                     try:
                         entries = [(_short(e.passages), _short(e.text)) for e in _read_header(path, self.key.dim)]
                     except _DAMAGE as error:
+                        # One damaged shard costs its own cases: a search embeds them again.
                         self._report(path, str(error) or type(error).__name__)
                         continue
                     passages.extend(passage for passage, _ in entries)
@@ -162,6 +164,7 @@ class VectorStore:
             probe = np.array(found.pop("probe"), dtype=np.float32)
             if found != asdict(self.key):
                 return "it describes another embedder"
+            # A model's name does not tell its weights: a folder or a branch of the hub may hold others by now.
             own = self.embedder.encode_passages([_PROBE])[0]
             if probe.shape != own.shape or not np.abs(probe - own).max() < _PROBE_TOLERANCE:
                 return "its vectors were made with other weights"
@@ -173,7 +176,7 @@ class VectorStore:
         if (damage := f"{path}: {reason}") in self.damage:
             return
         self.damage.append(damage)
-        if len(self.damage) == 1:
+        if len(self.damage) == 1:  # a warning per shard would fill the log
             _log.warning(
                 "%s: %s; its cases are embedded when they are searched. `judge-r1 index` repairs it", path, reason
             )
@@ -213,7 +216,7 @@ def fill_store(
     Raises:
         OSError: The folder cannot be written to. Complete shards stay.
     """
-    repaired = _remove_damage(store, verify)
+    repaired = _remove_damage(store, verify)  # first, since what it removes is missing then
     missing = missing_cases(store, texts, case_ids)
     if missing:
         _write_manifest(store)
@@ -352,6 +355,7 @@ def _write_shard(folder: Path, key: StoreKey, cases: Sequence[tuple[str, str, Ve
     header = json.dumps({"dim": key.dim, "cases": described}).encode()
     # Padded, so that the vectors can be mapped at an aligned address.
     header += b" " * (-(16 + len(header)) % _ALIGNMENT)
+    # Named by its cases: two processes that write the same shard write the same file.
     name = hashlib.sha256("".join(text for text, *_ in cases).encode()).hexdigest()[:32]
     parts = (_MAGIC + len(header).to_bytes(8, "little") + header, *(vectors.tobytes() for *_, vectors in cases))
     _write(folder / f"{name}{SUFFIX}", parts)

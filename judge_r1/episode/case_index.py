@@ -117,6 +117,7 @@ def fill_index(
     from retrieval.store import StoreReport, fill_store, missing_cases
 
     ids = list(texts) if case_ids is None else list(dict.fromkeys(case_ids))
+    # Without the lock, so that the many workers of a run do not queue for a store that is complete.
     if not verify and not store.damage and not missing_cases(store, texts, ids):
         return StoreReport(len(ids), 0)
     with lock_folder(store.folder, wait_s=float("inf")):

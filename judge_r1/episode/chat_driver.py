@@ -94,6 +94,8 @@ class ChatDriver:
                 await search_into(episode, search)
             notify_step(episode)
             if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
+                # Without its thoughts, which chat templates of reasoning models drop from earlier turns, too. A turn of
+                # thoughts alone stays: a message must not be empty.
                 written = without_thoughts(episode.turns[-1].text) or episode.turns[-1].text
                 history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
         whole = episode.trajectory()
@@ -145,6 +147,7 @@ def feed_reply(episode: Episode, reply: Generation) -> None:
     if ended_by_model(episode, reply):
         return
     if reply.declined:
+        # Escaped: a text that was stopped by a filter may hold a whole answer, which must not count.
         feed(escape_tags(reply.text))
         episode.end(reply.finish_reason)
         return
@@ -159,6 +162,6 @@ def feed_reply(episode: Episode, reply: Generation) -> None:
     if reply.finish_reason == "length":
         episode.truncate()
     elif closing := _CLOSING_TAGS.get(episode.open or ""):
-        feed(closing)
+        feed(closing)  # the stop string, which servers leave out
     else:
         feed("", EOS)

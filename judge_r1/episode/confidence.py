@@ -56,10 +56,12 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
     """
     if trajectory.judgment is None or not trajectory.turns or not trajectory.token_ids:
         return None
+    # The last turn: the sampled ids behind the last observation.
     begin = len(trajectory.loss_mask)
     while begin and trajectory.loss_mask[begin - 1]:
         begin -= 1
     ids, text = trajectory.token_ids[begin:], trajectory.turns[-1].text
+    # Drafts in thoughts, and comparisons before the answer, decide nothing.
     answer = max(answer_offset(text), text.rfind("<answer>"))
     found = sign_position(text[answer:])
     if found is None or decode(ids)[: len(text)] != text:

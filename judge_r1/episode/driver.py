@@ -104,6 +104,7 @@ class EpisodeDriver:
     async def _sample(self, episode: Episode, max_tokens: int, temperature: float, usage: Usage) -> None:
         """Sample the rest of a turn, or a part of it."""
         before = len(episode.token_ids)
+        # The ids as sampled, never the text encoded again: a tokenizer may split it in another way.
         request = GenerateRequest(
             prompt_ids=(*episode.prompt_ids, *episode.token_ids),
             max_tokens=max_tokens,
@@ -144,9 +145,11 @@ async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = 
         _log.error("an episode is lost: a search had no answer in time")
         episode.abort("search_timeout")
     except asyncio.CancelledError:
+        # The episode is ended first: a framework that catches the error and scores the episode sees no judgment.
         episode.abort("search_cancelled")
         raise
     except Exception:
+        # Of whatever kind: a defect of the search must neither end the run nor count against the judge.
         _log.exception("an episode is lost in a search")
         episode.abort("search_error")
     else:
@@ -174,7 +177,7 @@ class _SearchBatcher:
         try:
             found = self._search([(index, query) for index, query, _ in waiting])
             for (_, _, future), passages in zip(waiting, found, strict=True):
-                if not future.done():
+                if not future.done():  # done where its episode was cancelled
                     future.set_result(passages)
         except Exception as error:
             for _, _, future in waiting:

@@ -27,7 +27,8 @@ from judge_r1.episode.thoughts import without_thoughts
 from retrieval.words import terms
 
 _PROMPT_END = 8
-"""Number of ids at the end of a prompt that are checked for an open `<think>`."""
+"""Number of ids at the end of a prompt that are checked for an open `<think>`, which is several ids in vocabularies
+without such a token."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ class Episode:
         for token in ids:
             used += 1
             ended = token in self.eos_ids
+            # An EOS inside a thought ends no bare answer: it is decoded below, and the turn ends as unclosed_think.
             bare = ended and self._parse_bare is not None and not self._scanner.open
             if bare:
                 break
@@ -137,6 +139,7 @@ class Episode:
                 break
         self._append(ids[:used], 1, logprobs[:used])
         self._turn_tokens += used
+        # An action comes before the budget: the last token of the budget may complete it.
         if bare:
             assert self._parse_bare
             self._judge(self._parse_bare, without_thoughts(self._scanner.text + self._stream.flush()))
@@ -156,6 +159,7 @@ class Episode:
             raise RuntimeError(f"observe() in state {self._state}: the episode does not wait for passages")
         query, left = self._state.query, self.budget.max_searches - self._searches
         shown = list(passages)
+        # The worst passages are left out whole: evidence that is cut inside a sentence can lose a negation.
         while True:
             notice = f"{left} searches left"
             if not shown:
@@ -189,6 +193,7 @@ class Episode:
         finished = self._state if isinstance(self._state, Finished) else Finished("unfinished")
         judgment = finished.judgment
         if judgment is not None:
+            # What the episode showed. An answer may claim any evidence.
             judgment = judgment.model_copy(update={"evidence": evidence_of(self.turns)})
         return Trajectory(
             prompt_ids=self.prompt_ids,
@@ -202,6 +207,7 @@ class Episode:
         )
 
     def _check_notices_fit(self) -> None:
+        """Checks at the start what can fail in the last turn of a long run: an observation without any passage."""
         if not self.budget.max_searches:
             return
         notices = [
@@ -219,6 +225,7 @@ class Episode:
             )
 
     def _begin_turn(self) -> None:
+        # Both are new in each turn, so no tag that is open before an observation is closed by text after it.
         self._stream = StreamDecoder(self.tokenizer.decode, bytewise=self.tokenizer.bytewise)
         self._scanner = TagScanner(actions=self.answer_in_tags)
         self._turn_tokens = 0
@@ -242,6 +249,8 @@ class Episode:
         if self._searches >= self.budget.max_searches:
             self._reply_with_notice(query, "no searches left: answer now")
             return
+        # Before the query is checked: a query that cannot run costs a search, too. Else a policy could write such
+        # queries until its tokens are used up.
         self._searches += 1
         longest, left = self.budget.query_words, self.budget.max_searches - self._searches
         if not query:
@@ -287,7 +296,7 @@ class Episode:
         dropped: int,
         notice: str | None,
     ) -> list[int]:
-        self._append(ids, 0, [0.0] * len(ids))
+        self._append(ids, 0, [0.0] * len(ids))  # 0.0 keeps the lists parallel; the mask excludes it
         written = self._scanner.text + self._stream.flush()
         self.turns.append(
             Turn(text=written, query=query, passages=shown, passages_dropped=dropped, notice=notice, observation=text)

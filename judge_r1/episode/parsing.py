@@ -98,7 +98,7 @@ def parse_last_object(text: str) -> Judgment | Rejected:
     objects = json_objects(text)
     if not objects:
         return Rejected("no_json", text[-80:])
-    answer = objects[-1]
+    answer = objects[-1]  # an answer may quote the form of the prompt before it
     if "comparison" not in answer:
         return Rejected("missing_key", "comparison")
     comparison = _comparison(answer["comparison"])
@@ -125,11 +125,13 @@ def parse_table6(text: str) -> Judgment | Rejected:
     if (comparison := lines[0].strip()) not in ("A>B", "A<B"):
         return Rejected("bad_comparison", repr(comparison))
     numbers = match[1].split(",") if match[1].strip() else []
-    if any(not re.fullmatch("[1-6]", n.strip(" ")) for n in numbers) or len({n.strip() for n in numbers}) < len(
-        numbers
-    ):
+    # `[1-6]` and not `int`, which also reads "+1", "1_0" and digits of other scripts.
+    if any(not re.fullmatch("[1-6]", n.strip(" ")) for n in numbers):
         return Rejected("bad_principles", repr(match[1]))
-    return _judgment(comparison, [int(n) for n in numbers], None)
+    violated = [int(n) for n in numbers]
+    if len(set(violated)) < len(violated):
+        return Rejected("bad_principles", repr(match[1]))
+    return _judgment(comparison, violated, None)
 
 
 def parse_table6_tolerant(text: str) -> Judgment | Rejected:
@@ -143,7 +145,7 @@ def parse_table6_tolerant(text: str) -> Judgment | Rejected:
     if stated is None or stated.comparison is None:
         return Rejected(stated.problem if stated else "bad_comparison", text[-80:])
     own = [numbers for start, numbers in lists if stated.end <= start < (stated.until or len(text))]
-    violated = own or [numbers for _, numbers in lists]
+    violated = own or [numbers for _, numbers in lists]  # some answers name the principles before the verdict
     return _judgment(stated.comparison, violated[-1] if violated else [], None)
 
 
@@ -164,7 +166,7 @@ def json_object(text: str) -> dict[str, Any] | Rejected:
         answer = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except _RepeatedKey as error:
         return Rejected("repeated_key", str(error))
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # RecursionError: thousands of nested brackets
         return Rejected("no_json", str(error))
     return answer if isinstance(answer, dict) else Rejected("not_an_object", type(answer).__name__)
 

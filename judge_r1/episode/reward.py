@@ -9,6 +9,7 @@ from judge_r1.core.transcripts import TranscriptPair
 from judge_r1.core.verdicts import Judgment
 
 _GRID = 2**18
+"""A power of two, so that multiples of its inverse are exact in binary (`round_reward`)."""
 
 
 def precision(predicted: Collection[int], gold: Collection[int]) -> float:
@@ -38,6 +39,8 @@ def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
     Without a valid judgment R1 = -2 and R2 = -1, so r = 0.
     """
     if judgment is None:
+        # The lowest reward, and not a missing one: an answer that nobody can read is the judge's fault. Failures of the
+        # infrastructure are masked out of the loss by the trainers.
         return {"r": 0.0, "R1": -2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 0.0}
     predicted, gold = judgment.violated_principles, pair.violated
     r1 = 2.0 if judgment.comparison == pair.gold.comparison else -2.0
@@ -76,6 +79,7 @@ def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     spans = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
     if not spans:
         return None
+    # Passages of other cases are those of a baseline that searches all cases: their offsets are in another text.
     shown = [p for turn in trajectory.turns for p in turn.passages if p.case_id == pair.case_id]
     return float(any(p.start < span.end and span.start < p.end for p in shown for span in spans))
 

@@ -33,11 +33,12 @@ Parser = Callable[[str], Judgment | Rejected]
 TAGLESS_PARSERS: Mapping[str, Parser] = {
     TABLE6: parse_table6, DIRECT: parse_last_object, CHAIN_OF_THOUGHT: parse_last_object,
 }  # fmt: skip
-"""Parsers of the prompt styles whose answer has no tags, for rewards."""
+"""Parsers of the prompt styles whose answer has no tags, for rewards. They are strict: a policy learns the form that it
+is rewarded for."""
 EVALUATION_PARSERS: Mapping[str, Parser] = {
     **TAGLESS_PARSERS, DIRECT: parse_tolerant, CHAIN_OF_THOUGHT: parse_tolerant,
 }  # fmt: skip
-"""The same for judges."""
+"""The same for judges, which may be models that were never trained on the form."""
 
 
 def parser_without_tags(style: str, parsers: Mapping[str, Parser]) -> Parser | None:
@@ -126,7 +127,7 @@ def _check_length(tokens: int, config: EpisodeConfig, where: str) -> None:
 
 
 def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
-    """The budget of a task's episode. A task without a case has no searches."""
+    """The budget of a task's episode. A task without a case has no searches: there is nothing to search in."""
     return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
@@ -179,6 +180,7 @@ def batch_search(retriever: CaseRetriever, case_ids: Sequence[str], top_k: int) 
     def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
         requests = [(case_ids[index], query) for index, query in queries]
         found = retriever.search(requests, top_k)
+        # Each passage gets the id that was asked for, not one from the retriever, so evidence shows what was searched.
         return [
             [
                 Evidence(case_id=case_id, start=h.passage.start, end=h.passage.end, text=h.passage.text, score=h.score)
@@ -259,6 +261,8 @@ def run_episodes(
 
 
 def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:
-    """The sampling seed of an episode. It does not depend on other episodes of the run."""
+    """The sampling seed of an episode. It does not depend on other episodes of the run, so a resumed run and one with
+    another batch size sample the same texts."""
+    # The stored order adds nothing: training, which has no orders, draws the same seeds.
     swapped = [] if tuple(order) == (0, 1) else [list(order)]
     return int(content_hash("episode", seed, item_id, sample, *swapped), 16)

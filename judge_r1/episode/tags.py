@@ -64,6 +64,7 @@ class StreamDecoder:
     def push(self, token: int) -> str:
         self._ids.append(token)
         text = self._decode(self._ids)
+        # A sampled U+FFFD looks like an incomplete character. It is only returned later: with the next one or by flush.
         if text.endswith(_INCOMPLETE):
             whole = text.rstrip(_INCOMPLETE)
             new = whole[self._emitted :]
@@ -109,6 +110,7 @@ class TagScanner:
         while True:
             if self.open is None:
                 if not (match := self._opening.search(text, start)):
+                    # Kept as short as possible: searching all text at each token takes quadratic time.
                     self._tail = text[max(start, len(text) - _LONGEST_OPENING + 1) :]
                     return None
                 self.open, self._block, start = match[1], [], match.end()

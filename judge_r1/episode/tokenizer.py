@@ -86,7 +86,7 @@ class SafeTokenizer:
         cuts = [0]
         for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
             if token in self.added:
-                if end - start < 2:
+                if end - start < 2:  # a token of one character has no inside
                     raise Unencodable(f"the tokenizer can encode {text[start:end]!r} only as a control token")
                 cuts.append((start + end) // 2)
         pieces = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
@@ -111,6 +111,7 @@ class SafeTokenizer:
         key = prompt, thinking
         if (cached := self._encoded.get(key)) is None:
             self._check_instructions(prompt)
+            # Piece by piece: encoded together, trusted and untrusted text may merge into one token at their border.
             ids: list[int] = []
             for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
                 ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)

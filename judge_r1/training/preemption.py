@@ -45,7 +45,7 @@ class StopRequest:
     def saved(self) -> int | None:
         """The step that was saved on request."""
         words = self._words()
-        return int(words[1]) if len(words) == 2 and words[0] == "saved" and words[1].isdigit() else None
+        return int(words[1]) if len(words) == 2 and words[0] == "saved" and words[1].isdecimal() else None
 
     def make(self) -> None:
         """Ask the run to save and end."""

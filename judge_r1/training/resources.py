@@ -55,7 +55,7 @@ class Resources:
         if self.node_rank is None and self.master is None:
             return None
         host, _, port = (self.master or "").rpartition(":")
-        if self.node_rank is None or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        if self.node_rank is None or not host or not port.isdecimal() or not 0 < int(port) < 65536:
             raise JudgeError("--node-rank and --master HOST:PORT belong together: HOST is the machine of rank 0")
         if self.node_rank >= self.nodes:
             raise JudgeError(f"--node-rank {self.node_rank} of --nodes {self.nodes}: ranks begin at 0")

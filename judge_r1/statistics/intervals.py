@@ -62,13 +62,8 @@ def clustered_mean_ci(
     if count < FEW_CLUSTERS:
         mean = float(sums.sum() / sizes.sum())
         return _few_clusters_ci(mean, (sums - mean * sizes) / sizes.sum(), bounds)
-    generator = np.random.default_rng(seed)
-    resampled = np.empty(RESAMPLES)
-    step = max(1, BATCH // count)
-    for start in range(0, RESAMPLES, step):
-        drawn = generator.integers(0, count, size=(min(step, RESAMPLES - start), count))
-        resampled[start : start + step] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(resampled, [0.025, 0.975])
+    resampled = [sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1) for drawn in _resamples(count, seed)]
+    low, high = np.quantile(np.concatenate(resampled), [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -142,10 +137,13 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
     if len(names) < FEW_CLUSTERS and np.abs(influence).max() > 1e-12:
         means = sums.sum(axis=1) / counts.sum(axis=1)
         return _few_clusters_ci(float(means[0] - means[1]), influence, (-1.0, 1.0))
-    drawn = np.random.default_rng(seed).integers(0, len(names), size=(RESAMPLES, len(names)))
-    both = np.all([counts[side][drawn].sum(axis=1) > 0 for side in (0, 1)], axis=0)
-    sides = [sums[side][drawn[both]].sum(axis=1) / counts[side][drawn[both]].sum(axis=1) for side in (0, 1)]
-    gaps = sides[0] - sides[1]
+    parts = []
+    for drawn in _resamples(len(names), seed):
+        # In a resample of few clusters one of the groups may be empty: it has no difference.
+        drawn = drawn[np.all([counts[side][drawn].sum(axis=1) > 0 for side in (0, 1)], axis=0)]
+        one_mean, other_mean = (sums[side][drawn].sum(axis=1) / counts[side][drawn].sum(axis=1) for side in (0, 1))
+        parts.append(one_mean - other_mean)
+    gaps = np.concatenate(parts)
     if len(gaps) and np.ptp(gaps) > 1e-12:
         low, high = np.quantile(gaps, [0.025, 0.975])
         return float(low), float(high)
@@ -210,6 +208,16 @@ def by_cluster(values: Values, clusters: Clusters) -> "Iterator[list[float]]":
     ordered, own = np.asarray(values, dtype=np.float64)[order], clusters[order]
     edges = np.concatenate(([0], np.flatnonzero(own[1:] != own[:-1]) + 1, [len(own)]))
     return (ordered[start:end].tolist() for start, end in pairwise(edges))
+
+
+def _resamples(count: int, seed: int) -> "Iterator[NDArray[np.int64]]":
+    """The clusters of all resamples, [resamples, count], in blocks: those of a large benchmark take gigabytes
+    together."""
+    import numpy as np
+
+    generator, step = np.random.default_rng(seed), max(1, BATCH // count)
+    for start in range(0, RESAMPLES, step):
+        yield generator.integers(0, count, size=(min(step, RESAMPLES - start), count))
 
 
 def _cluster_sums(

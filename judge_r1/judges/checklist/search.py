@@ -44,6 +44,8 @@ class SearchedChecklist:
     def __init__(self, config: EpisodeConfig, queries: int) -> None:
         self._config = config.model_copy(update={"search": True})
         self._queries = queries
+        self._searcher: CaseSearcher | None = None
+        """That of the last batch. An embedder is unloaded with its last retriever, and a batch would load it again."""
 
     async def judge(self, judge: Judge, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """All questions of all requests together: one round of queries, the searches, and one round of answers."""
@@ -51,7 +53,7 @@ class SearchedChecklist:
             _Cell(request, number) for request in requests for number in range(len(_task(request).checklist.criteria))
         ]
         texts = {content_hash(_task(request).response): _task(request).response for request in requests}
-        searcher = await asyncio.to_thread(CaseSearcher, texts, self._config)
+        searcher = self._searcher = await asyncio.to_thread(CaseSearcher, texts, self._config)
         await asyncio.to_thread(searcher.prepare, list(texts))
         await self._round(judge, cells, [cell.query_request(self._queries) for cell in cells], _Cell.add_query)
         asked = [cell for cell in cells if cell.failed is None]

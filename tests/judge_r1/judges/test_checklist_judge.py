@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fake_llm_server import FakeLLMServer
+from hash_embedder import HashEmbedder
 from hellobench_factories import judgement, scripted_answer
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
@@ -116,6 +117,20 @@ def test_questions_are_answered_from_passages_of_the_text_alone() -> None:
     assert all(passage.text in other for turn in answers for passage in turn.passages)
     assert outputs[0].usage is not None
     assert outputs[0].usage["calls"] == 4
+
+
+def test_the_embedder_is_loaded_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+
+    def load(name: str, device: str | None) -> HashEmbedder:
+        loaded.append(name)
+        return HashEmbedder()
+
+    monkeypatch.setattr("retrieval.embedders.load_embedder", load)
+    texts = [request(f"Text {n}. The good part is here.", f"{n}") for n in range(9)]
+    outputs, _, _ = judged("checklist:form=search,retriever=hash", *texts)  # of which a batch has four
+    assert all(isinstance(output.verdict, ChecklistVerdict) for output in outputs)
+    assert loaded == ["hash"]
 
 
 def test_an_unreadable_answer_is_asked_again_and_then_invalid() -> None:

@@ -3,6 +3,7 @@
 import math
 import random
 import time
+import tracemalloc
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from judge_r1.statistics.intervals import (
+    RESAMPLES,
     DifferentPairs,
     binomial_p,
     binomial_tail,
@@ -192,6 +194,19 @@ def test_gap_ci_is_a_bootstrap_over_whole_clusters() -> None:
         values = [[value for name in chosen for cluster, value in group if cluster == name] for group in groups]
         gaps.append(sum(values[0]) / len(values[0]) - sum(values[1]) / len(values[1]))
     assert gap_ci(*groups) == pytest.approx(tuple(np.quantile(gaps, [0.025, 0.975])))
+
+
+def test_the_resamples_of_many_clusters_are_not_in_memory_together() -> None:
+    rng = random.Random(2)
+    groups = [[(f"c{n}", float(rng.random() < p)) for n in range(8000)] for p in (0.8, 0.4)]
+    tracemalloc.start()
+    try:
+        low, high = gap_ci(*groups)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.36 < low < high < 0.44
+    assert peak < 8 * RESAMPLES * 8000 / 2
 
 
 def test_gap_ci_has_width_where_nothing_varies() -> None:

@@ -94,6 +94,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
         opinions = await verify(case, pairs, self._verifier, self._prompts)
         dropped, kept = Counter[str](), list[Record]()
         for pair, opinion in zip(pairs, opinions, strict=True):
+            # A label that the case itself proves needs no second opinion, which may be wrong.
             if plan.keep == "all" or opinion.confirms(pair) or certain(case, pair):
                 kept += [pair, opinion]
             else:
@@ -108,6 +109,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
         case, *others = group.records
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
         records, left_over, candidates = [case], Counter[str](), list[Candidate]()
+        # Apart for each set of principles, as `plan.variants` is a number for each. The pairs of a set are adjacent.
         for name, found in groupby((one for one in others if isinstance(one, ReasoningPair)), set_name):
             measured = measure(list(found))
             chosen = balance.choose(measured, self.plan.variants)

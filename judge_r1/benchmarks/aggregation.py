@@ -88,6 +88,7 @@ def best_of_n(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     the votes won by each candidate."""
     if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
+    # With a 0 for each pairing, so that one without a valid vote counts as not won.
     margins = Counter({frozenset(vote.order): 0 for vote in votes})
     for vote in votes:
         if vote.winner is not None:

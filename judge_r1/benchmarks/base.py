@@ -209,6 +209,7 @@ def place_by_hash(item_id: str, better: str, worse: str) -> tuple[tuple[str, str
 def _orders(own: Sequence[Order], wanted: int | None) -> Sequence[Order]:
     if wanted is None or any(len(order) != 2 for order in own):
         return own
+    # The first order of each pair of candidates, which best-of-n shows several of.
     first = {frozenset(order): order for order in reversed(own)}
     once = [order for order in own if first[frozenset(order)] == order]
     return once if wanted == 1 else [shown for order in once for shown in (order, order[::-1])]

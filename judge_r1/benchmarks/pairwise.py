@@ -27,6 +27,7 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
     """The items as a list. Raises BadBenchmark if there are none or two share an id."""
     found: dict[str, Item] = {}
     for item in items:
+        # A repeated item would count twice and share its votes on resume.
         if item.item_id in found:
             raise BadBenchmark(f"{path} holds item {short_name(item.item_id)} twice: remove one of the two")
         found[item.item_id] = item

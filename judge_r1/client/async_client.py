@@ -104,7 +104,7 @@ class AsyncClient:
                     results[number] = await self._send("POST", "/v1/judge", requests[number], JudgeResponse)
                 except (RequestRejected, RetriesExhausted) as error:
                     results[number] = ErrorMessage(error=str(error))
-                except EndpointError as error:
+                except EndpointError as error:  # such as a wrong key: no other pair would get an answer
                     failed.append(error)
                     group.cancel_scope.cancel()
             one_done()
@@ -158,6 +158,7 @@ class AsyncClient:
         except TransientError as error:
             raise _last(error, 1) from None
         finally:
+            # Shielded, as the caller may be cancelled: closing is what tells the server to stop.
             with anyio.move_on_after(5, shield=True):
                 await response.aclose()
 

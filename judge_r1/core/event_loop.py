@@ -20,6 +20,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    # With the caller's context variables, which hold the listener of an episode.
     with ThreadPoolExecutor(1, "run-sync") as pool:
         return pool.submit(copy_context().run, asyncio.run, work).result()
 

@@ -40,7 +40,7 @@ def _open_locked(folder: Path, until: float) -> int:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(folder, os.O_RDONLY)
-            os.set_inheritable(descriptor, True)
+            os.set_inheritable(descriptor, True)  # a child may still write after this process was killed
         except OSError as error:
             raise JudgeError(f"{folder} cannot be written to: {error.strerror}") from None
         try:

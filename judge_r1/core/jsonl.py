@@ -36,7 +36,7 @@ def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) 
     offset = 0
     for number, line in enumerate(_lines(path), 1):
         start, offset = offset, offset + len(line)
-        if not line.strip():
+        if not line.strip():  # editors leave a blank last line
             continue
         try:
             record = parse_model(model, line, f"{path}, line {number}")
@@ -80,6 +80,7 @@ def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
 def dump_line(record: BaseModel | dict[str, Any]) -> str:
     """One record as a line of JSON, with keys in declaration order."""
     data = record.model_dump(mode="json", by_alias=True) if isinstance(record, BaseModel) else record
+    # Not `model_dump_json`, which writes NaN as null.
     return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -152,6 +152,7 @@ class StoredRecords(Mapping[str, R], Generic[R]):
         return len(self.offsets)
 
     def _from_disk(self, record_id: str, offset: int) -> R:
+        # By path at each read: threads and forked workers would share the position of an open file.
         (line,) = lines_at(self.path, [offset])
         record = parse_model(self.model, line, f"{self.path}, byte {offset}")
         if getattr(record, self.key) != record_id:

@@ -60,6 +60,7 @@ def staged_folder(folder: Path) -> Iterator[Path]:
     Raises:
         JudgeError: A file cannot be moved.
     """
+    # In the folder itself: only within a file system is a move atomic.
     staging = folder / ".staged.partial"
     shutil.rmtree(staging, ignore_errors=True)
     remove_partial_files(folder, *filter(Path.is_dir, folder.iterdir()))

@@ -15,6 +15,7 @@ PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 class Record(BaseModel):
     """Base of all records: immutable, unknown keys are errors. `schema` is the version of the layout."""
 
+    # `defer_build`: the validators of all records take a large part of the start of a command that uses two of them.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 

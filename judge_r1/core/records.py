@@ -52,6 +52,7 @@ class Case(Record):
             raise ValueError("must not be blank")
         return text
 
+    # Whenever a record is read: a case edited by hand would keep the id by which splits and results know the old one.
     @model_validator(mode="after")
     def _id_matches_content(self) -> "Case":
         expected = content_hash(self.domain, self.context, self.decision, self.reference)
@@ -199,6 +200,7 @@ class ReasoningPair(Record):
         """The pair of `case.reference` and `flawed`, in the order given by `hash(pair_id, seed)`."""
         violated = tuple(sorted({flaw.principle for flaw in origin.flaws}))
         pair_id = content_hash(case.case_id, case.reference, flawed, list(violated))
+        # By hash and not by a generator, so that a pair is placed alike whatever was built before it.
         a_is_better = int(content_hash(pair_id, seed), 16) % 2 == 0
         first, second = (case.reference, flawed) if a_is_better else (flawed, case.reference)
         return cls(

@@ -39,6 +39,7 @@ def label_result(
         BadTrajectory: A trajectory cannot be scored (`trajectory_labels`).
     """
     order, only = votes[0]
+    # A single vote keeps its own reward and turns. A rule writes no turns, and its vote is scored as an aggregate.
     if len(votes) == 1 and order == AS_STORED and only.turns:
         return trajectory_labels(judge, pair, only, isolated=isolated)
     return trajectory_labels(judge, pair, with_reward(_combined(votes, verdict), pair), isolated=isolated)

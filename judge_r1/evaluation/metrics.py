@@ -221,4 +221,5 @@ def _ratio(table: ResultTable, part: str, whole: str) -> float | None:
 def _mean(values: Values) -> float:
     if not len(values):
         raise ValueError(NO_RESULTS)
+    # fsum, so that the order of the results does not change the last digit of a summary.
     return math.fsum(values) / len(values)

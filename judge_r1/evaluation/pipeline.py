@@ -99,6 +99,7 @@ class Evaluation:
             self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
         except (EndpointError, NoAnswers, VotesMissing) as error:
             self.errors.append(error)
+            # Of a panel that lacks votes, the complete items are a result. Without one there is no row to show.
             if not isinstance(error, VotesMissing) or not error.results.items:
                 return
             self.results[panel.name] = error.results
@@ -150,6 +151,7 @@ class Evaluation:
                 row["usage"] = usage
         outcomes = {OUTCOMES: (line for results in panels.values() for line in outcome_lines(results))}
         folders = file_names(judged)
+        # These and the logs come before the summary, which marks the evaluation as finished.
         for name, found in judged.items():
             for file, rows in self.benchmark.published(found).items():
                 write_jsonl(self.out / JUDGEMENTS / folders[name] / file, map(dict, rows))
@@ -176,7 +178,7 @@ def _together(errors: Sequence[JudgeError]) -> JudgeError:
     if len(errors) == 1:
         return errors[0]
     both = EvaluationError("; ".join(map(str, errors)))
-    both.exit_status = errors[0].exit_status
+    both.exit_status = errors[0].exit_status  # a scheduler repeats a run that may succeed the next time
     return both
 
 

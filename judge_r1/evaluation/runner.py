@@ -97,6 +97,7 @@ async def _evaluate(
 
         show(len(progress.finished), progress.accuracy)
         for member, judge in enumerate(panel.members):
+            # Outputs are held until the judge has given one answer (see below).
             waiting, held = ~done[member], list[JudgeOutput]()
             missing = requests.keep(array("q", np.flatnonzero(waiting)))
             if not missing:
@@ -212,6 +213,7 @@ class _PanelProgress:
 
 def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> Trace:
     request, trajectory = output.request, output.trajectory
+    # JSON has no NaN, and a trace that cannot be read again is a lost result.
     if not all(map(isfinite, trajectory.logprobs)):
         raise EvaluationError(
             f"panel {panel!r}: item {request.item.item_id} was answered with log-probabilities that are not finite, "
@@ -257,6 +259,7 @@ def _begin(
         "settings": json.loads(json.dumps(panel_settings(panel))),
         "items": items_hash(benchmark.items, progress.requests.ids),
     }
+    # A folder that holds no row of this panel differs in all three: it is a new start, unless it has its answers.
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
     done = np.zeros((len(panel.members), len(progress.requests)), dtype=np.bool_)
     odd: list[str] = []
@@ -281,6 +284,7 @@ def _begin(
             f"{path} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
             f"item {min(odd)}: the file is damaged; remove their lines"
         )
+    # Before the first answer: a resume after a kill must know what the traces were made with.
     if changed:
         write_json(out / ROWS, {**started, panel.name: entry})
     return done

@@ -74,6 +74,7 @@ def summarize(
 
     tables = {name: ResultTable.of(results, counts) for name, results in panels.items()}
     kept = {name: table.where(table["answered"] | (unanswered != EXCLUDED)) for name, table in tables.items()}
+    # A benchmark's own measures (`shown`) are over all results, also where the gold does not count, such as a tie.
     counted = {name: table.where(table["counts"]) for name, table in kept.items()}
     shown = {name: _results_of(panels[name], table) for name, table in kept.items()}
 
@@ -81,6 +82,7 @@ def summarize(
         """The results of these panels on the items that none of them lacks for want of an answer."""
         chosen = {name: counted[name] for name in names}
         ids = [found.ids for found in chosen.values()]
+        # A paired comparison needs both results: an item that one judge lacks leaves the other judge's side, too.
         lost = [tables[name].where(~tables[name]["answered"]).ids for name in chosen if unanswered == EXCLUDED]
         if items is not None:
             lost += [np.setxor1d(ids[0], other) for other in ids[1:]]

@@ -193,9 +193,11 @@ def drop_torn_line(path: Path) -> bool:
     try:
         with path.open("r+b") as log:
             position = end = log.seek(0, 2)
+            # Backwards, because a file of many gigabytes ends in one torn line of some kilobytes.
             while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
                 position -= 1
             log.seek(position)
+            # A kill cuts a line at its end, so what is left begins like a trace. Other bytes are not ours to remove.
             if (torn := log.read(1)) not in (b"", b"{"):
                 raise BadRecord(f"{path}: its last line is no trace, so no kill has left it: restore the file")
             if torn:

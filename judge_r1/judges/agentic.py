@@ -51,10 +51,12 @@ class AgenticJudge:
         """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
         Yields outputs as each batch ends."""
         lengths = [self._lengths.pop(request.key, None) for request in requests]
+        # Those that no check has read. It has kept the length of the others: long prompts take seconds to encode.
         missing = [index for index, length in enumerate(lengths) if length is None]
         found, _ = self._factory.prompt_lengths((requests[index] for index in missing), one_must_fit=False)
-        known = {**dict(enumerate(lengths)), **dict(zip(missing, found, strict=True))}
-        order = sorted(range(len(requests)), key=lambda index: -(known[index] or 0))
+        for index, length in zip(missing, found, strict=True):
+            lengths[index] = length
+        order = sorted(range(len(requests)), key=lambda index: -(lengths[index] or 0))
         for start in range(0, len(order), self.batch_size):
             batch = [
                 (request, self._factory.make_episode(request))

@@ -14,7 +14,7 @@ from judge_r1.core.progress import show_progress
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import InvalidVerdict, Verdict
-from judge_r1.judges.request import JudgeRequest, TokenLimits
+from judge_r1.judges.request import JudgeRequest, RequestKey, TokenLimits
 from judge_r1.models.base import Sampling
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def joined_output(
 ) -> JudgeOutput:
     """The output of a judge that makes several calls for a request. A failure of the infrastructure in one of them
     ends the request."""
+    # First of all: a verdict from the calls that succeeded would rest on a part of what the judge is to read.
     failed = next((out.trajectory.ended for out in outputs if out.trajectory.infrastructure_failed), None)
     ended = failed or (verdict.reason if isinstance(verdict, InvalidVerdict) else "answer")
     detail = next((out.trajectory.detail for out in outputs if out.trajectory.ended == ended), None)
@@ -122,6 +123,7 @@ class JudgeWrapper:
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         shown = await asyncio.to_thread(lambda: [self.shown(request) for request in requests])  # may search for seconds
+        # The output names the request as it was asked: results and traces know nothing of the wrapper's.
         asked = {request.key: request for request in requests}
         # A caller that stops early ends the judge's work now, and not when Python collects the generator.
         async with aclosing(self._judge.judge(shown)) as outputs:  # type: ignore[type-var]
@@ -190,7 +192,7 @@ def pairs_only_message(name: str, request: JudgeRequest) -> str:
 
 def run_all(judge: Judge, requests: Sequence[JudgeRequest], *, progress: bool = False) -> list[JudgeOutput]:
     """All outputs, in the order of the requests. Raises: BadJudge if the judge leaves one out or answers one twice."""
-    found: dict[tuple[str, tuple[int, ...], int], JudgeOutput] = {}
+    found: dict[RequestKey, JudgeOutput] = {}
 
     async def gather() -> None:
         with show_progress("judging", len(requests), shown=progress) as one_done:

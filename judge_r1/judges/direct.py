@@ -56,12 +56,14 @@ def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
     if is_constrained("direct", own.get("decoding"), build.backend):
         local = ConstrainedJudge
     shots, retrieve = (whole_number("direct", own, name) for name in ("shots", "retrieve"))
+    # Without the endpoint's options, which the judge takes out itself: an episode has no such fields.
     config = direct_config(split_options(build, ENDPOINT_OPTIONS)[0])
     examples = _examples(own, shots, config, build)
     judge = judge_of_backend(build, "direct", direct_config, local, prompted=True)
     if examples:
         judge = RewritingJudge(judge, examples.rewrite, {"shots": examples.shots, "examples": examples.digest})
     if retrieve:
+        # The search runs before the prompt is made, so it is on here although the judge itself does not search.
         searcher = CaseSearcher(build.texts, config.model_copy(update={"search": True}))
         judge = RewritingJudge(judge, retrieve_once(searcher, retrieve), {"retrieve": retrieve}, searcher.prepare)
     return judge

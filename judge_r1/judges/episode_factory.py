@@ -110,7 +110,7 @@ class EpisodeFactory:
                 len(ids),
                 config.prompt_tokens,
             )
-        budget = config.budget.model_copy(update={"max_searches": 0})
+        budget = config.budget.model_copy(update={"max_searches": 0})  # a benchmark's prompt names no search tool
         return SingleTurnEpisode(ids, budget, self.tokenizer, eos_ids=self.eos_ids, seed=seed)
 
     def prompt_lengths(
@@ -143,10 +143,8 @@ def reject_custom_prompt(name: str, request: JudgeRequest, prompted: bool) -> No
 
 def overflow_output(request: JudgeRequest, error: PromptTooLong) -> JudgeOutput:
     """The output for a request whose prompt does not fit. Prompts are never cut."""
-    trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
-    return JudgeOutput(
-        request, trajectory, request.read(trajectory), overflow=PromptOverflow(error.tokens, error.limit)
-    )
+    trajectory, overflow = Trajectory.without_ids(PROMPT_TOO_LONG), PromptOverflow(error.tokens, error.limit)
+    return JudgeOutput(request, trajectory, request.read(trajectory), overflow=overflow)
 
 
 def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dict[str, Any]:

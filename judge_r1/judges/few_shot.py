@@ -41,6 +41,7 @@ class FewShotExamples:
         if tested.folder is not None and tested.folder.resolve() == folder.resolve():
             raise BadJudge(f"examples={folder} is the folder under test: give a folder of training pairs")
         self.shots = shots
+        # By context, not by id alone: a case with another decision has another id and the same facts.
         contexts = {_digest(text) for text in tested.values()}
         cases = open_cases(folder)
         offsets, candidates = {}, []
@@ -79,6 +80,7 @@ class FewShotExamples:
             left = [candidate for candidate in left if candidate.context != best.context]
         pairs = [self._pairs[candidate.pair_id] for candidate in chosen]
         return tuple(
+            # In turn, so that the examples teach no preference for a place.
             (self._cases[pair.case_id].decision, pair.placed("B" if number % 2 else "A"))
             for number, pair in enumerate(pairs)
         )

@@ -33,6 +33,7 @@ class LikelihoodJudge:
         self._model = load_model(model).eval()
         self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
         self._factory = EpisodeFactory.load(self.name, config, model, build)
+        # Tokenizers split `A>B` in different places, so the deciding id is found, not assumed.
         first, second = (self._factory.tokenizer.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
         if shared is None:

@@ -146,6 +146,7 @@ def parse_spec(text: str) -> tuple[str | None, str, Sequence[str], str]:
             "_ . + - alone"
         )
     options = [option for option in (match["options"] or "").split(",") if option]
+    # The same option twice is harmless. Two values of one option are not: the second would win in silence.
     names = [option.partition("=")[0] for option in dict.fromkeys(options)]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise BadJudge(f"judge {text!r} has two values of {repeated[0]}: give one of them")
@@ -156,6 +157,6 @@ def _temperature(text: str, given: Mapping[str, str]) -> float | None:
     value = given.get("temperature")
     if value is None:
         return None
-    if not re.fullmatch(r"\d+(\.\d+)?", value):
+    if not re.fullmatch(r"\d+(\.\d+)?", value):  # `float` would also read "nan" and "inf"
         raise BadJudge(f"judge {text!r}: temperature must be a number from 0 on, not {value!r}")
     return float(value)

@@ -61,9 +61,14 @@ class PanelJudge:
         task, order = request.task, request.order
         talks = task.conversations and (task.conversations[1], task.conversations[0])
         other = replace(task, reasoning_a=task.reasoning_b, reasoning_b=task.reasoning_a, conversations=talks)
-        shown = [(order, task, False), ((order[1], order[0]), other, True)][: self._orders]
+        as_asked, swapped = (order, task, False), ((order[1], order[0]), other, True)
+        # Numbers of their own for each request: two samples of a panel must not share the seeds of their votes.
         samples = range(request.sample * self._samples, (request.sample + 1) * self._samples)
-        return [(replace(request, order=o, task=t, sample=n), swap) for n in samples for o, t, swap in shown]
+        return [
+            (replace(request, order=shown_order, task=shown_task, sample=sample), is_swapped)
+            for sample in samples
+            for shown_order, shown_task, is_swapped in (as_asked, swapped)[: self._orders]
+        ]
 
 
 async def _vote(judge: Judge, request: JudgeRequest, swapped: bool) -> JudgeOutput:
@@ -89,6 +94,7 @@ def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutpu
     explained = (found.explanation for order, found in judgments if order == request.order)
     judgment = Judgment(
         verdict=PairwiseVerdict(winner=winner),
+        # By at least half of the votes for the verdict, as an evaluation aggregates them (`label_result`).
         violated_principles=tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing))),
         explanation=next(filter(None, explained), None),
         evidence=evidence_of(turns),

@@ -42,13 +42,15 @@ class SelectiveJudge(JudgeWrapper):
         return self._judge.check(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        """Asks for all requests unchanged, so that the other judge reads them one by one."""
+        """Passes on all requests unchanged, so that the other judge reads them one by one. The wrapper's own `judge`
+        would hold a list of them."""
         async with aclosing(self._judge.judge(requests)) as outputs:  # type: ignore[type-var]
             async for output in outputs:
                 yield self.given(output)
 
     def given(self, output: JudgeOutput) -> JudgeOutput:
         """The text of an answer that is not certain enough stays in the trajectory; its judgment is removed."""
+        # A failure stays one: as an abstention it would count, and not be asked again.
         if output.trajectory.infrastructure_failed or self._selective.answers(output.confidence):
             return output
         trajectory = output.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})

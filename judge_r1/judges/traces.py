@@ -350,6 +350,7 @@ def _finding(
     for span in shown:
         if (event := trace.at(span[0])) is not None:
             events.append(FoundEvent(event, event.start in named or span in cited, (span,)))
+    # A criterion of negative weight names a fault: yes is the bad answer.
     failed = is_rubric and score is not None and (score < 0.5 if criterion.weight > 0 else score > 0.5)
     ends = dict.fromkeys(f"{letter}{end}" for letter, *both in ranges for end in both)
     unknown = tuple(label for label in ends if label not in labels)

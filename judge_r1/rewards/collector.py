@@ -66,6 +66,7 @@ class Collector(Generic[K, M]):
         answer: asyncio.Future[tuple[float, GroupScores]] = asyncio.get_running_loop().create_future()
         group.members[answer] = member
         self.waiting += 1
+        # Closed here and not by its task, which runs later: a further member must not get in between.
         if len(group.members) >= group.size:
             group.full.set()
             del self._open[key]

@@ -119,6 +119,7 @@ def scores_of(
     valid = [(one.first, one.second, one.first_wins) for one in comparisons if one.first_wins is not None]
     scores = _against_reference(count, valid) if reference else _win_rates(head_to_head(valid, prior=prior))
     failures = [None if member in scores else _reason(member, comparisons) for member in range(count)]
+    # Not 1/2 for a member without a comparison: a trainer would learn from a number that nobody has judged.
     return GroupScores(tuple(scores.get(member) for member in range(count)), tuple(failures), tuple(comparisons))
 
 
@@ -161,6 +162,7 @@ def _in_orders(pair: Pair, orders: Orders) -> list[Pair]:
     first, second = pair
     if orders == 2:
         return [(first, second), (second, first)]
+    # By the parity of the sum, which spreads the places: in a circle of even size everyone is shown first once.
     return [pair if (first + second) % 2 == 0 else (second, first)]
 
 

@@ -56,7 +56,7 @@ class LocalPairJudge:
                     f"{next(self._ids)}", self._cases, reasoning_a=first, reasoning_b=second, context=question.context,
                     decision=question.prompt, domain=question.domain,
                 )  # fmt: skip
-                with self._cases.pin(request.item.case_id):
+                with self._cases.pin(request.item.case_id):  # other comparisons store cases meanwhile
                     [output] = [output async for output in self._judge.judge([request])]
             except ONE_REQUEST as error:
                 return None, str(error)

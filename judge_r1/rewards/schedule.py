@@ -77,6 +77,7 @@ def _swiss(count: int) -> Rounds:
         if not pairs:
             return
         for (first, second), won in zip(pairs, (yield pairs), strict=True):
+            # A failed comparison places both as a tie would. It gives no score (`judge_group`).
             share = 0.5 if won is None else won
             points[first] += share
             points[second] += 1.0 - share

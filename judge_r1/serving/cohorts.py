@@ -72,6 +72,7 @@ class Cohorts:
         self._groups.close(ShuttingDown("the server is shutting down: send the group again"))
 
     async def _judge(self, cohort: Cohort, candidates: Sequence[str]) -> GroupScores:
+        # One for all groups of a tenant: a training run must not fill the queue for its other requests.
         slots = self._slots.setdefault(cohort.tenant, asyncio.Semaphore(self._concurrency))
 
         async def judge(first: str, second: str) -> Outcome:

@@ -113,6 +113,7 @@ class RequestQueue:
                 async with aclosing(self.judge.judge([request])) as outputs:  # type: ignore[type-var]
                     done = [output async for output in outputs]
             seconds, mean = time.monotonic() - started, self._mean_seconds
+            # Exponential, so that the suggested wait follows a change of load within about ten requests.
             self._mean_seconds = seconds if mean is None else mean + 0.1 * (seconds - mean)
         if not done or done[0].trajectory.infrastructure_failed:
             raise BackendFailed(done[0].trajectory.ended if done else "no_answer")
@@ -147,6 +148,7 @@ class RequestQueue:
         try:
             await ready
         except asyncio.CancelledError:
+            # Cancelled in any of three states: it still waits, it has a slot already, or it was displaced.
             if ready.cancelled():
                 self._forget(tenant, ready)
             elif ready.exception() is None:  # it received its slot in the same moment
@@ -163,6 +165,7 @@ class RequestQueue:
         seconds = round((self._mean_seconds or 1.0) * self.waiting / self.max_concurrency)
         full = QueueFull(min(LONGEST_RETRY_S, max(1, seconds)))
         largest = max(self._waiting, key=lambda other: len(self._waiting[other]), default=tenant)
+        # `+ 2`: the other tenant must not have fewer than this one afterwards, or they would displace each other.
         if len(self._waiting.get(largest, ())) < len(self._waiting.get(tenant, ())) + 2:
             raise full
         ready = self._waiting[largest][-1]

@@ -107,6 +107,7 @@ class Service:
         Raises one of `errors.NO_JUDGMENT`.
         """
         request = await make_request()
+        # Pinned while it waits, too: other tenants' cases may fill the store until it is its turn.
         with self.metrics.request() as record, self.local_cases.pin(request.item.case_id):
             output = await self.queue.submit(request, tenant=tenant, listener=listener, wait_when_full=wait_when_full)
             if output.overflow is not None:
@@ -187,7 +188,7 @@ def open_service(
     trace_log = TraceLog(traces) if traces else None
     cases = CaseStore(case_bytes)
     build = JudgeBuild("", texts=cases, sampling=sampling or Sampling(), batch_size=max_concurrency, recipe=recipe)
-    check_models(spec)
+    check_models(spec)  # a wrong name is reported at once, not after torch is imported
     print(f"loading {spec}", file=sys.stderr, flush=True)  # imports and weights take seconds
     judge = served_judge(spec, build)
     queue = RequestQueue(judge, max_concurrency, queue_size, timeout)

@@ -236,6 +236,7 @@ def cross_fitted(
     names = sorted(set(clusters))
     if len(names) < 2:
         raise Uncalibratable("all answers are of one cluster: cross-fitting needs at least two")
+    # From the sorted names, so that the folds do not depend on the order of the answers.
     order = np.random.default_rng(seed).permutation(len(names))
     fold_of = {names[index]: position % folds for position, index in enumerate(order)}
     maps = {}

@@ -132,6 +132,7 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
             sums[side, names[cluster]] += value
             counts[side, names[cluster]] += 1
     totals = counts.sum(axis=1, keepdims=True)
+    # How much each cluster moves its group's mean: (sum - mean·size) / total, as in `_few_clusters_ci`.
     influences = (sums - sums.sum(axis=1, keepdims=True) / totals * counts) / totals
     influence = influences[0] - influences[1]
     if len(names) < FEW_CLUSTERS and np.abs(influence).max() > 1e-12:

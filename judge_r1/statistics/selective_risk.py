@@ -86,6 +86,7 @@ def select(
     """
     if not (0 < alpha < 1 and 0 < delta < 1):
         raise ValueError(f"alpha {alpha} and delta {delta} must lie between 0 and 1")
+    # In random order, so that the first quarter is a fair sample of the cases.
     drawn = one_per_cluster(confidences, correct, clusters, seed)
     count = round(DESIGN * len(drawn))
     if count < 1:
@@ -152,6 +153,7 @@ def proposed(design: Sequence[Drawn], tests: int, alpha: float) -> list[float]:
         expected = round(answered / len(design) * tests)
         return binomial_tail(round((errors + 0.5) / (answered + 1) * expected), expected, alpha)
 
+    # The first test decides whether anything is certified at all, so it is the one that is most likely to pass.
     start = min(range(len(thresholds)), key=lambda i: expected_p(thresholds[i]))
     return thresholds[start:]
 

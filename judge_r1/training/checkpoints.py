@@ -74,6 +74,7 @@ def newest_whole(folder: Path, updates: int = 1, *, logged: int | None = None) -
     if logged is not None:
         found = [checkpoint for checkpoint in found if checkpoint.step <= logged] or found
     for checkpoint in reversed(found):
+        # Used with a warning: a run of an earlier version must not start from the beginning for want of a manifest.
         if not checkpoint.has_manifest:
             _warn(f"{checkpoint.folder} has no {MANIFEST}, so its files are not verified")
             return checkpoint

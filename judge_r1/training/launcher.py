@@ -100,6 +100,7 @@ def _run_processes(folder: Path, processes: int, group: NodeGroup | None) -> Non
         elastic_launch(_configuration(logs, processes, group), sys.executable)(*command)
     except ChildFailedError as error:
         stopped = -signal.SIGTERM  # exit code of processes that the launcher stopped
+        # The first that failed by itself. The others fail because of it, or were stopped.
         rank, failure = min(error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp))
         total = processes * (group.node.count if group else 1)
         raise ProcessFailed(

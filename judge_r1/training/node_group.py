@@ -148,6 +148,7 @@ class NodeGroup:
 
     def _watch(self) -> None:
         beats = 0
+        # By this node's clock, since when a count stands still: the clocks of two machines may differ.
         seen = dict.fromkeys(self._others, (b"0", time.monotonic()))
         while not self._left.wait(BEAT_SECONDS):
             beats += 1

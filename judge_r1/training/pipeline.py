@@ -138,6 +138,7 @@ def run_recipe(
         die_with_parent()
     if node and node.rank > 0:
         return _join(recipe, folder, resources, node)
+    # The one process of the run that locks and listens to signals. Those that it starts inherit the lock.
     first = is_main() and not is_ours() and not is_placed()
     with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
@@ -147,6 +148,7 @@ def run_recipe(
             return False
         with StopRequest(folder).armed() if first else nullcontext():
             count = processes_for(recipe, resources.per_node if node else resources.processes)
+            # GRPO on several nodes is verl's own affair: it places its workers on Ray itself.
             if resources.nodes > 1 and not node and recipe.stage != "grpo":
                 launch_on_ray(recipe, run.folder, resources.nodes, resources.per_node)
             elif node or needs_launch(recipe, count):
@@ -240,6 +242,7 @@ def _sft_traces(
 
 def _dev_traces(recipe: Recipe, data: PairSet, rationales: RationaleWriter | None) -> Sequence[Trajectory]:
     """The trajectories of the dev pairs, in the form that SFT trains on. Pairs that do not fit are left out."""
+    # `sft.traces` limits what is trained on, not what is evaluated on.
     every = recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"traces": None})})
     return _write_traces(every, data, rationales)[0]
 

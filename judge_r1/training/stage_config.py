@@ -145,6 +145,7 @@ class GrpoConfig(ConfigModel):
     def _asynchronous(self) -> "GrpoConfig":
         if self.async_mode and self.engine != "verl":
             raise ValueError("async_mode needs the engine verl: set grpo.engine=verl")
+        # A judge that is always right would be sampled forever.
         if self.async_mode and self.dynamic_sampling:
             raise ValueError(
                 "dynamic_sampling has no bound on redraws in verl's asynchronous modes: use one of the two"

@@ -38,14 +38,12 @@ def deltas(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, dict[
     characters alone must not make a test significant."""
     found = ratings(votes)
     original = found.get(0, {})
-    return {
-        name: {
-            metric: 0.0 if abs(delta := score - original[metric]) < SAME else delta
-            for metric, score in found.get(position, {}).items()
-            if metric in original
-        }
-        for position, name in enumerate(targets, 1)
-    }
+
+    def of_copy(scores: Mapping[str, float]) -> dict[str, float]:
+        gaps = {metric: score - original[metric] for metric, score in scores.items() if metric in original}
+        return {metric: 0.0 if abs(gap) < SAME else gap for metric, gap in gaps.items()}
+
+    return {name: of_copy(found.get(position, {})) for position, name in enumerate(targets, 1)}
 
 
 def detected(targets: Mapping[str, str], votes: Sequence[Vote]) -> dict[str, float | None]:

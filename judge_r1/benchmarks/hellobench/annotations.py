@@ -77,6 +77,7 @@ def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
         BadText: Two names differ in white space alone.
         ValueError: The annotators of a response scored different numbers of questions.
     """
+    # Two spellings of one name would be two annotators, or two responses, and weigh twice.
     for kind, names in (("annotators", "annotator"), ("systems", "system"), ("ids", "id"), ("categories", "category")):
         check_spelling((getattr(one, names) for one in annotations), kind)
     groups: dict[tuple[str, str, str], list[Annotation]] = {}
@@ -89,18 +90,21 @@ def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:
                 "remove one of the rows, or name the system of each"
             )
         groups.setdefault((one.category, one.id, one.system), []).append(one)
-    return [
-        Annotation(
-            category=found[0].category,
-            scores=tuple(fmean(scores) for scores in zip(*(one.scores for one in found), strict=True)),
-            overall=fmean(one.overall for one in found),
-            id=found[0].id,
-            system=found[0].system,
-            annotator="+".join(sorted({one.annotator for one in found})),
-            where=found[0].where,
-        )
-        for found in groups.values()
-    ]
+    return [_mean(found) for found in groups.values()]
+
+
+def _mean(found: Sequence[Annotation]) -> Annotation:
+    """The mean of the annotations of one response."""
+    by_question = zip(*(one.scores for one in found), strict=True)
+    return Annotation(
+        category=found[0].category,
+        scores=tuple(map(fmean, by_question)),
+        overall=fmean(one.overall for one in found),
+        id=found[0].id,
+        system=found[0].system,
+        annotator="+".join(sorted({one.annotator for one in found})),
+        where=found[0].where,
+    )
 
 
 def _page(row: Row) -> tuple[tuple[float, ...], float]:
@@ -113,7 +117,8 @@ def _plain(row: Row) -> tuple[tuple[float, ...], float]:
     if "scores" in row.values:
         scores = [row.bounded("scores", item, 1) for item in _list(row, "scores")]
     else:
-        columns = [f"item_{number}" for number in range(sum(map(bool, map(_ITEM.fullmatch, row.values))))]
+        count = sum(_ITEM.fullmatch(name) is not None for name in row.values)
+        columns = [f"item_{number}" for number in range(count)]
         given = [column for column in columns if row.value(column) not in ("", None)]
         if given != columns[: len(given)]:
             raise row.error(given[-1], "has a value, but an item before it has none")

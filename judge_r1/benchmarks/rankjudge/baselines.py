@@ -48,13 +48,10 @@ def _result(name: str, found: Sequence[checks.Check], item: Item, text: str, agg
 
 def verdict_of(name: str, found: Sequence[checks.Check], item: Item, text: str) -> LocatedVerdict:
     """The conversation with the strongest suspicion is worse. Without any, all three parts are drawn by chance."""
-    suspicions = [
-        (suspicion, side)
-        for side, talk in enumerate(item.candidates)
-        if not isinstance(talk, str)
-        for check in found
-        for suspicion in check(talk, text)
-    ]
+    suspicions = []
+    for side, talk in enumerate(item.candidates):
+        if not isinstance(talk, str):
+            suspicions += [(suspicion, side) for check in found for suspicion in check(talk, text)]
     strongest = max((suspicion.weight for suspicion, _ in suspicions), default=0.0)
     tied = [pair for pair in suspicions if pair[0].weight == strongest]
     draw = int(content_hash("conversation baseline", name, item.item_id), 16)

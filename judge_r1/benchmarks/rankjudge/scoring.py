@@ -145,12 +145,12 @@ def criterion_score(result: ItemResult, criterion: Criterion) -> float:
 
 def _score_gaps(results: Sequence[ItemResult]) -> list[float]:
     """The score of the better conversation minus that of the worse one, where both have one."""
-    return [
-        result.verdict.scores[better] - result.verdict.scores[1 - better]
-        for result in results
-        if isinstance(result.verdict, ScoresVerdict)
-        for better in ["AB".index(result.gold["better"])]
-    ]
+    gaps = []
+    for result in results:
+        if isinstance(result.verdict, ScoresVerdict):
+            first, second = result.verdict.scores
+            gaps.append(first - second if result.gold["better"] == "A" else second - first)
+    return gaps
 
 
 def _own(vote: Vote) -> Verdict:

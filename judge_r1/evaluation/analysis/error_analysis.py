@@ -1,7 +1,7 @@
 """Error analysis (appendix H): flips between two judges, and accuracy by similarity, length, evidence and noise."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from statistics import fmean
 from typing import Any
@@ -152,21 +152,18 @@ def noise(judged: Judged) -> dict[str, float]:
 
 def slices(judged: Judged) -> dict[str, dict[str, Any]]:
     """Accuracy by slice of the items: {kind of slice: {slice: {n, accuracy, ci95}}}. Empty slices are absent."""
-    kinds: dict[str, Callable[[], Mapping[str, list[str]]]] = {
-        "similarity": lambda: parts_by_quartile(similarities(judged.benchmark.items)),
-        "length": lambda: parts_by_quartile(lengths(judged)),
-        "evidence": lambda: by_evidence(judged),
-        "noise": lambda: parts_by_quartile(noise(judged), 2),
+    kinds: dict[str, Mapping[str, list[str]]] = {
+        "similarity": parts_by_quartile(similarities(judged.benchmark.items)),
+        "length": parts_by_quartile(lengths(judged)),
+        "evidence": by_evidence(judged),
+        "noise": parts_by_quartile(noise(judged), 2),
     }
     credits, clusters = judged.credits, judged.clusters
-    return {
-        kind: {
-            name: _accuracy([credits[i] for i in ids], [clusters[i] for i in ids])
-            for name, ids in group_items().items()
-            if ids
-        }
-        for kind, group_items in kinds.items()
-    }
+
+    def accuracy(ids: Sequence[str]) -> dict[str, Any]:
+        return _accuracy([credits[i] for i in ids], [clusters[i] for i in ids])
+
+    return {kind: {name: accuracy(ids) for name, ids in parts.items() if ids} for kind, parts in kinds.items()}
 
 
 def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Grid]:

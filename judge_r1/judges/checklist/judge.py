@@ -85,6 +85,7 @@ class ChecklistJudge(JudgeWrapper):
                     yield output
 
     async def _batch(self, requests: Sequence[JudgeRequest]) -> AsyncGenerator[JudgeOutput, None]:
+        # By key, because requests share texts: both orders of a pair show the same two, and each is judged once.
         parts_of = {request.key: self._parts(request) for request in requests}
         parts = {part.key: part for found in parts_of.values() for part in found}
         users: dict[Any, list[JudgeRequest]] = {}

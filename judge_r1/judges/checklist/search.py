@@ -59,6 +59,7 @@ class SearchedChecklist:
         asked = [cell for cell in cells if cell.failed is None]
         for cell in asked:
             case_id = content_hash(_task(cell.request).response)
+            # A model that writes no query, such as one that answers at once, still gets passages to answer from.
             cell.queries = _queries(cell.outputs[0], self._queries) or [cell.criterion.question]
             wanted = [(case_id, query) for query in cell.queries]
             found = await asyncio.to_thread(searcher.search, wanted, searcher.top_k)
@@ -147,6 +148,7 @@ class _Cell:
 
 
 def _output(request: JudgeRequest, cells: Sequence[_Cell]) -> JudgeOutput:
+    # Those of the infrastructure first: they are asked again on resume, and do not count against the judge.
     failed = sorted((cell.failed for cell in cells if cell.failed), key=lambda why: not why.startswith(INFRASTRUCTURE))
     if failed:
         verdict: Verdict = InvalidVerdict(reason=failed[0])

@@ -166,20 +166,16 @@ class MemoJudge:
         if winner not in ("A", "B"):
             return ()
         if worse_in is None:
-            better, worse = (
-                memories[position].aggregates[self.config.aggregate] for position in _better_and_worse(winner)
-            )
-            worse_in = [
-                name
-                for name in better
-                if (high := better[name]) is not None and (low := worse[name]) is not None and low < high
-            ]
+            first, second = (memory.aggregates[self.config.aggregate] for memory in memories)
+            better, worse = (first, second) if winner == "A" else (second, first)
+            worse_in = [name for name, score in better.items() if _is_lower(worse[name], score)]
         numbers = {metric.principle for metric in self.pipeline.metrics if metric.name in worse_in}
         return tuple(sorted(number for number in numbers if number is not None))
 
 
-def _better_and_worse(winner: str) -> tuple[int, int]:
-    return (0, 1) if winner == "A" else (1, 0)
+def _is_lower(one: float | None, other: float | None) -> bool:
+    """Whether a score is lower than another one. A missing score is not."""
+    return one is not None and other is not None and one < other
 
 
 def _task_of(request: JudgeRequest) -> str:

@@ -167,6 +167,7 @@ class MemoSearchJudge:
         pipeline = self._memo.pipeline
         sections = [scan(text, pipeline.counter, self._memo.config.scan) for text in texts]
         text = searchable_text(self._index, NAMES, noted.memory or (None, None), sections)
+        # Of the request too, since equal texts of two requests are removed apart.
         case_id = content_hash(request.item.item_id, list(request.order), request.sample, text)
         self._texts[case_id] = text
         first, second = (stand_in(name, own, self._index) for name, own in zip(NAMES, sections, strict=True))

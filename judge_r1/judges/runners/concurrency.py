@@ -19,7 +19,7 @@ async def as_finished(
 
     Raises: EndpointError, after yielding what has finished.
     """
-    if len(requests) == 1:
+    if len(requests) == 1:  # a server asks for one at a time: no task, and no count of failures
         yield await run(requests[0])
         return
     waiting = iter(requests)
@@ -39,12 +39,13 @@ async def as_finished(
                     consecutive, answered = 0, True
                 elif not (answered and ended.unanswered):
                     consecutive += 1
+                # At least `limit`: when a server restarts, all requests that run at that moment fail together.
                 if not stopped and consecutive >= max(MAX_CONSECUTIVE_FAILURES, limit):
                     stopped = f"{consecutive} consecutive requests failed, the last one with {ended.ended}"
                     stopped += f" ({ended.detail})" if ended.detail else ""
                 yield output
             for task in done:
-                task.result()
+                task.result()  # raises the error of a task, after the outputs beside it were yielded
             if stopped:
                 raise EndpointError(
                     f"{name}: {stopped}: finished results are saved; run again with --resume once the server answers"

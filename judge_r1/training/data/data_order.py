@@ -17,20 +17,22 @@ _SORTED_BATCHES = 50
 
 def shuffled(count: int, wanted: int, seed: int) -> list[int]:
     """`wanted` indices below `count`: epochs, each in a different order, the last one truncated."""
-    epochs = range(-(-wanted // max(count, 1)))
-    return [i for epoch in epochs for i in sorted(range(count), key=lambda i: content_hash("order", seed, epoch, i))][
-        :wanted
-    ]
+    order: list[int] = []
+    for epoch in range(-(-wanted // max(count, 1))):
+        # By hash: the order is the same in every version of Python and in both engines.
+        order += sorted(range(count), key=lambda i: content_hash("order", seed, epoch, i))
+    return order[:wanted]
 
 
 def by_length(lengths: Sequence[int], wanted: int, batch_size: int, seed: int) -> list[int]:
     """As `shuffled`, with examples of similar length in a batch to reduce padding. The order of batches is random."""
     order = shuffled(len(lengths), wanted, seed)
     chunk = _SORTED_BATCHES * batch_size
-    sorted_ = [
-        i for start in range(0, wanted, chunk) for i in sorted(order[start : start + chunk], key=lambda i: -lengths[i])
-    ]
+    sorted_: list[int] = []
+    for start in range(0, wanted, chunk):
+        sorted_ += sorted(order[start : start + chunk], key=lambda i: -lengths[i])
     batches = [sorted_[start : start + batch_size] for start in range(0, wanted, batch_size)]
+    # A partial batch stays last: in the middle it would shift the examples of all later steps.
     rest = [batches.pop()] if wanted % batch_size else []
     batches = [batches[i] for i in shuffled(len(batches), len(batches), seed)]
     return [i for batch in batches + rest for i in batch]

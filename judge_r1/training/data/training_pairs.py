@@ -21,15 +21,12 @@ def training_pairs(folder: Path) -> PairSet:
 def file_hashes(recipe: Recipe) -> dict[str, dict[str, str]]:
     """The SHA-256 of the files that a recipe trains on and evaluates on, by role and file name."""
     folders = {"train": recipe.data.train, "dev": recipe.data.dev}
-    return {
-        role: {
-            name: file_hash(folder / name)
-            for name in ((DOCUMENTS_FILE, CONVERSATIONS_FILE) if is_conversations(folder) else (CASES_FILE, PAIRS_FILE))
-            if (folder / name).is_file()
-        }
-        for role, folder in folders.items()
-        if folder is not None
-    }
+    return {role: _hashes(folder) for role, folder in folders.items() if folder is not None}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    names = (DOCUMENTS_FILE, CONVERSATIONS_FILE) if is_conversations(folder) else (CASES_FILE, PAIRS_FILE)
+    return {name: file_hash(folder / name) for name in names if (folder / name).is_file()}
 
 
 def check_conversations(recipe: Recipe) -> None:

@@ -187,6 +187,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 ),
                 self.generation_seconds,
             )
+            # An empty turn would be sampled again without end. Without log-probabilities nothing can be trained.
             if not output.token_ids or output.log_probs is None:
                 raise EmptyResponse("no ids" if output.log_probs is not None else "no log-probabilities")
         except asyncio.TimeoutError:  # not the builtin before Python 3.11

@@ -165,6 +165,7 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
     return {
         f"{rollout}.n": recipe.grpo.group_size,
         f"{rollout}.temperature": recipe.grpo.temperature,
+        # Off: cut tails would make the sampler's log-probabilities those of another distribution than the trainer's.
         f"{rollout}.top_p": 1.0,
         f"{rollout}.top_k": -1,
         f"{rollout}.seed": recipe.seed,

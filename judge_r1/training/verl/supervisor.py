@@ -143,6 +143,7 @@ def _follow(
 def stop_group(process: subprocess.Popen[bytes]) -> None:
     """End a process group: SIGTERM, then SIGKILL for what is left when its leader has ended or `STOP_SECONDS` are
     over."""
+    # The group and not the process alone: Ray's workers may outlive the trainer and hold its GPUs.
     _signal_group(process.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=STOP_SECONDS)

@@ -62,17 +62,17 @@ demo: setup
 demo-small: setup
 	$(BIN)/judge-r1 demo --small --out runs/demo-small
 
-# One worker per core, up to four: each loads torch (about 1.5 GB). Neighbouring tests share a worker and its fixtures.
+# Two workers per core, up to four (tests/conftest.py). The tests of a file share a worker and its fixtures.
+WORKERS := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS)
 
 test-slow: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
 
 # Every night: all tests, with more examples of the properties that hypothesis checks.
 test-all: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'slow or not slow' --hypothesis-profile=deep -n auto --maxprocesses 4 \
-	  --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'slow or not slow' --hypothesis-profile=deep $(WORKERS)
 
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup

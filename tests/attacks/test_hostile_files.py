@@ -310,12 +310,16 @@ def whole() -> Iterator[Path]:
 
 
 @pytest.fixture
-def workspace(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the workspace with an empty folder `out`."""
+def workspace(whole: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the workspace with an empty folder `out`. Of the folders it has the data and those that the line names."""
+    folders = {path.name for path in whole.iterdir() if path.is_dir() and f"@{path.name}" not in reads.line} - {"data"}
     with tempfile.TemporaryDirectory(prefix="cell-", dir=whole.parent) as folder:
-        copy = Path(shutil.copytree(whole, Path(folder) / "w"))
+        copy = Path(folder) / "w"
+        shutil.copytree(whole, copy, ignore=lambda within, _: folders if within == str(whole) else ())
         for file in (copy / "recipe.yaml", copy / "study" / "eval" / "rows.json"):  # they hold paths
-            file.write_text(file.read_text(encoding="utf-8").replace(str(whole), str(copy)), encoding="utf-8")
+            if file.exists():
+                text = file.read_text(encoding="utf-8")
+                file.write_text(text.replace(str(whole), str(copy)), encoding="utf-8")
         (copy / "out").mkdir()
         monkeypatch.setenv("XDG_STATE_HOME", str(Path(folder) / "state"))
         yield copy

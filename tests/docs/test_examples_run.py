@@ -83,7 +83,7 @@ SUBSTITUTES = {
         line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id FIRST_ID",
     ),
     "judge-r1 train recipes/medical/sft.yaml --out runs/medical/sft": Instead(
-        "minutes", "model=bundled:tiny episode.retriever=bm25 sft.traces=4"
+        "minutes", "model=bundled:tiny episode.retriever=bm25 sft.traces=4 sft.max_steps=1"
     ),
     "judge-r1 train recipes/medical/grpo.yaml --out runs/medical/grpo": Instead("minutes", ONE_STEP),
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),

@@ -10,8 +10,10 @@ commands of a server share its hash seed: a test that compares two processes sta
 """
 
 import contextlib
+import errno
 import functools
 import gc
+import hashlib
 import importlib
 import json
 import os
@@ -22,6 +24,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +37,8 @@ COMMANDS = (
 )
 TRAINING = ("warm_commands", *(f"judge_r1.training.trl.{name}" for name in ("grpo", "grpo_trainer", "dpo")))
 """Modules that a server imports before its first command."""
+GRACE_S = 5
+"""A server ends when it has had no worker for so long."""
 
 
 class Command:
@@ -132,36 +137,63 @@ def run(*arguments: str | Path, timeout: float = 120, **options: Any) -> subproc
 
 @functools.cache
 def _server(modules: tuple[str, ...]) -> socket.socket:
-    """Starts a server. It ends with this process, which holds the other end of its socket."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno()), *modules],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            start_new_session=True,
-        )
+    """Connects to the server of these modules, which all workers of a test run share. The first to ask starts it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    address = f"\0judge-r1 {run} {hashlib.sha256(repr(modules).encode()).hexdigest()[:16]}"
+    ours, listening = (socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2))
+    with listening:
+        if _bound(listening, address):
+            listening.listen(64)
+            subprocess.Popen(
+                [sys.executable, __file__, str(listening.fileno()), *modules],
+                pass_fds=[listening.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+        while ours.connect_ex(address) == errno.ECONNREFUSED:
+            time.sleep(0.01)  # another worker is about to listen
     return ours
 
 
-def _serve(channel: socket.socket) -> str:
+def _bound(listening: socket.socket, address: str) -> bool:
+    try:
+        listening.bind(address)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return False
+    return True
+
+
+def _serve(listening: socket.socket) -> str:
     """Forks for each request. Returns in each fork, which is then the command, the program to run instead of it."""
+    workers: list[socket.socket] = []
     while True:
-        message, fds, *_ = socket.recv_fds(channel, 1 << 20, 3)
-        if not message:
+        ready = select.select([listening, *workers], [], [], None if workers else GRACE_S)[0]
+        if not ready:
             os._exit(0)
-        if os.fork() == 0:
-            channel.close()
-            if (pid := os.fork()) == 0:
-                request = json.loads(message)
-                _become(request, *fds)
-                return str(request["code"])
-            os.write(fds[2], f"{pid}\n".encode())
-            os.write(fds[2], f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
-            os._exit(0)
-        for fd in fds:
-            os.close(fd)
+        for channel in ready:
+            if channel is listening:
+                workers.append(listening.accept()[0])
+                continue
+            message, fds, *_ = socket.recv_fds(channel, 1 << 20, 3)
+            if not message:  # the worker has ended
+                workers.remove(channel)
+                channel.close()
+                continue
+            if os.fork() == 0:
+                for end in (listening, *workers):
+                    end.close()
+                if (pid := os.fork()) == 0:
+                    request = json.loads(message)
+                    _become(request, *fds)
+                    return str(request["code"])
+                os.write(fds[2], f"{pid}\n".encode())
+                os.write(fds[2], f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+                os._exit(0)
+            for fd in fds:
+                os.close(fd)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

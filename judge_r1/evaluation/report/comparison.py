@@ -8,6 +8,7 @@ from urllib.parse import quote
 from rich.console import Console
 
 from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.report.discovery import Evaluated, Judged, TrainingRun, find_runs, metrics_of
@@ -53,10 +54,10 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
     parts = []
     benchmarks = list(dict.fromkeys(found.benchmark for found in evaluated.judged))
-    names = [run.name for run in runs]
+    names = [f"{run.name} ({run.progress:.0%}, not finished)" if run.unfinished else run.name for run in runs]
     for kind, count, listed in (("training run", len(runs), names), ("evaluation", len(evaluated.judged), benchmarks)):
         if count:
-            parts.append(f"{count} {kind}{'s' * (count != 1)}: {', '.join(listed)}.")
+            parts.append(f"{counted(count, kind)}: {', '.join(listed)}.")
     return " ".join(parts)
 
 
@@ -84,7 +85,12 @@ def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
     """Warnings about comparisons that are not valid."""
     notes = []
     judged = {run.folder for run in evaluated.runs.values()}
-    if missing := [run.name for run in runs if run.folder not in judged]:
+    if unfinished := [run.name for run in runs if run.unfinished]:
+        notes.append(
+            f"Not finished, so without a model: {', '.join(unfinished)}. Unless it still trains, run its train command "
+            "again to resume it, or remove its folder."
+        )
+    if missing := [run.name for run in runs if run.folder not in judged and not run.unfinished]:
         notes.append(
             f"No evaluation given here names the model of {', '.join(missing)}: "
             "run judge-r1 eval --judge NAME=agentic@RUN/model --path PAIRS --out EVAL."

@@ -67,10 +67,23 @@ class TrainingRun:
         return str(self.recipe["stage"])
 
     @property
+    def progress(self) -> float:
+        """The share of its steps that the metrics hold; 0 without any."""
+        return max((row["progress"] for row in self.metrics if "progress" in row), default=0.0)
+
+    @property
+    def has_model(self) -> bool:
+        return (self.folder / "model" / "config.json").exists()
+
+    @property
     def cut(self) -> bool:
         """Whether the run is finished, but its metrics are those of a part of it."""
-        done = max((row["progress"] for row in self.metrics if "progress" in row), default=None)
-        return done is not None and done < 1 and (self.folder / "model" / "config.json").exists()
+        return 0 < self.progress < 1 and self.has_model
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the run was stopped, or still trains. A finished run may lack its model, which somebody removed."""
+        return self.progress < 1 and not self.has_model
 
     @property
     def episode(self) -> EpisodeConfig:

@@ -55,6 +55,20 @@ def test_keys_of_only_some_recipes_are_differences(tmp_path: Path) -> None:
     assert not [row for row in grid.rows if row[0].startswith(("lora.", "start."))]
 
 
+def test_runs_that_are_not_finished_are_not_listed_as_if_they_were(tmp_path: Path) -> None:
+    """Killed before the first step, killed after it, and finished with its model removed."""
+    for name, steps in (("unborn", 0), ("stopped", 1), ("finished", 4)):
+        log = toy_run(tmp_path / name, 9, seed=steps) / "metrics.jsonl"
+        log.write_text("".join(log.read_text().splitlines(keepends=True)[:steps]))
+    result = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.output
+    page = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).words)
+    assert "3 training runs: finished, stopped (25%, not finished), unborn (0%, not finished)." in page
+    for shown in (result.output, page):
+        assert "Not finished, so without a model: stopped, unborn. Unless it still trains, run its train" in shown
+        assert "No evaluation given here names the model of finished:" in shown
+
+
 def test_different_pair_sets_are_noted(tmp_path: Path) -> None:
     toy_eval(tmp_path / "e1", {"a": ("agentic@x", 0.5)})
     toy_eval(tmp_path / "e2", {"b": ("agentic@x", 0.5)}, pairs="others")

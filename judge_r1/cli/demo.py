@@ -60,10 +60,14 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
+    from judge_r1.training.run_folder import refuse_other_run
+
     size, console, started = (SMALL if small else FULL)[source], Console(), time.monotonic()
+    recipes = _recipes(source, out, size, seed)
+    for stage, recipe in recipes.items():
+        refuse_other_run(out / stage, recipe)  # such as of --small, before the data of another size replace its data
     console.rule("1  build pairs from generated cases", align="left")
     test = _build_pairs(source, out / "data", size, seed, console)
-    recipes = _recipes(source, out, size, seed)
     trained = _train(out, recipes, console)
     console.rule("4  evaluate on held-out cases", align="left")
     summary = _evaluate(source, out, recipes, test, resume=not trained, brief=small)

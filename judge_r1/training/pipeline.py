@@ -41,7 +41,7 @@ from judge_r1.training.resources import (
     check_verl_keys,
     why_one_node,
 )
-from judge_r1.training.run_folder import RunFolder, finished, has_progress
+from judge_r1.training.run_folder import RunFolder, finished, has_progress, refuse_other_run
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 
 DATA_FILE = "data.json"
@@ -76,6 +76,8 @@ def run_stages(
             "--node-rank train one recipe at a time, so train that one first, or use neither"
         )
     check_resources(stages, resources)
+    for recipe, folder in todo if resources.node is None else ():  # other machines may not see the folder
+        refuse_other_run(folder, recipe)
     if not is_worker():
         check_environment([recipe for recipe, folder in todo if not finished(folder)])
     for recipe, folder in todo:

@@ -56,11 +56,9 @@ class RunFolder:
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
         """Called with each row of metrics.jsonl after it is written."""
         resolved = folder / RECIPE
-        if resolved.exists() and load_recipe(resolved) != recipe:
-            if has_progress(folder) or not (folder / VERSIONS).exists():
-                raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
-            if is_main():
-                _remove_failed_start(folder)
+        refuse_other_run(folder, recipe)
+        if is_main() and resolved.exists() and load_recipe(resolved) != recipe:
+            _remove_failed_start(folder)
         if is_main() and not finished(folder):  # a finished run keeps its versions
             # Before the recipe: a recipe.yaml without versions counts as a file that no run has written.
             write_json(folder / VERSIONS, versions())
@@ -112,6 +110,15 @@ class RunFolder:
             if is_main() and (self.folder / name).exists():
                 rows = read(self.folder / name)
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
+
+
+def refuse_other_run(folder: Path, recipe: Recipe) -> None:
+    """Raises: JudgeError if the folder holds a run of another recipe that has finished a step, or a file named
+    recipe.yaml that no run has written."""
+    resolved = folder / RECIPE
+    kept = has_progress(folder) or not (folder / VERSIONS).exists()
+    if resolved.exists() and kept and load_recipe(resolved) != recipe:
+        raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
 
 
 def recipe_of_run(folder: Path) -> Recipe:

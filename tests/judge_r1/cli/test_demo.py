@@ -9,11 +9,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.demo import TRAINED, one_episode, print_published, what_was_learned
+from judge_r1.cli.demo import SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.traces import TRACES, Trace
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.shipped_recipes import recipes_folder
 
 
@@ -67,6 +68,16 @@ def test_the_shown_episode_is_that_of_the_trained_judge_on_the_first_hidden_flaw
         f"<think>so</think><answer>{TRAINED} 2</answer>",
         f"label: {pairs[1].preferred} is better, the other violates Factual Consistency",
     ]
+
+
+@pytest.mark.parametrize("stage", ["warmup", "grpo"])
+def test_a_folder_of_another_demo_is_refused_before_any_work(stage: str, tmp_path: Path) -> None:
+    small = _recipes(Source.MINI, tmp_path, SMALL[Source.MINI], 0)[stage]
+    RunFolder(tmp_path / stage, small).log({"step": 1})
+    result = CliRunner().invoke(app, ["demo", "--source", "mini", "--out", str(tmp_path)])
+    assert result.exit_code == 2, result.output
+    assert f"{tmp_path / stage} holds a run of another recipe: choose another --out" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == [stage]
 
 
 @pytest.mark.slow

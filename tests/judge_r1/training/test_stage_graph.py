@@ -12,7 +12,7 @@ from data_builders.build import write_pairs
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.run_folder import finished
+from judge_r1.training.run_folder import RunFolder, finished
 from judge_r1.training.stage_graph import remaining_stages, stage_runs
 
 FIRST = """
@@ -93,6 +93,14 @@ def test_train_runs_missing_stages_and_refuses_a_changed_start(trained: Path) ->
     assert (first / "model" / "config.json").stat().st_mtime_ns == stamp
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
         train(trained / "second.yaml", "start.seed=5", "--out", trained / "out" / "more")
+
+
+def test_a_last_stage_of_another_recipe_is_refused_before_the_first_one_trains(recipes: Path) -> None:
+    out = recipes / "new"
+    RunFolder(out / "second", load_recipe(recipes / "first.yaml")).log({"step": 1})
+    with pytest.raises(JudgeError, match="second holds a run of another recipe"):
+        train(recipes / "second.yaml", "--out", out / "second")
+    assert [path.name for path in out.iterdir()] == ["second"]
 
 
 def test_a_finished_run_keeps_the_versions_that_trained_it(trained: Path, tmp_path: Path) -> None:

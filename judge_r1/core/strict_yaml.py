@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.folders_below import NAMED
 from judge_r1.core.registry import nearest
 
 MAX_BYTES = 2**20
@@ -58,6 +59,9 @@ def read_yaml(path: Path) -> Any:
         near = nearest(path.name, (other.name for other in path.parent.glob("*.y*ml")))
         hint = f"; did you mean {path.parent / near}?" if near else ""
         raise JudgeError(f"{read_error(path, error)}{hint}") from None
+    except IsADirectoryError:
+        inside = ", ".join(sorted(other.name for other in path.glob("*.y*ml"))[:NAMED])
+        raise JudgeError(f"{path} is a folder: name a YAML file{f' in it, such as {inside}' if inside else ''}") from None
     except OSError as error:
         raise read_error(path, error) from None
     if len(data) > MAX_BYTES:

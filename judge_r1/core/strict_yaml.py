@@ -61,7 +61,8 @@ def read_yaml(path: Path) -> Any:
         raise JudgeError(f"{read_error(path, error)}{hint}") from None
     except IsADirectoryError:
         inside = ", ".join(sorted(other.name for other in path.glob("*.y*ml"))[:NAMED])
-        raise JudgeError(f"{path} is a folder: name a YAML file{f' in it, such as {inside}' if inside else ''}") from None
+        hint = f" in it, such as {inside}" if inside else ""
+        raise JudgeError(f"{path} is a folder: name a YAML file{hint}") from None
     except OSError as error:
         raise read_error(path, error) from None
     if len(data) > MAX_BYTES:

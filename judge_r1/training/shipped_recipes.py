@@ -64,4 +64,3 @@ def _advice(folder: Path) -> str:
         return f"name one, such as {', '.join(files[:SHOWN])}"
     runs = name_below(folder, "recipe.yaml", "runs")
     return f"name one, such as recipes/mini/warmup.yaml{runs}"
-

@@ -59,9 +59,11 @@ def test_plain_files_aliases_and_merge_keys_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "missing", Path("/proc/self/mem")):
+    for path in (tmp_path / "missing", Path("/proc/self/mem")):
         with pytest.raises(JudgeError, match=f"{path} cannot be read: "):
             read_yaml(path)
+    with pytest.raises(JudgeError, match=f"{tmp_path} is a folder: name a YAML file"):
+        read_yaml(tmp_path)
 
 
 class Section(ConfigModel):

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import DOMAIN
+from judge_r1.core.registry import suggest
 from judge_r1.core.verdicts import Verdict
 
 JUDGE_EXAMPLE: dict[str, Any] = {
@@ -55,9 +56,21 @@ NonBlankText = Annotated[Text, AfterValidator(_not_blank), Field(json_schema_ext
 
 
 class RequestModel(BaseModel):
-    """Base of request bodies: unknown fields fail."""
+    """Base of request bodies: unknown fields fail, and the error suggests the nearest known one."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, data: Any) -> Any:
+        known = {
+            name
+            for field, info in cls.model_fields.items()
+            for name in (field, *map(str, getattr(info.validation_alias, "choices", ())))
+        }
+        if isinstance(data, dict) and (unknown := next((str(name) for name in data if name not in known), None)):
+            raise ValueError(f"unknown field {unknown[:80]!r}{suggest(unknown[:80], cls.model_fields)}")
+        return data
 
 
 class ResponseModel(BaseModel):

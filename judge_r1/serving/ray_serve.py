@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 from ray import serve
 from ray.exceptions import RayError, RayTaskError
 from ray.serve import Application
@@ -21,6 +21,7 @@ from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
 from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.wire import RequestModel
 from judge_r1.serving.app import create_app
 from judge_r1.serving.replicated_case_store import ActorCall, CaseStoreActor, CaseStoreUnavailable, ReplicatedCaseStore
 from judge_r1.serving.service import Service, open_service
@@ -33,13 +34,11 @@ _CASES_S = 10.0
 """Deadline of a call to `Cases`; Ray usually replaces a dead one by then."""
 
 
-class ServeArgs(BaseModel):
+class ServeArgs(RequestModel):
     """`args` of the configuration file: the options of `judge-r1 serve`. Paths are those of the replicas' machines.
 
     `running`, `waiting` and `seconds` are the old names of `max_concurrency`, `queue_size` and `timeout`.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     judge: str
     recipe: Path | None = None

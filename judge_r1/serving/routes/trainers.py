@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge_r1.core.event_loop import gather_all
-from judge_r1.core.wire import ResponseModel, Text
+from judge_r1.core.wire import RequestModel, ResponseModel, Text
 from judge_r1.rewards.group import Orders
 from judge_r1.rewards.schedule import Schedule
 from judge_r1.rewards.texts import text_of
@@ -24,10 +24,9 @@ from judge_r1.serving.routes.score import charge
 from judge_r1.serving.service import Service
 
 
-class Settings(BaseModel):
+class Settings(RequestModel):
     """The query of the URL. The schedule `anchor` compares each sample with its label."""
 
-    model_config = ConfigDict(extra="forbid")
     size: int = Field(ge=1, description="samples of a prompt")
     schedule: Schedule = "circular"
     orders: Orders = 2

@@ -23,6 +23,7 @@ from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.ray_blocks import RayWorkers
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.text_check import counted
 
 LIKELIHOODS_FILE = "likelihoods.sqlite"
 
@@ -147,7 +148,7 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
             trial = 0
     if pending:
         names = ", ".join(teacher.name for teacher in generator.teachers[:1])
-        raise BatchPending(f"{pending} {generator.files[0].plural} wait for answers of {names}")
+        raise BatchPending(f"{counted(pending, generator.files[0].noun)} waiting for answers of {names}")
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_builders.dataset_type import DatasetType, ExampleStats
+from judge_r1.core.text_check import counted
 from judge_r1.core.yaml_writer import dump_yaml
 
 
@@ -98,7 +99,7 @@ def _table(rows: Sequence[Mapping[str, object]]) -> list[str]:
 def _license_lines(whole: ExampleStats[Any]) -> list[str]:
     if not whole.licenses:
         return []
-    lines = [f"* {' '.join(text.split())} ({count} cases)" for text, count in sorted(whole.licenses.items())]
+    lines = [f"* {' '.join(text.split())} ({counted(count, 'case')})" for text, count in sorted(whole.licenses.items())]
     return ["", "## Licences", "", "As the corpora state them:", "", *lines]
 
 
@@ -106,9 +107,9 @@ def _split_lines(report: Mapping[str, Any]) -> list[str]:
     settings = ", ".join(f"{key} {value}" for key, value in report["settings"].items())
     near = report["near_duplicates"]
     lines = [
-        f"Split by case ({settings}); {near['pairs']} pairs of nearly alike cases (runs of eight words, Jaccard index "
-        f"of at least {near['threshold']}), none on both sides.",
+        f"Split by case ({settings}); {counted(near['pairs'], 'pair')} of nearly alike cases (runs of eight words, "
+        f"Jaccard index of at least {near['threshold']}), none on both sides.",
     ]
     if (lengths := report.get("prompt_tokens")) and lengths["left_out"]:
-        lines.append(f"{lengths['left_out']} pairs with prompts over {lengths['limit']} tokens were left out.")
+        lines.append(f"Left out: {counted(lengths['left_out'], 'pair')} with prompts over {lengths['limit']} tokens.")
     return lines

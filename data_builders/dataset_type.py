@@ -12,6 +12,7 @@ from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.record_base import Record
 from judge_r1.core.registry import UnknownName, suggest
 from judge_r1.core.strict_json import read_json
+from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 R = TypeVar("R", bound=Record)
@@ -147,7 +148,7 @@ class RecordStats(ExampleStats[Record]):
         return {self._counts.file.plural: self.total, **by_label}
 
     def describe(self) -> str:
-        return f"{self.total} {self._counts.file.plural}"
+        return counted(self.total, self._counts.file.noun)
 
 
 class DatasetType(Generic[E]):

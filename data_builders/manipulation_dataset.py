@@ -16,6 +16,7 @@ from judge_r1.core.documents import (
     ManipulatedDocument,
     changed_outside,
 )
+from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 PRINCIPLES = {"logical flow": (1,), "plot": (2,), "anaphora": (5,), "grammar": (5,)}
@@ -94,7 +95,7 @@ class ManipulationStats(ExampleStats[ManipulationExample]):
         return [f"Documents: {found}.", "Manipulations: rules of judge_r1."]
 
     def describe(self) -> str:
-        return f"{self.total} manipulations of {len(self._documents)} documents"
+        return f"{counted(self.total, 'manipulation')} of {counted(len(self._documents), 'document')}"
 
 
 class ManipulationDataset(DatasetType[ManipulationExample]):

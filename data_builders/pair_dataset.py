@@ -13,6 +13,7 @@ from data_builders.splits.index import SETS
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 
@@ -87,7 +88,7 @@ class PairStats(ExampleStats[PairExample]):
         ]
 
     def describe(self) -> str:
-        return f"{self.total} pairs of {len(self.cases)} cases"
+        return f"{counted(self.total, 'pair')} of {counted(len(self.cases), 'case')}"
 
 
 class PairDataset(DatasetType[PairExample]):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from data_builders.second_opinion import NOT_CONFIRMED
 from data_builders.teachers.attempts import REFUSED, Attempts
+from judge_r1.core.text_check import counted
 
 SHOWN = 600
 """Characters of an answer in a message."""
@@ -45,7 +46,10 @@ def why_nothing(
     """The error message of a build that has accepted no `noun` of its items so far. `stronger` is the advice where no
     other fits."""
     reasons = _reasons(attempts, unmade).most_common()
-    lines = [f"{teacher} gave {attempts.answers} answers for {items}, and no {noun} is accepted. Rejected, by reason:"]
+    lines = [
+        f"{teacher} gave {counted(attempts.answers, 'answer')} for {items}, and no {noun} is accepted. Rejected, by "
+        "reason:"
+    ]
     lines += [f"  {count:>5}  {reason}" for reason, count in reasons]
     if attempts.rejected_answer is not None:
         name, answer = attempts.rejected_answer

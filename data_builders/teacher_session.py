@@ -18,6 +18,7 @@ from data_builders.teachers.local import check_model
 from data_builders.teachers.spec import FORMS, find_key, local_model, parse_spec
 from judge_r1.core.endpoint import RetryPolicy
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import are, counted
 
 R = TypeVar("R")
 Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]
@@ -123,8 +124,8 @@ def _export(spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: s
         except BatchPending:
             files = ", ".join(str(file) for file in teacher.files)
     notes = [
-        f"{teacher.rows} requests are in {files}: give it to the batch service, then run the same command with "
-        "--batch-import RESULTS"
+        f"{counted(teacher.rows, 'request')} {are(teacher.rows)} in {files}: give it to the batch service, then run "
+        "the same command with --batch-import RESULTS"
     ]
     if teacher.repeated:
         notes.append(f"{teacher.repeated} of them are in an earlier batch whose results were not imported")
@@ -134,4 +135,4 @@ def _export(spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: s
 def _import(spec: str, cache: Cache, path: Path) -> str:
     imported = import_batch(parse_spec(spec), cache, path)
     failed = "".join(f"; {count} failed: {reason}" for reason, count in sorted(imported.failed.items()))
-    return f"{path}: {imported.new} answers imported, {imported.known} known already{failed}"
+    return f"{path}: {counted(imported.new, 'answer')} imported, {imported.known} known already{failed}"

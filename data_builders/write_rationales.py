@@ -19,6 +19,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.text_check import counted
 from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
@@ -109,7 +110,7 @@ class RationaleGenerator(Generator[ReasoningPair]):
             raise JudgeError(self.why_empty(items))
 
     def why_empty(self, groups: int) -> str:
-        rejected, tried = self.stats.rejected, f"{self.stats.rejected.total()} pairs"
+        rejected, tried = self.stats.rejected, f"{counted(self.stats.rejected.total(), 'pair')}"
         if not self.answers:
             return f"no rationale can be written of {tried}: {', '.join(f'{why} ({n})' for why, n in rejected.items())}"
         other = {why: count for why, count in rejected.items() if why not in self.attempts.rejected}

@@ -22,10 +22,10 @@ from judge_r1.core.rubric_file import EVERY, checklist_for, read_rubric
 from judge_r1.core.text_check import BadText
 from judge_r1.core.trace import joined_traces, trace_text
 from judge_r1.core.trace_formats import Masked, events_of_records, read_events
-from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
+from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, NothingFits, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
-from judge_r1.judges.traces import TraceResult, TraceTask, TraceText, trace_requests, trace_result
+from judge_r1.judges.traces import TraceResult, TraceTask, TraceText, searches, trace_requests, trace_result
 from judge_r1.models.base import Sampling
 
 TraceSource = str | Path | Sequence[Mapping[str, Any]]
@@ -100,7 +100,14 @@ class LoadedJudge:
         with ExitStack() as pins:
             for case_id in {request.item.case_id for request in requests}:
                 pins.enter_context(self._cases.pin(case_id))
-            return trace_result(self.name, found, task, run_all(self.judge, requests))
+            try:
+                outputs = run_all(self.judge, requests)
+            except NothingFits as error:
+                if searches(self.judge):
+                    raise
+                hint = "or an agentic judge, which searches the trace instead of reading it whole"
+                raise NothingFits(f"{error}, {hint}") from None
+            return trace_result(self.name, found, task, outputs)
 
     def many(self, pairs: Iterable[Mapping[str, str]], *, progress: bool = True) -> list[JudgeResult]:
         """Judges several pairs concurrently. Each pair is a mapping with the argument names of a call. `progress` shows

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from data_builders.audit.features import PROBES
 from data_builders.audit.shortcuts import Finding, ShortcutAudit
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.tables import few_clusters_note
 
 
@@ -53,7 +54,8 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _strongest_table(audit: ShortcutAudit) -> Table:
-    title = f"The strongest reader that the bound applies to, {audit.pairs} pairs of {audit.cases} cases"
+    size = f"{counted(audit.pairs, 'pair')} of {counted(audit.cases, 'case')}"
+    title = f"The strongest reader that the bound applies to, {size}"
     table = _table(title, "", "pairs", "reader", "accuracy [95 %]", "")
     for finding in audit.strongest():
         result = finding.result

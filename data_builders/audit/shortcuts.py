@@ -23,6 +23,7 @@ from data_builders.audit.shortcut_probe import (
 )
 from judge_r1.core.progress import show_progress
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.text_check import counted
 
 BOUND = 0.60
 """Bound of every reader on `CASE_DEPENDENT`."""
@@ -115,7 +116,9 @@ def audit_shortcuts(
     with show_progress("probing groups of pairs", len(groups)) as one_done:
         for name, group in groups:
             if (cases := case_count(group)) < MIN_CASES:
-                not_probed[name] = f"{len(group)} pairs of {cases} cases, but {MIN_CASES} cases are needed"
+                not_probed[name] = (
+                    f"{counted(len(group), 'pair')} of {counted(cases, 'case')}, but {MIN_CASES} cases are needed"
+                )
             else:
                 findings += _findings(name, group, differences, seed)
             one_done()

@@ -12,6 +12,7 @@ from rich.table import Table
 from data_builders.audit.dataset_stats import DatasetStats
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.charts import bar_chart, colors_of
 from judge_r1.evaluation.report.plain_page import plain_page
 
@@ -91,7 +92,7 @@ def _short(number: int) -> str:
 def write_page(stats: DatasetStats, path: Path) -> None:
     """Write the statistics as a self-contained page."""
     template = (files(__package__) / "stats.html").read_text(encoding="utf-8")
-    title, shown = f"Statistics of {stats.overall.pairs} pairs", {"columns": COLUMNS, "rows": rows(stats)}
+    title, shown = f"Statistics of {counted(stats.overall.pairs, 'pair')}", {"columns": COLUMNS, "rows": rows(stats)}
     page = plain_page(
         template, title=title, stats=stats, figures=figures(stats), tables=_published_tables(stats), **shown
     )

@@ -24,6 +24,7 @@ from judge_r1.core.conversations import (
     read_conversations,
 )
 from judge_r1.core.located_verdicts import parts_correct
+from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 
@@ -88,7 +89,7 @@ class ConversationChecker(Checker[ConversationPair]):
         return "its document is there", "its gold answer scores 1", "it passed the verifier"
 
     def notes(self) -> Sequence[str]:
-        return [f"{count} pairs: {how}" for how, count in sorted(self._how.items())]
+        return [f"{counted(count, 'pair')}: {how}" for how, count in sorted(self._how.items())]
 
 
 class ConversationStats(ExampleStats[ConversationExample]):
@@ -119,7 +120,7 @@ class ConversationStats(ExampleStats[ConversationExample]):
         }
 
     def describe(self) -> str:
-        return f"{self.total} pairs of {len(self._documents)} documents"
+        return f"{counted(self.total, 'pair')} of {counted(len(self._documents), 'document')}"
 
 
 class ConversationDataset(DatasetType[ConversationExample]):

@@ -14,6 +14,7 @@ from data_builders.teachers import Teacher
 from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
 from judge_r1.core.yaml_config import ConfigModel
 
 T = TypeVar("T")
@@ -216,10 +217,10 @@ class Generator(ABC, Generic[T]):
         """The error message of a build without a record in the main file, with all reasons, the most frequent first."""
         lead, main = self.files[0], self.dataset.main
         if self._asked:
-            items = f"{groups} {lead.noun if groups == 1 else lead.plural}"
+            items = counted(groups, lead.noun)
             unmade = {**self.rejections(), **self.skipped}
             return why_nothing(self.teachers[0].name, items, main.noun, self.attempts, unmade, self.advice)
-        gave = f"gave {groups} {lead.plural} and no {main.noun}" if lead != main else f"gave no {main.noun}"
+        gave = f"gave {counted(groups, lead.noun)} and no {main.noun}" if lead != main else f"gave no {main.noun}"
         reasons = sorted(self.rejections().items(), key=lambda pair: (-pair[1], pair[0]))
         rejected = f"; rejected: {', '.join(f'{reason} ({count})' for reason, count in reasons)}" if reasons else ""
         return f"source {self.title!r} {gave} (skipped: {dict(self.skipped) or 'none'}{rejected})"

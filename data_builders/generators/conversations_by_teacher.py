@@ -21,6 +21,7 @@ from data_builders.generators.conversations import (
 from data_builders.teachers import Teacher
 from data_builders.teachers.attempts import Attempts
 from judge_r1.core.conversations import ConversationPair, Document, Verification
+from judge_r1.core.text_check import counted
 
 
 @register
@@ -82,7 +83,7 @@ class ConversationsByTeacher(ConversationGenerator):
         except NoAnswer as error:
             return base.model_copy(update={"issue": str(error)})
         unlisted = better.unlisted_turns + worse.unlisted_turns
-        gap = f"an answer states something without a listed claim: {unlisted} answers" if unlisted else ""
+        gap = f"an answer states something without a listed claim: {counted(unlisted, 'answer')}" if unlisted else ""
         return base.model_copy(
             update={
                 "grounded_better": better.share,

@@ -6,6 +6,7 @@ from random import Random
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.on_scale import ITEMS
 from judge_r1.evaluation.rating.records import ItemRating
 
@@ -33,8 +34,8 @@ def in_band(
     inside = ranked[round(low * len(ranked)) : round(high * len(ranked))]
     if not inside or (count or 0) > len(inside):
         raise JudgeError(
-            f"the band {low:g} to {high:g} of {len(ranked)} pairs with an Elo holds {len(inside)}: take fewer, or rate "
-            "judges on more pairs"
+            f"the band {low:g} to {high:g} of {counted(len(ranked), 'pair')} with an Elo holds {len(inside)}: take "
+            "fewer, or rate judges on more pairs"
         )
     chosen = set(inside if count is None else Random(seed).sample(inside, count))
     return {pair_id: elo[pair_id] for pair_id in inside if pair_id in chosen}

@@ -9,6 +9,7 @@ from data_builders.splits.index import SETS, PairEntry, PairIndex, Part
 from data_builders.splits.sampling import Cell, choose_test, training_order
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import counted
 
 Groups = Mapping[str, str]
 """The group of every case, by id."""
@@ -133,7 +134,7 @@ def _pools(
         pools[groups[pair.case.case_id]][pair.set, pair.preferred].append(pair)
     if len(pools) <= wanted:
         raise JudgeError(
-            f"domain {domain} has {len(pools)} group(s) of cases: a {part} would leave none "
+            f"domain {domain} has {counted(len(pools), 'group')} of cases: a {part} would leave none "
             "to train on; lower --test or --dev, or build more cases"
         )
     return {group: pools[group] for group in sorted(pools, key=lambda name: content_hash("split", name, seed))}

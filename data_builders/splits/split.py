@@ -17,6 +17,7 @@ from judge_r1.core.jsonl import dump_json, dump_line, write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.partial_files import remove_partial_files
 from judge_r1.core.principles import by_number
+from judge_r1.core.text_check import are, counted
 
 REPORT_FILE, DUPLICATES_FILE = "split.json", "near_duplicates.jsonl"
 HELD_OUT = ("dev", "test")
@@ -96,8 +97,8 @@ def split(
         if crossing := duplicates.crossing(sides):
             write_jsonl(out / DUPLICATES_FILE, crossing)
             raise JudgeError(
-                f"{len(crossing)} pairs of nearly alike cases are on both sides of the split "
-                f"({out / DUPLICATES_FILE} lists them): put them on one side with --near-duplicates group"
+                f"{counted(len(crossing), 'pair')} of nearly alike cases {are(len(crossing))} on both sides of the "
+                f"split ({out / DUPLICATES_FILE} lists them): put them on one side with --near-duplicates group"
             )
         rows = duplicates.rows(sides)
         reports = {DUPLICATES_FILE: "".join(map(dump_line, rows))}

@@ -16,6 +16,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.benchmarks.pairwise import pair_item, result_of, select_items, vote_of, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import PairwiseVerdict
 
 NAME = "testdata_pairwise.jsonl"
@@ -76,7 +77,8 @@ def _votes(file: Path, order: Order, count: int) -> list[Vote]:
     answers = [{"winner": row.one_of("output", LABELS)} for row in file_rows(file)]
     if len(answers) != count:
         raise BadBenchmark(
-            f"{file} has {len(answers)} outputs, but the test data have {count} pairs: one line for each"
+            f"{file} has {counted(len(answers), 'output')}, but the test data have {counted(count, 'pair')}: one line "
+            "for each"
         )
     return [vote_of(order, PairwiseVerdict.model_validate(answer)) for answer in answers]
 

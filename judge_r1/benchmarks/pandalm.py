@@ -17,7 +17,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.benchmarks.pairwise import Preferred, pair_item, published_vote, result_of, select_items, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
-from judge_r1.core.text_check import short_name
+from judge_r1.core.text_check import counted, short_name
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 RESULTS: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
@@ -51,7 +51,9 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
         votes[name] = published_vote((0, 1), _preferred(row))
     missing = [item.item_id for item in benchmark.items if item.item_id not in votes]
     if missing:
-        raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {short_name(missing[0])}")
+        raise BadBenchmark(
+            f"{file} has no result for {counted(len(missing), 'item')}, such as idx {short_name(missing[0])}"
+        )
     return [result_of(benchmark, item, [votes[item.item_id]]) for item in benchmark.items]
 
 

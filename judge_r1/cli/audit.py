@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from data_builders.audit.annotation.agreement import Agreement
@@ -172,7 +173,7 @@ def sample(
         if len(folders) > 1:
             raise JudgeError(f"conversations are sampled from one folder, not from {len(folders)}: sample each alone")
         count = write_sample(folders[0], out, pairs or PAIRS, seed)
-        print(f"{out}: {count} pairs; label them with judge-r1 audit serve {out}")
+        print(f"{out}: {counted(count, 'pair')}; label them with judge-r1 audit serve {out}")
         return
     from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
 
@@ -187,7 +188,7 @@ def sample(
         table.add_row(code, *(str(counts.get(domain, 0)) for domain in domains), str(drawn))
         short += [f"{code} {drawn} of {wanted}"] if drawn < wanted else []
     Console().print(table)
-    print(f"{out / SHEET_FILE}: {report['pairs']} pairs")
+    print(f"{out / SHEET_FILE}: {counted(report['pairs'], 'pair')}")
     if short:
         print(f"fewer pairs than asked for: {', '.join(short)}")
 
@@ -227,12 +228,14 @@ def serve(
     with AuditServer(site, port) as server:
         if site.log.dropped:
             print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
-        print(f"{len(task.pair_ids)} pairs, {len(site.log.answers)} answers in {path}; Ctrl-C stops")
+        print(
+            f"{counted(len(task.pair_ids), 'pair')}, {counted(len(site.log.answers), 'answer')} in {path}; Ctrl-C stops"
+        )
         print(server.url, flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print(f"\n{len(site.log.answers)} answers in {path}")
+            print(f"\n{counted(len(site.log.answers), 'answer')} in {path}")
 
 
 @group.command()
@@ -282,7 +285,7 @@ def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path 
 
     found = report_labels(folder, files, out, rating)
     print_labels(found, Console())
-    print(f"{out / REFUSED_FILE}: {len(found['refused'])} of {found['labelled']} labelled pairs refused")
+    print(f"{out / REFUSED_FILE}: {len(found['refused'])} of {counted(found['labelled'], 'labelled pair')} refused")
 
 
 def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
@@ -339,4 +342,4 @@ def export(
 
     if is_conversations(folder):
         raise JudgeError(f"the answers about {folder} are complete as they are, one per line: read answers.jsonl")
-    print(f"{out}: {export_answers(folder, answers or folder / 'answers.jsonl', out)} answers")
+    print(f"{out}: {counted(export_answers(folder, answers or folder / 'answers.jsonl', out), 'answer')}")

@@ -22,6 +22,7 @@ from judge_r1.cli.options import (
 )
 from judge_r1.cli.rationales import rationales_writer
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 CONCURRENCY = 8
 
@@ -256,8 +257,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
 
     dataset = dataset_of(out)
     lead, main = dataset.files[0], dataset.main
-    made = f"{counts[main.plural]} {main.plural}"
-    of = f" of {counts[lead.plural]} {lead.plural}" if lead != main else ""
+    made = counted(counts[main.plural], main.noun)
+    of = f" of {counted(counts[lead.plural], lead.noun)}" if lead != main else ""
     table = Table("", main.plural, title=f"{made}{of} in {out}")
     for group, labels in counts.items():
         if group.startswith("by_") and group not in ("by_operator", "by_set"):
@@ -318,7 +319,7 @@ def _labels(counts: dict[str, Any]) -> str:
     left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
     checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))
     who = "The verifier decided on" if "verifier" in counts else "Give --verify SPEC: nobody checked"
-    return f"labels checked by rules: {checked or 'none'}. {who} the other {left} flaws"
+    return f"labels checked by rules: {checked or 'none'}. {who} the other {counted(left, 'flaw')}"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:
@@ -344,7 +345,9 @@ def _leaks(leaks: dict[str, Any]) -> Table | str:
     if not leaks["before"]:
         return f"too few cases to measure what the candidates reveal: {leaks['cases']}"
     kinds = ("length", "words", "likelihood")
-    table = Table("", "choice", "pairs", *kinds, title=f"Strongest readers without the case ({leaks['cases']} cases)")
+    table = Table(
+        "", "choice", "pairs", *kinds, title=f"Strongest readers without the case ({counted(leaks['cases'], 'case')})"
+    )
     for name in leaks["before"]:
         for time in ("before", "after"):
             if found := leaks[time].get(name):

@@ -15,6 +15,7 @@ from data_builders.preview import Estimate, Preview, example_prompt
 from data_builders.rejection_report import printable
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.text_check import counted
 
 _AROUND = 160
 """Characters of unchanged text that are shown before and after a difference."""
@@ -38,7 +39,9 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
     for number, pair in enumerate(preview.data.pairs, 1):
         console.print(_side_by_side(number, pair, colour=console.is_terminal and not console.no_color))
     cases, pairs = preview.report["cases"], preview.report["pairs"]
-    console.print(f"{cases} of {preview.total} cases: {pairs} pairs. {_yield(preview, plan)}", markup=False)
+    console.print(
+        f"{cases} of {counted(preview.total, 'case')}: {counted(pairs, 'pair')}. {_yield(preview, plan)}", markup=False
+    )
     if reasons := Counter(preview.report["abstained"]):
         most = ", ".join(f"{name}: {count}" for name, count in reasons.most_common(3))
         console.print(f"Not made or left out: {reasons.total()}, most often {most}", markup=False)
@@ -55,7 +58,7 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
             f"about {timedelta(seconds=round(preview.seconds))}",
             "" if by_rules else f" with --concurrency {concurrency}",
         )
-    console.print(f"Time for all {preview.total} cases: {took}{at}", markup=False)
+    console.print(f"Time for all {counted(preview.total, 'case')}: {took}{at}", markup=False)
 
 
 def show_limits(preview: Preview, budget: float | None, rationales: int | None) -> None:
@@ -72,8 +75,8 @@ def confirmed(total: int, *, yes: bool) -> bool:
     if yes:
         return True
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return typer.confirm(f"Build all {total} cases?")
-    print(f"Nothing is written yet. To build all {total} cases, run the same command with --yes")
+        return typer.confirm(f"Build all {counted(total, 'case')}?")
+    print(f"Nothing is written yet. To build all {counted(total, 'case')}, run the same command with --yes")
     return False
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED, locks_out, old_flags, refuse
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.calibrate import Calibration
@@ -87,9 +88,9 @@ def _print(calibration: "Calibration", console: Console) -> None:
         )
     )
     note = (
-        f"{calibration.n} answers of {calibration.clusters} cases, {calibration.accuracy:.1%} right; "
-        f"{calibration.without_confidence} without a confidence are left out here. Maps are scored on cases they were "
-        f"not fitted on; Brier: 95 % interval.{few_clusters_note([{'cases': calibration.clusters}])}"
+        f"{counted(calibration.n, 'answer')} of {counted(calibration.clusters, 'case')}, {calibration.accuracy:.1%} "
+        f"right; {calibration.without_confidence} without a confidence are left out here. Maps are scored on cases "
+        f"they were not fitted on; Brier: 95 % interval.{few_clusters_note([{'cases': calibration.clusters}])}"
     )
     columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
     print_grid(Grid("Calibration", note, columns, rows), console)
@@ -100,8 +101,8 @@ def _print(calibration: "Calibration", console: Console) -> None:
         notes.append(selective.guarantee)
     if selective and selective.threshold is not None:
         notes.append(
-            f"Of {selective.tested} test cases {selective.answered} are answered ({selective.coverage:.1%}), "
-            f"{selective.errors} of them wrong."
+            f"Of {counted(selective.tested, 'test case')} {selective.answered} are answered "
+            f"({selective.coverage:.1%}), {selective.errors} of them wrong."
         )
     for line in notes:
         console.print(line, soft_wrap=True, highlight=False)

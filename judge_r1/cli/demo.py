@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from judge_r1.core.pair_set import PairSet
@@ -85,7 +86,7 @@ def _build_pairs(source: Source, out: Path, size: Size, seed: int, console: Cons
 
     train, test = (_haystack if source is Source.HAYSTACK else _mini)(out, size, seed)
     for name, part in (("train", train), ("test", test)):
-        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
+        console.print(f"{name}: {counted(len(part.pairs), 'pair')} of {counted(len(part.cases), 'case')}")
     console.print("accuracy of classifiers that see the two reasonings without the case:")
     print_probe(probe(train.pairs, seed=seed), console)
     return test

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge_r1.core.installed import installed
+from judge_r1.core.text_check import counted
 
 PACKAGE = "judge-r1"
 PURPOSE = {
@@ -127,7 +128,7 @@ def devices() -> list[str]:
         ]
     import torch
 
-    lines = [f"CPU: {os.cpu_count()} core(s), torch uses {torch.get_num_threads()} thread(s)"]
+    lines = [f"CPU: {counted(os.cpu_count() or 1, 'core')}, torch uses {counted(torch.get_num_threads(), 'thread')}"]
     if not torch.cuda.is_available():
         return [*lines, "no GPU that torch can use: training runs on the CPU"]
     for number in range(torch.cuda.device_count()):

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED
+from judge_r1.core.text_check import counted
 
 
 def generate(
@@ -42,4 +43,4 @@ def generate(
         tasks, lambda: make_generator(build), out, resume=resume, show=lambda line: console.print(line, highlight=False)
     )
     ended = ", ".join(f"{count} {name}" for name, count in counts.items())
-    console.print(f"{len(tasks)} responses in {out}: {ended}", soft_wrap=True, markup=False)
+    console.print(f"{counted(len(tasks), 'response')} in {out}: {ended}", soft_wrap=True, markup=False)

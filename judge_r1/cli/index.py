@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from judge_r1.cli.options import Engine, Workers, ray_workers, refuse
+from judge_r1.core.text_check import are, counted
 
 
 def index(
@@ -38,6 +39,9 @@ def index(
     report = build_index(path, config, verify=True, workers=ray_workers(engine, workers))
     if report is None:
         count = len(checked_texts(path))
-        print(f"{count} cases are valid; {retriever} needs no index on disk: that of a case is built in milliseconds")
+        print(
+            f"{counted(count, 'case')} {are(count)} valid; {retriever} needs no index on disk: that of a case is built "
+            "in milliseconds"
+        )
     else:
-        print(f"{report.cases} cases in {index_folder(path)}, {report.embedded} embedded now")
+        print(f"{counted(report.cases, 'case')} in {index_folder(path)}, {report.embedded} embedded now")

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 TOP, REPEATS = 0.05, 10
 
@@ -86,7 +87,9 @@ def rate(
     invalid = on_invalid or ("drop" if repo_compat else "incorrect")
     found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion, scorer=scorer)
     for source, count in found.repeated.items():
-        Console(stderr=True).print(f"note: {source} holds {count} votes again, which count once", soft_wrap=True)
+        Console(stderr=True).print(
+            f"note: {source} holds {counted(count, 'vote')} again: each counts once", soft_wrap=True
+        )
     console = Console()
     if scale:
         print_grid(run_scale(found, scale, out), console)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from data_builders.teacher_session import SessionOptions
@@ -83,7 +84,7 @@ def rationales_writer(
 
 def _print_counts(counts: dict[str, Any], path: Path, console: Console) -> None:
     given = counts["accepted"] + sum(counts["rejected"].values())
-    console.print(f"{counts['accepted']} rationales of {given} pairs in {path}")
+    console.print(f"{counted(counts['accepted'], 'rationale')} of {counted(given, 'pair')} in {path}")
     if counts["accepted"] < counts["wanted"]:
         console.print(f"{counts['wanted']} were wanted: there are no more pairs")
     for title, key in (("pairs rejected", "rejected"), ("turns asked for again", "turns_rejected")):

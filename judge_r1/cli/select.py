@@ -7,6 +7,7 @@ import typer
 
 from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 
 @locks_out
@@ -50,4 +51,4 @@ def select(
         kept = [pair for pair in data.pairs if pair.pair_id in found]
         write_pairs(PairSet.of([data.cases[case_id] for case_id in dict.fromkeys(p.case_id for p in kept)], kept), out)
     elo = list(found.values())
-    print(f"{out}: {len(elo)} pairs, Elo {elo[-1]:.0f} to {elo[0]:.0f}")
+    print(f"{out}: {counted(len(elo), 'pair')}, Elo {elo[-1]:.0f} to {elo[0]:.0f}")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import are, counted
 
 SHARE = 0.2
 
@@ -74,7 +75,7 @@ def split(
         if not overwrite:
             refuse_other_split(out, folders, by_share(share, seed, dev_share).settings)
         for name, count in split_conversations(folders[0], out, share, seed, dev_share).items():
-            print(f"{out / name}: {count['pairs']} pairs of {count['documents']} documents")
+            print(f"{out / name}: {counted(count['pairs'], 'pair')} of {counted(count['documents'], 'document')}")
         return
     if max_prompt_tokens is not None and not audited:
         raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
@@ -105,7 +106,10 @@ def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None
     from data_builders.splits.policy import training_name
 
     for name, part in report["parts"].items():
-        console.print(f"{out / name}: {part['cases']} cases, {part['pairs']} pairs, A is better in {part['a_better']}")
+        console.print(
+            f"{out / name}: {counted(part['cases'], 'case')}, {counted(part['pairs'], 'pair')}, A is better in "
+            f"{part['a_better']}"
+        )
         nominal = part.get("nominal")
         if nominal and name != training_name(nominal):
             console.print(
@@ -127,12 +131,14 @@ def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None
         action = "left out" if lengths["left_out"] else "kept"
         if lengths["over"]:
             console.print(
-                f"{lengths['over']} prompts are over {lengths['limit']} tokens and {action}: {out / 'too_long.jsonl'}"
+                f"{counted(lengths['over'], 'prompt')} {are(lengths['over'])} over {lengths['limit']} tokens and "
+                f"{action}: {out / 'too_long.jsonl'}"
             )
     near = report["near_duplicates"]
     if near["pairs"]:
         console.print(
-            f"{near['pairs']} pairs of near-duplicate cases, none across sets: {out / 'near_duplicates.jsonl'}"
+            f"{counted(near['pairs'], 'pair')} of near-duplicate cases, none across sets: "
+            f"{out / 'near_duplicates.jsonl'}"
         )
     if report["repeated"]:
         console.print(f"in several folders, taken once: {_counts(report['repeated'])}")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field, model_validator
 
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import InvalidVerdict, Verdict, preference
 
 
@@ -53,7 +54,9 @@ class Item(Record):
     @model_validator(mode="after")
     def _one_system_each(self) -> "Item":
         if self.systems is not None and len(self.systems) != len(self.candidates):
-            raise ValueError(f"systems names {len(self.systems)} system(s) for {len(self.candidates)} candidate(s)")
+            raise ValueError(
+                f"systems names {counted(len(self.systems), 'system')} for {counted(len(self.candidates), 'candidate')}"
+            )
         return self
 
 

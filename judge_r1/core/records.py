@@ -155,7 +155,7 @@ class ReasoningPair(Record):
     @model_validator(mode="after")
     def _consistent(self) -> "ReasoningPair":
         if (len(self.violated) == 1) != (self.kind == "single"):
-            raise ValueError(f"kind {self.kind!r} does not fit {len(self.violated)} violated principle(s)")
+            raise ValueError(f"kind {self.kind!r} does not fit the number of violated principles, {len(self.violated)}")
         if self.reasoning_a == self.reasoning_b:
             raise ValueError("the two reasonings are identical")
         if tuple(sorted({flaw.principle for flaw in self.origin.flaws})) != self.violated:

@@ -67,7 +67,12 @@ def printable(text: str) -> str:
 
 def counted(count: int, noun: str) -> str:
     """A count with its noun, such as `1 search` and `2 searches`."""
-    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith(('ch', 'ss')) else 's'}"
+
+
+def are(count: int) -> str:
+    """The verb of a count: `is` of one, else `are`."""
+    return "is" if count == 1 else "are"
 
 
 def short_name(name: str, length: int = 80) -> str:

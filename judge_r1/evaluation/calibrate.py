@@ -9,6 +9,7 @@ from pydantic import Field
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.inspect_logs import SUFFIX, one_scorer
 from judge_r1.evaluation.report.standalone import reliability_diagram
 from judge_r1.statistics.calibration import (
@@ -89,8 +90,8 @@ def read_confidences(path: Path, scorer: str | None = None) -> list[ConfidenceRo
     else:
         rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
-        unit = "score(s)" if path.suffix == SUFFIX else "line(s)"
-        raise JudgeError(f"{path} has no answer with a confidence in its {len(rows)} {unit}: nothing can be calibrated")
+        rows_read = counted(len(rows), "score" if path.suffix == SUFFIX else "line")
+        raise JudgeError(f"{path} has no answer with a confidence in its {rows_read}: nothing can be calibrated")
     return rows
 
 

@@ -17,6 +17,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.strict_json import read_json
+from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.selection import spread
 from judge_r1.evaluation.traces import drop_torn_line
@@ -90,8 +91,8 @@ def generate(
         run_sync(_run(model, requests, missing, out / LOG, done, len(tasks), show))
         if failed := [task for task in tasks if (task.file, task.id) not in done]:
             raise GenerationError(
-                f"{len(failed)} of {len(tasks)} responses are missing, such as {failed[0].id}: the model failed there; "
-                "run again with --resume"
+                f"{len(failed)} of {counted(len(tasks), 'response')} {are(len(failed))} missing, such as "
+                f"{failed[0].id}: the model failed there; run again with --resume"
             )
         ordered = [done[task.file, task.id] for task in tasks]
         _write_results(out, ordered)
@@ -118,7 +119,7 @@ async def _run(
             found = _generated(by_key[output.request.key], output)
             append(found)
             done[found.key] = found
-            show(f"{len(done)}/{total} responses")
+            show(f"{len(done)}/{counted(total, 'response')}")
 
         async for output in model.judge(requests):
             if not output.trajectory.infrastructure_failed:

@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import are, counted
 
 SUFFIX = ".eval"
 CLUSTER, GROUP, CONFIDENCE, VALID = "cluster_id", "group", "confidence", "valid"
@@ -74,7 +75,7 @@ def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
 
 
 def note_missing(path: Path, missing: int, why: str) -> None:
-    note = f"note: {path}: {missing} score(s) are missing, because {why}: left out"
+    note = f"note: {path}: {counted(missing, 'score')} {are(missing)} missing, because {why}: left out"
     Console(stderr=True).print(note, soft_wrap=True, markup=False, highlight=False)
 
 

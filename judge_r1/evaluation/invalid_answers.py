@@ -3,6 +3,7 @@
 from collections import Counter
 
 from judge_r1.core.items import ItemResult, Vote
+from judge_r1.core.text_check import are, counted
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.judges.selective import ABSTAINED
@@ -29,8 +30,8 @@ def invalid_warning(results: PanelResults) -> str | None:
     result, vote = examples[most[0][0]]
     counts = ", ".join(f"{reason} {count}" for reason, count in most)
     return (
-        f"warning: {results.panel}: {invalid} of {answers} answers are invalid ({counts}). For example, the answer on "
-        f"item {result.item_id} is {most[0][0]}: {_text(results, result, vote)}"
+        f"warning: {results.panel}: {invalid} of {counted(answers, 'answer')} {are(invalid)} invalid ({counts}). For "
+        f"example, the answer on item {result.item_id} is {most[0][0]}: {_text(results, result, vote)}"
     )
 
 

@@ -13,6 +13,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
@@ -101,8 +102,8 @@ def rescore_evaluation(
     _refuse_unused(loaded, name, parser, reward)
     if unknown := judged - {item.item_id for item in loaded.items}:
         raise EvaluationError(
-            f"{folder} judged {len(unknown)} item(s) that {path} does not hold, such as {min(unknown)}: give the "
-            "--benchmark, --path and --subset that it was run on"
+            f"{folder} judged {counted(len(unknown), 'item')} that {path} does not hold, such as {min(unknown)}: "
+            "give the --benchmark, --path and --subset that it was run on"
         )
     loaded = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
     options: dict[str, str | None] = {
@@ -149,13 +150,13 @@ def _check_complete(
     where = f"{traces.path}: judge {row['name']!r}"
     if len(traces) < row["n"]:
         raise EvaluationError(
-            f"{where} has traces of {len(traces)} items, and {SUMMARY} counts {row['n']}: {row['n'] - len(traces)} are "
-            "missing. Judge them with `judge-r1 eval --resume` and the original options, or restore the file"
+            f"{where} has traces of {counted(len(traces), 'item')}, and {SUMMARY} counts {row['n']}. "
+            "Judge the missing ones with `judge-r1 eval --resume` and the original options, or restore the file"
         )
     if lost := {item_id: n for item_id in traces if (n := expected[item_id] - traces.count(item_id)) > 0}:
         raise EvaluationError(
-            f"{where} lacks {sum(lost.values())} votes on {len(lost)} items, such as one on item {min(lost)}. Run them "
-            "with `judge-r1 eval --resume` and the original options, or restore the file"
+            f"{where} lacks {counted(sum(lost.values()), 'vote')} on {counted(len(lost), 'item')}, such as one "
+            f"on item {min(lost)}. Run them with `judge-r1 eval --resume` and the original options, or restore the file"
         )
     refuse_surplus(where, traces, expected)
 

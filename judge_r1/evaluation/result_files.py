@@ -10,6 +10,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.folder import SUMMARY
 from judge_r1.evaluation.results import OUTCOMES
 from judge_r1.evaluation.traces import EvaluationError, StoredTraces
@@ -46,7 +47,7 @@ def check_outcomes(folder: Path, summary: Mapping[str, Any]) -> None:
     for row in summary["rows"]:
         found, where = scores[row["name"]], f"{path}: judge {row['name']!r} has"
         if len(found) < row["n"]:
-            raise EvaluationError(f"{where} {len(found)} items, and {SUMMARY} counts {row['n']}: {_RESTORE}")
+            raise EvaluationError(f"{where} {counted(len(found), 'item')}, and {SUMMARY} counts {row['n']}: {_RESTORE}")
         if len(found) == row["n"] and abs(fmean(found.values()) - row["accuracy"]) > _ROUNDING:
             raise EvaluationError(f"{where} another accuracy than in {SUMMARY}: {_RESTORE}")
 
@@ -64,6 +65,6 @@ def refuse_surplus(where: str, traces: StoredTraces, expected: Mapping[str, int]
     """Raises: EvaluationError if an item has more votes than expected."""
     if odd := [item_id for item_id in traces if traces.count(item_id) > expected.get(item_id, 0)]:
         raise EvaluationError(
-            f"{where} has more votes than the judge gives on {len(odd)} items, such as {min(odd)}: remove the lines "
-            "that are there twice"
+            f"{where} has more votes than the judge gives on {counted(len(odd), 'item')}, such as {min(odd)}: "
+            "remove the lines that are there twice"
         )

@@ -20,6 +20,7 @@ from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.text_check import are, counted
 from judge_r1.evaluation.folder import ROWS, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
@@ -140,10 +141,10 @@ def overflow_warning(panel: str, fit: PromptFit) -> str:
     """The warning that prompts do not fit, printed before a judge runs."""
     tokens, limit = fit.longest or (0, 0)
     return (
-        f"warning: {panel}: {fit.too_long} of {fit.prompts} prompts do not fit; the longest has {tokens:,} tokens, and "
-        f"its limit is {limit:,}. They are not run, count as wrong and are reported as `does not fit`. The limit is "
-        "prompt_tokens, or the model's context without the answer (budget.response_tokens): change these options of "
-        "the judge, or take a model that reads more"
+        f"warning: {panel}: {fit.too_long} of {counted(fit.prompts, 'prompt')} {are(fit.too_long)} too long; the "
+        f"longest has {tokens:,} tokens, and its limit is {limit:,}. Items whose prompts do not fit are not run, count "
+        "as wrong and are reported as `does not fit`. The limit is prompt_tokens, or the model's context without the "
+        "answer (budget.response_tokens): change these options of the judge, or take a model that reads more"
     )
 
 
@@ -281,8 +282,8 @@ def _begin(
         raise _holds_answers(out, count, panel.name, changed)
     if odd:
         raise EvaluationError(
-            f"{path} holds {len(odd)} vote(s) of panel {panel.name!r} that it does not ask for, such as one on "
-            f"item {min(odd)}: the file is damaged; remove their lines"
+            f"{path} holds {counted(len(odd), 'vote')} of panel {panel.name!r} that it does not ask for, such as "
+            f"one on item {min(odd)}: the file is damaged; remove their lines"
         )
     # Before the first answer: a resume after a kill must know what the traces were made with.
     if changed:
@@ -292,7 +293,7 @@ def _begin(
 
 def _holds_answers(out: Path, count: int, panel: str, changed: Sequence[str]) -> EvaluationError:
     """The error of a folder with answers of a panel. `changed` names what they were made with others of."""
-    held = f"{out} holds {count} answer(s) of judge {panel!r}"
+    held = f"{out} holds {counted(count, 'answer')} of judge {panel!r}"
     if changed:
         what = " and ".join(changed)
         return EvaluationError(

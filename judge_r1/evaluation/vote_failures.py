@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from judge_r1.core.errors import ExitStatus
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import EvaluationError
@@ -26,8 +27,8 @@ class NoAnswers(EvaluationError):
         first = failed[0].trajectory
         said = f": {first.detail}" if first.detail else ""
         super().__init__(
-            f"panel {panel!r}: the server answered none of {len(failed)} requests, the first one ended as {first.ended}"
-            f"{said}. Change the judge's options, or the server, and run again with --resume"
+            f"panel {panel!r}: the server answered none of {counted(len(failed), 'request')}, the first one ended as "
+            f"{first.ended}{said}. Change the judge's options, or the server, and run again with --resume"
         )
 
 

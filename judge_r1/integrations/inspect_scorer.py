@@ -16,6 +16,7 @@ from judge_r1.client import AsyncClient, BadRequest
 from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import are, counted
 from judge_r1.integrations.reference_judge import ReferenceJudge, best, text_of_value
 
 
@@ -43,7 +44,8 @@ def judged(url: str = "http://127.0.0.1:8000", key: str | None = None) -> Scorer
         prompt, answer = conversation_text(state.messages), state.output.completion
         async with AsyncClient(url, key=key) as judge:
             found = [await judge.score(prompt, [answer], reference=reference) for reference in target]
-        missing = f"{sum(response.invalid for response in found)} judgments are not valid"
+        invalid = sum(response.invalid for response in found)
+        missing = f"{counted(invalid, 'judgment')} {are(invalid)} not valid"
         about = {"judgments": [response.id for response in found], "judge": found[0].judge}
         return Compared([response.scores[0] for response in found], missing, about)
 

@@ -85,12 +85,21 @@ class EpisodeFactory:
     def _fitting(self, request: JudgeRequest) -> Episode:
         seed = episode_seed(self.seed, request.item.item_id, request.sample, request.order)
         where = f"item {request.item.item_id}"
-        episode = self._episode(request, seed, where)
+        try:
+            episode = self._episode(request, seed, where)
+        except PromptTooLong as error:  # whose advice is for pairs to train on
+            raise PromptTooLong(
+                f"its prompt has {error.tokens} tokens, and prompt_tokens (of the SPEC, or of the recipe.yaml beside "
+                f"the model) is {error.limit}: raise it by the option prompt_tokens={error.tokens} of the SPEC",
+                error.tokens,
+                error.limit,
+            ) from None
         length, budget = len(episode.prompt_ids), episode.budget.episode_tokens
         if self.context_length and length + budget > self.context_length:
             raise PromptTooLong(
-                f"{where}: its prompt of {length} tokens and an episode of up to {budget} are more than the "
-                f"{self.context_length} tokens that the model reads: lower the budget, or leave it out",
+                f"its prompt of {length} tokens and an episode of up to {budget} are more than the "
+                f"{self.context_length} tokens that the model reads: lower budget.response_tokens or "
+                "budget.max_searches in the SPEC",
                 length,
                 self.context_length - budget,
             )
@@ -105,11 +114,7 @@ class EpisodeFactory:
         reject_custom_prompt(self.name, request, self.prompted)
         ids = self.tokenizer.prompt_ids(request.task.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
-            raise PromptTooLong(
-                f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}: raise it",
-                len(ids),
-                config.prompt_tokens,
-            )
+            raise PromptTooLong(f"{where}: its prompt is too long", len(ids), config.prompt_tokens)
         budget = config.budget.model_copy(update={"max_searches": 0})  # a benchmark's prompt names no search tool
         return SingleTurnEpisode(ids, budget, self.tokenizer, eos_ids=self.eos_ids, seed=seed)
 
@@ -125,7 +130,9 @@ class EpisodeFactory:
             lengths.append(0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids))
             too_long += [episode] if isinstance(episode, PromptTooLong) else []
         if one_must_fit and lengths and len(too_long) == len(lengths):
-            raise NothingFits(f"none of {len(lengths)} prompts fits: {too_long[0]}")
+            shortest = min(too_long, key=lambda error: error.tokens)
+            which = f"none of {len(lengths)} prompts fits. Of the shortest," if len(lengths) > 1 else "nothing fits:"
+            raise NothingFits(f"judge {self.name}: {which} {shortest}, or take a model that reads more")
         longest = max((PromptOverflow(error.tokens, error.limit) for error in too_long), default=None)
         return lengths, PromptFit(len(lengths), len(too_long), longest)
 

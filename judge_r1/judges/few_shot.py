@@ -9,6 +9,7 @@ from typing import NamedTuple
 from judge_r1.core.pair_set import PAIRS_FILE, CaseTexts, StoredPairs, open_cases, stored_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.text_check import counted
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge
 
@@ -57,8 +58,8 @@ class FewShotExamples:
         self._contexts = {candidate.context for candidate in candidates}
         if len(self._contexts) < shots:
             raise BadJudge(
-                f"examples={folder} has {len(self._contexts)} case(s) that are not under test, but shots={shots} needs "
-                "one for each example: give a larger folder of training pairs"
+                f"examples={folder} has {counted(len(self._contexts), 'case')} beside those under test, but "
+                f"shots={shots} needs one for each example: give a larger folder of training pairs"
             )
         self.digest = content_hash([candidate.pair_id for candidate in self._candidates])
         self._choice = lru_cache(self._choose)

@@ -72,7 +72,7 @@ class JudgeResult:
     def _repr_html_(self) -> str:
         """The notebook view: verdict, explanation and the passages read."""
         rows = "".join(f"<li>{escape(passage.text)}</li>" for passage in self.evidence)
-        passages = f"<details><summary>{len(self.evidence)} passages read</summary><ol>{rows}</ol></details>"
+        passages = f"<details><summary>{counted(len(self.evidence), 'passage')} read</summary><ol>{rows}</ol></details>"
         explanation = f"<p>{escape(self.explanation)}</p>" if self.explanation else ""
         return f"<div><strong>{escape(str(self))}</strong>{explanation}{passages if rows else ''}</div>"
 

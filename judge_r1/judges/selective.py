@@ -70,7 +70,7 @@ def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_ju
         ) from None
     except ValidationError as error:
         raise BadJudge(
-            f"{path} is no calibration.json of judge-r1 calibrate ({error.error_count()} field(s) differ)"
+            f"{path} is no calibration.json of judge-r1 calibrate (fields that differ: {error.error_count()})"
         ) from None
     if found.selective is None:
         raise BadJudge(f"{path} certifies no threshold: make it with judge-r1 calibrate … --alpha A --delta D")

@@ -87,7 +87,7 @@ class TraceFinding:
         """What is wrong with the citations, in words."""
         if not self.unknown:
             return None
-        return f"cites event{'s'[: len(self.unknown) - 1]} {', '.join(self.unknown)}, which the trace does not have"
+        return f"cites event{'s' * (len(self.unknown) > 1)} {', '.join(self.unknown)}, which the trace does not have"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fastapi import HTTPException
 
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import counted
 from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.result import result_of
@@ -60,7 +61,7 @@ class Cohorts:
         """
         limits = self._limits
         if cohort.size > limits.group:
-            raise HTTPException(413, f"a group of {cohort.size} members: the limit is {limits.group}")
+            raise HTTPException(413, f"a group of {counted(cohort.size, 'member')}: the limit is {limits.group}")
         deadline_s = limits.group_s if cohort.deadline_s is None else cohort.deadline_s
         if deadline_s > limits.group_s:
             raise HTTPException(422, f"a deadline of {deadline_s:g} s: the limit is {limits.group_s:g} s")

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
 
 Binning = Literal["mass", "width"]
 """How bins are cut: equal mass (the same number of items in each) or equal width."""
@@ -99,8 +100,8 @@ def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDAr
     """
     if len(confidences) != len(correct) or not confidences:
         raise ValueError(
-            f"{len(confidences)} confidence(s) for {len(correct)} answer(s): calibration needs one confidence per "
-            "answer, and at least one answer"
+            f"{counted(len(confidences), 'confidence')} for {counted(len(correct), 'answer')}: calibration needs one "
+            "confidence per answer, and at least one answer"
         )
     y_prob = np.array(confidences, dtype=np.float64)
     valid = (y_prob >= 0) & (y_prob <= 1)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judge_r1.core.text_check import counted
+
 LOWER_BOUND = 0.5
 """The least weight, on the scale of the overall score (0 to 10)."""
 ROWS_PER_WEIGHT = 10
@@ -55,7 +57,7 @@ class WeightFit:
         if not self.identified:
             found.append(f"rank {self.rank} of {k}: the scores alone do not determine the weights")
         if self.n < ROWS_PER_WEIGHT * k:
-            found.append(f"{self.n} rows for {k} weights, fewer than {ROWS_PER_WEIGHT} for each")
+            found.append(f"{counted(self.n, 'row')} for {counted(k, 'weight')}, fewer than {ROWS_PER_WEIGHT} for each")
         if self.clusters < 2:
             found.append("one instruction, so no intervals")
         return tuple(found)

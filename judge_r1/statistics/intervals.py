@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Union
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,7 +229,7 @@ def _cluster_sums(
     import numpy as np
 
     if len(values) != len(clusters) or not len(values):
-        raise ValueError(f"{len(values)} value(s) in {len(clusters)} cluster(s) have no interval")
+        raise ValueError(f"no interval for {counted(len(values), 'value')} in {counted(len(clusters), 'cluster')}")
     given = np.asarray(values, dtype=np.float64)
     if len(outside := given[~((given >= bounds[0]) & (given <= bounds[1]))]):
         raise ValueError(f"{outside[0]} is outside {bounds}")

@@ -20,6 +20,7 @@ from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
 from judge_r1.statistics.intervals import binomial_tail
 
 DESIGN = 0.25
@@ -90,7 +91,9 @@ def select(
     drawn = one_per_cluster(confidences, correct, clusters, seed)
     count = round(DESIGN * len(drawn))
     if count < 1:
-        raise TooFewCases(f"{len(drawn)} case(s) cannot both design thresholds and test them: at least 3 are needed")
+        raise TooFewCases(
+            f"{counted(len(drawn), 'case')} cannot both design thresholds and test them: at least 3 are needed"
+        )
     design, test = drawn[:count], drawn[count:]
     certified: tuple[float, int, int, float] | None = None
     p = 1.0
@@ -172,7 +175,7 @@ def _at(drawn: Sequence[Drawn], threshold: float) -> tuple[int, int]:
 def _guarantee(threshold: float | None, alpha: float, delta: float, tested: int) -> str:
     if threshold is None:
         return (
-            f"Nothing could be certified with {tested} test cases: abstain always. Even without errors it "
+            f"Nothing could be certified with {counted(tested, 'test case')}: abstain always. Even without errors it "
             f"takes {least_answers(alpha, delta)} answered test cases to certify an error rate of {alpha:g} at "
             f"{delta:g}."
         )

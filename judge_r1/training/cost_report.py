@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from judge_r1.core.text_check import counted
 from judge_r1.episode.config import is_server
 from judge_r1.training.cost_estimate.gpus import GPUS as KNOWN_GPUS
 from judge_r1.training.cost_estimate.gpus import Gpu
@@ -83,7 +84,7 @@ def report(
         ]
     if last.on_verl:
         where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray cluster at RAY_ADDRESS"
-        lines.append(f"With {gpus} GPU(s) {where}, it writes verl's input files and runs:")
+        lines.append(f"With {counted(gpus, 'GPU')} {where}, it writes verl's input files and runs:")
         lines += [f"  {line}" for line in verl_command(last, folder, gpus, nodes)]
     return [f"# {line}".rstrip() for line in lines]
 
@@ -222,7 +223,7 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
         workers = recipe.grpo.agent_workers(machine.total)
         lines.append(
             f"assumed: {1e3 * one:.1f} ms on {where} to embed a query, {1e3 * LOOKUP_SECONDS:.1f} ms to search its "
-            f"case, in {workers} processes"
+            f"case, in {counted(workers, 'process')}"
         )
     return lines
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 from judge_r1.training.preemption import Preempted
 from judge_r1.training.recipe import Recipe
 
@@ -64,7 +65,7 @@ def processes_for(recipe: Recipe, wanted: int | None) -> int:
     if is_worker():
         if wanted not in (None, process_count()):
             raise JudgeError(
-                f"--processes {wanted} within a launcher of {process_count()} processes: remove the option"
+                f"--processes {wanted} within a launcher of {counted(process_count(), 'process')}: remove the option"
             )
         count = process_count()
     else:
@@ -73,7 +74,8 @@ def processes_for(recipe: Recipe, wanted: int | None) -> int:
         raise JudgeError("GRPO on the engine trl trains in one process: use --processes 1, or grpo.engine=verl")
     if torch.cuda.is_available() and count > torch.cuda.device_count() and not is_worker():
         raise JudgeError(
-            f"--processes {count}: this machine has {torch.cuda.device_count()} GPU(s), and each process needs one"
+            f"--processes {count}: this machine has {counted(torch.cuda.device_count(), 'GPU')}, and each process "
+            "needs one"
         )
     return count
 

@@ -13,6 +13,7 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
 from judge_r1.core.strict_json import read_checked
+from judge_r1.core.text_check import counted
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -238,7 +239,7 @@ def _sft_traces(
     wanted = recipe.sft.traces or len(traces) + rejected.total()
     if len(traces) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
-        print(f"{len(traces)} of {wanted} wanted traces; rejected: {reasons or 'none'}")
+        print(f"{len(traces)} of {counted(wanted, 'wanted trace')}; rejected: {reasons or 'none'}")
     return traces
 
 

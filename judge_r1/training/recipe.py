@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from judge_r1.core.text_check import counted
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.config import EpisodeConfig
@@ -98,7 +99,7 @@ class Recipe(ConfigModel):
         if self.stage == "grpo" and episodes % (self.grpo.micro_batch_size * self.grpo.updates_per_step):
             raise ValueError(
                 f"grpo: {self.grpo.pairs_per_step} pairs x {self.grpo.group_size} episodes do not divide into "
-                f"{self.grpo.updates_per_step} update(s) of micro-batches of {self.grpo.micro_batch_size}"
+                f"{counted(self.grpo.updates_per_step, 'update')} of micro-batches of {self.grpo.micro_batch_size}"
             )
         part = self.sft if self.stage == "sft" else self.dpo
         if self.stage != "grpo" and part.batch_size % part.micro_batch_size:

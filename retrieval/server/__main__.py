@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             max_cases=options.max_cases,
             store=options.cases[0].parent / "index",
         )
-        print(f"{len(texts)} cases at http://{options.host}:{options.port}", flush=True)
+        print(f"{len(texts)} case{'s' * (len(texts) != 1)} at http://{options.host}:{options.port}", flush=True)
         serve(retriever, options.host, options.port, token)
     except (RetrievalError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -163,7 +163,7 @@ COMMANDS = {
         Reads(
             f"eval --baselines bundled:tiny --examples @examples --path @data --out {OUT}",
             ("examples", "examples/pairs.jsonl", "examples/cases.jsonl"),
-            instead=r"has 2 case\(s\) that are not under test",
+            instead=r"has 2 cases beside those under test",
         ),
     ],
     "judge": [

@@ -169,7 +169,7 @@ def test_a_failing_teacher_leaves_no_files(tmp_path: Path, error: Exception) -> 
 def test_all_deferred_requests_are_made_before_batch_pending_is_raised(tmp_path: Path) -> None:
     """A batch has the first requests of every case, not only of the first case."""
     teacher = RuleTeacher(fail=(0, BatchPending("later")))
-    with pytest.raises(BatchPending, match="6 cases wait for answers of chat:toy"):
+    with pytest.raises(BatchPending, match="6 cases waiting for answers of chat:toy"):
         by_teacher(tmp_path, teacher)
     assert teacher.calls == 6 * 7
 

@@ -15,6 +15,7 @@ from data_builders.audit.annotation.shares import compare, kappa_cell, share_of
 from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
 from judge_r1.core.conversations import ConversationPair, read_conversations
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.on_scale import ITEMS
 from judge_r1.evaluation.rating.records import ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
@@ -104,7 +105,7 @@ def print_labels(report: Mapping[str, Any], console: Console) -> None:
     console.print(f"95 % intervals over documents.{note}", markup=False, highlight=False)
     if agreed := report["agreement"]:
         equal = f"{100 * agreed['share']:.1f} % equal, κ {kappa_cell(agreed['kappa'])}"
-        console.print(f"{agreed['n']} answers compared: {equal}", highlight=False)
+        console.print(f"{counted(agreed['n'], 'answer')} compared: {equal}", highlight=False)
     if steps := report.get("by_elo"):
         found = Table("pairs up to Elo", "answers", *LABELS, title="Labels by difficulty")
         for number in sorted({round(share * (len(steps) - 1)) for share in (0, 0.25, 0.5, 0.75, 1)}):

@@ -22,6 +22,7 @@ from data_builders.audit.reading.answers import Reading
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.tables import few_clusters_note
 
 READING_FILE = "reading.json"
@@ -120,11 +121,11 @@ def card_lines(report: Mapping[str, Any]) -> Sequence[str]:
     name = EVERYONE if len(readers) > 1 else readers[0]
     overall = {line["question"]: line for line in report["agreement"] if line["principle"] == OVERALL}
     agreed = ", ".join(f"{100 * line['share']:.0f} % ({question})" for question, line in overall.items())
-    count = f"{len(readers)} reader{'s' if len(readers) > 1 else ''}"
     return [
-        f"{count} answered two questions about each of up to {report['pairs']} sampled pairs: is the named principle "
-        "violated (real), and does the changed passage read naturally (natural)? 95 % intervals resample cases or, "
-        "below 30 cases, use Student's t." + (f" The readers gave equal answers to {agreed}." if agreed else ""),
+        f"{counted(len(readers), 'reader')} answered two questions about each of up to "
+        f"{counted(report['pairs'], 'sampled pair')}: is the named principle violated (real), and does the changed "
+        "passage read naturally (natural)? 95 % intervals resample cases or, below 30 cases, use Student's t."
+        + (f" The readers gave equal answers to {agreed}." if agreed else ""),
         "",
         "| principle | pairs | real | natural |",
         "|---|---|---|---|",

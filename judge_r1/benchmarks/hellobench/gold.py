@@ -13,6 +13,7 @@ from judge_r1.benchmarks.hellobench.files import read_responses, released_scores
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.text_check import counted
 
 OUTCOMES = "outcomes.jsonl"
 
@@ -50,7 +51,7 @@ def _with_humans(entries: Sequence[ChecklistEntry], path: Path, *, part: bool) -
         if one is not None and len(one.scores) != len(entry.checklist.criteria):
             raise BadBenchmark(
                 f"{one.where}: has {len(one.scores)} item scores, and the checklist of {entry.cluster_id} has "
-                f"{len(entry.checklist.criteria)} questions"
+                f"{counted(len(entry.checklist.criteria), 'question')}"
             )
         matched += one is not None
         result.append(entry if one is None else replace(entry, gold_scores=one.scores, gold_overall=one.overall))

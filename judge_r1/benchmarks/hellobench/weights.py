@@ -10,6 +10,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.errors import read_error
 from judge_r1.core.strict_json import parse_json
+from judge_r1.core.text_check import counted
 
 AVERAGE = "average"
 """Equal weights: the average checklist (AVG-C)."""
@@ -34,8 +35,8 @@ class Weights:
             raise BadBenchmark(f"the weights {self.name} have no category {category!r}: fit it, or use weights=average")
         if len(found) != questions:
             raise BadBenchmark(
-                f"the weights {self.name} have {len(found)} values for category {category!r}, whose checklist has "
-                f"{questions} questions"
+                f"the weights {self.name} have {counted(len(found), 'value')} for category {category!r}, whose "
+                f"checklist has {counted(questions, 'question')}"
             )
         return found
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from judge_r1.core.text_check import counted
 from judge_r1.episode.confidence import decision_position
 from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.episode.task import PairwiseTask
@@ -248,7 +249,8 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
     )
     title = (
         f"{name}: attention at {row['n']} decisions ({row['first']} A, {row['second']} B; {row['right']} right, "
-        f"{row['wrong']} wrong), {row['layers']} layers; {row['without']} votes without a decision"
+        f"{row['wrong']} wrong), {counted(row['layers'], 'layer')}; {counted(row['without'], 'vote')} without a "
+        "decision"
     )
     columns = ("section", "attention", "tokens", "relative", "of five", "even", "paper", "A - B", "right - wrong")
     return Grid(title, NOTE, columns, cells)

@@ -8,6 +8,7 @@ from itertools import groupby
 from judge_r1.benchmarks.published import published
 from judge_r1.benchmarks.rankjudge.scoring import class_bias
 from judge_r1.core.conversation_types import FAILURES
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.records import Comparison, JudgeRating, RatedSlice, Rating, StabilityRow
 from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Grid
@@ -135,7 +136,7 @@ def _cost_grid(rating: Rating) -> Grid:
 
 
 def _note(found: RatedSlice) -> str:
-    parts = [f"{found.items} items."]
+    parts = [f"{counted(found.items, 'item')}."]
     if found.dropped:
         parts.append("Left out: " + ", ".join(f"{count} {reason}" for reason, count in found.dropped.items()) + ".")
     if found.bt_eip:

@@ -6,6 +6,7 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_check import counted
 from judge_r1.core.text_file import read_text
 from judge_r1.evaluation.rating.comparison import RATING, compare
 from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
@@ -40,7 +41,7 @@ def run_rating(
         rating = rating.model_copy(update={"compared": compare(rating, other, without)})
     tables = [*grids(rating), *(published_grids() if published else [])]
     chart = elo_chart(rating.slices[0].judges)
-    page = rating_page(rating, tables, f"Rating of {len(votes.answers)} judges")
+    page = rating_page(rating, tables, f"Rating of {counted(len(votes.answers), 'judge')}")
     contents = {
         ITEMS: "".join(map(dump_line, items)),
         BOARD: "\n".join(f"## {table.title}\n\n{markdown(table)}" for table in tables),

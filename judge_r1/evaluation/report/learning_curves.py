@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.charts import Figure, Points, colors_of, line_chart
 
 FIRST = re.compile(
@@ -42,7 +43,7 @@ def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Fig
     more: list[Figure] = []
     colors = colors_of(list(metrics))
     for name, lines in found.items():
-        note = f"{broken[name]} value(s) were not finite and are not drawn." if broken[name] else ""
+        note = f"Not drawn, because not finite: {counted(broken[name], 'value')}." if broken[name] else ""
         chart = Figure(name, line_chart(name, lines, colors), colors, note)
         (first if FIRST.search(name) and not DETAIL.search(name) else more).append(chart)
     return first, more

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.statistics.intervals import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
@@ -184,11 +185,11 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
     if not few:
         return ""
     note = (
-        f" {len(few)} interval(s) rest on fewer than {FEW_CLUSTERS} clusters (the fewest: {min(few)}): they use the t "
-        "distribution, not the bootstrap, and are rough."
+        f" {counted(len(few), 'interval')} with fewer than {FEW_CLUSTERS} clusters (the fewest: {min(few)}): by the t "
+        "distribution, not the bootstrap, so rough."
     )
     if unreliable := sum(cases < UNRELIABLE_CLUSTERS for cases in few):
-        note += f" WARNING: {unreliable} of them rest on fewer than {UNRELIABLE_CLUSTERS}: collect more cases."
+        note += f" WARNING: {unreliable} of them with fewer than {UNRELIABLE_CLUSTERS}: collect more cases."
     return note
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from judge_r1.core.text_check import counted
 from judge_r1.serving.errors import error_response
 from judge_r1.serving.middleware.api_keys import BadKeys, Key, KeyFile
 
@@ -52,7 +53,9 @@ class RateLimited(Exception):
         if count > bucket.per_minute:
             message = f"{count} judgments in one request exceed the key's {bucket.per_minute} per minute: send fewer"
         else:
-            message = f"the key's limit is {bucket.per_minute} judgments per minute: try again in {seconds} s"
+            message = (
+                f"the key's limit is {counted(bucket.per_minute, 'judgment')} per minute: try again in {seconds} s"
+            )
         super().__init__(message)
         self.seconds = seconds
 

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from judge_r1.core.text_check import counted
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
@@ -33,7 +34,7 @@ def router(service: Service) -> APIRouter:
     async def judge_batch(body: BatchRequest, request: Request) -> BatchResponse:
         """Compare many pairs. The entry of a pair that fails is its error."""
         if len(body.requests) > (limit := service.limits.batch):
-            raise HTTPException(413, f"{len(body.requests)} requests in a batch: the limit is {limit}")
+            raise HTTPException(413, f"{counted(len(body.requests), 'request')} in a batch: the limit is {limit}")
         consume_quota(request, len(body.requests))
         tenant = tenant_of(request)
 

@@ -19,6 +19,7 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
+from judge_r1.core.text_check import counted
 from judge_r1.core.wire import GroupScoreRequest, GroupScoreResponse, ScoreRequest, ScoreResponse
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
@@ -51,7 +52,7 @@ def router(service: Service) -> APIRouter:
         """Score candidates by pairwise comparisons in both orders: against a reference, or against each other."""
         count, limits = len(body.candidates), service.limits
         if count > limits.candidates:
-            raise HTTPException(413, f"{count} candidates: the limit of one request is {limits.candidates}")
+            raise HTTPException(413, f"{counted(count, 'candidate')}: the limit of one request is {limits.candidates}")
         referenced = body.reference is not None
         schedule: Schedule = "anchor" if referenced else "all_pairs"
         consume_quota(request, 2 * pair_count(schedule, count, referenced))

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge_r1.core.event_loop import gather_all
+from judge_r1.core.text_check import counted
 from judge_r1.core.wire import RequestModel, ResponseModel, Text
 from judge_r1.rewards.group import Orders
 from judge_r1.rewards.schedule import Schedule
@@ -70,7 +71,7 @@ def router(service: Service) -> APIRouter:
         if not len(body.query) == len(body.prompts) == len(body.labels):
             raise HTTPException(422, "query, prompts and labels must have equal lengths")
         if len(body.query) > (limit := service.limits.batch):
-            raise HTTPException(413, f"{len(body.query)} samples in a request: the limit is {limit}")
+            raise HTTPException(413, f"{counted(len(body.query), 'sample')} in a request: the limit is {limit}")
         cohorts = [
             cohort("openrlhf", prompt, label, settings, request)
             for prompt, label in zip(body.prompts, body.labels, strict=True)

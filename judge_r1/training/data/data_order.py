@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import are, counted
 from judge_r1.episode.rollout import check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length
@@ -46,7 +47,7 @@ def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer, dev: Pai
     """
     if len(data.pairs) < recipe.grpo.pairs_per_step:
         raise JudgeError(
-            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
+            f"recipe {recipe.name}: {counted(len(data.pairs), 'pair')} {are(len(data.pairs))} too few for one step of "
             f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
         )
     for pairs in (data, dev) if dev is not None else (data,):

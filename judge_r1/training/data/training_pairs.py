@@ -7,6 +7,7 @@ from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import counted
 from judge_r1.core.transcripts import is_conversations, load_transcripts
 from judge_r1.episode.prompts import CONVERSATIONS
 from judge_r1.models.hub import file_hash
@@ -64,7 +65,7 @@ def dev_pairs(recipe: Recipe, train: PairSet) -> PairSet | None:
     if shared := sorted({case.group for case in data.cases.values()} & known):
         raise JudgeError(
             f"recipe {recipe.name}: data.dev {recipe.data.dev} and data.train {recipe.data.train} share "
-            f"{len(shared)} case(s), or articles of cases, for example {shared[0]}: split them by case "
+            f"{counted(len(shared), 'case')}, or articles of cases, for example {shared[0]}: split them by case "
             "(`judge-r1 split --dev-share`)"
         )
     by_id = data.by_id()

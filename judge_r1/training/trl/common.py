@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 from judge_r1.models.adapters import merge_adapters
 from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
@@ -84,7 +85,8 @@ def accumulation(stage: str, part: SftConfig | DpoConfig, processes: int) -> int
     if part.batch_size % together:
         raise JudgeError(
             f"{stage}.batch_size {part.batch_size} does not divide into micro-batches of {part.micro_batch_size} on "
-            f"{processes} processes: set {stage}.micro_batch_size, or --processes, so that it is a multiple of both"
+            f"{counted(processes, 'process')}: set {stage}.micro_batch_size, or --processes, so that it is a multiple "
+            "of both"
         )
     return part.batch_size // together
 

@@ -10,6 +10,7 @@ from transformers import PrinterCallback, TrainerCallback
 
 from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.jsonl import write_json
+from judge_r1.core.text_check import counted
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
 from judge_r1.training.distributed import await_files, is_main, is_worker, process_count
@@ -98,8 +99,8 @@ def check_process_count(run: RunFolder) -> None:
     started = processes_of(run.checkpoints) or process_count()
     if started != process_count() and checkpoints(run.checkpoints):
         raise JudgeError(
-            f"{run.folder} was started with {started} process(es): resume with --processes {started}, or as many on "
-            "several nodes together"
+            f"{run.folder} was started with {counted(started, 'process')}: resume with --processes {started}, or as "
+            "many on several nodes together"
         )
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)

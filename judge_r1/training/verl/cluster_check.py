@@ -17,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.core.text_check import counted
 
 WAIT_SECONDS = 900.0
 """How long to wait for all nodes with free GPUs: a replacement node may still be starting, and processes of a failed
@@ -135,7 +136,7 @@ def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder:
         NotShared: A node does not see a path, a check fails, or the nodes differ.
     """
     if len(reports) < machines.nodes:
-        wanted = f"{machines.nodes} node(s) with {machines.gpus_per_node} GPU(s) each"
+        wanted = f"{counted(machines.nodes, 'node')} with {counted(machines.gpus_per_node, 'GPU')} each"
         busy = f"; {available} are up, but their GPUs are in use" if available >= machines.nodes else ""
         raise NodesMissing(f"{_cluster()} did not have {wanted} free in time: {len(reports)} answered{busy}")
     for report in reports:

@@ -120,7 +120,7 @@ def test_logs_of_others_with_letters_epochs_keys_and_unscored_samples(
     score = inspect_ai.scorer.Score
     path = log_of(["C", "I", "P", True, 0.25, "N", score(value=math.nan)], tmp_path)
     assert [one.value for one in read_scores(path)] == [1.0, 0.0, 0.5, 1.0, 0.25, 0.0]
-    assert "1 score(s) are missing" in capsys.readouterr().err
+    assert "1 score is missing" in capsys.readouterr().err
     assert [one.item for one in read_scores(path)][:2] == ["quiz/1", "quiz/2"]
     both = log_of([{"human": "C", "model": "C"}, {"human": "I", "model": "C"}] * 3, tmp_path, model="m/two")
     counted = count_answers(read_answers([both]))["m/two"]
@@ -138,7 +138,7 @@ def test_scores_that_stand_for_no_verdict_are_no_answers(tmp_path: Path, capsys:
     path = log_of([none, "C", "C", "I", none, none], tmp_path, epochs=2)
     answers = read_answers([path])
     assert [(one.id, one.value) for one in answers] == [("quiz/1", 1.0), ("quiz/2", 0.5)]
-    assert "1 score(s) are missing, because the verdict is not valid" in capsys.readouterr().err
+    assert "1 score is missing, because the verdict is not valid" in capsys.readouterr().err
     assert [(item, score) for _, item, score in read_votes([path]).votes][:2] == [("quiz/1", 1.0), ("quiz/2", 0.5)]
     assert read_votes([path]).invalid["openai/gpt"] == 1
 

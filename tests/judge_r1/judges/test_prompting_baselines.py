@@ -152,7 +152,7 @@ def test_examples_are_never_of_a_case_under_test(tmp_path: Path) -> None:
     task = load(tmp_path / "test").requests()[0].task
     shown = FewShotExamples(tmp_path / "train", 3, texts, 0).rewrite(task).examples  # type: ignore[arg-type]
     assert {pair.case_id for _, pair in shown} == {case.case_id for case in others}
-    with pytest.raises(BadJudge, match=r"has 3 case\(s\) that are not under test, but shots=4 needs"):
+    with pytest.raises(BadJudge, match=r"has 3 cases beside those under test, but shots=4 needs"):
         FewShotExamples(tmp_path / "train", 4, texts, 0)
     with pytest.raises(BadJudge, match="is the folder under test"):
         FewShotExamples(tmp_path / "train" / ".." / "test", 1, texts, 0)
@@ -241,7 +241,7 @@ def test_the_global_index_is_for_evaluations_only() -> None:
         ("direct:shots=2@MODEL", "direct:shots=2 has no examples: add examples=FOLDER"),
         ("direct:examples=TRAIN,shots=none@MODEL", "shots must be a whole number from 1 on"),
         ("direct:examples=TRAIN,prompt=chain-of-thought@MODEL", "works with prompt=direct alone"),
-        ("direct:examples=TRAIN,shots=999@MODEL", r"has 12 case\(s\) that are not under test, but shots=999"),
+        ("direct:examples=TRAIN,shots=999@MODEL", r"has 12 cases beside those under test, but shots=999"),
         ("direct:examples=TEST@MODEL", "is the folder under test: give a folder of training pairs"),
         ("direct:examples=nowhere@MODEL", "nowhere does not exist: give a folder"),
         ("direct:retrieve=0@MODEL", "retrieve must be a whole number from 1 on"),

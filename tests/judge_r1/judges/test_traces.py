@@ -108,6 +108,22 @@ def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None
     assert found.verdict.startswith("no valid answer (")
 
 
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("agentic:retriever=bm25,prompt_tokens=50", r"prompt_tokens \(of the SPEC, or of the recipe.yaml beside the model\)"
+         r" is 50: raise it by the option prompt_tokens=\d+ of the SPEC, or take a model that reads more$"),
+        ("agentic:retriever=bm25", r"and an episode of up to 7000 are more than the \d+ tokens that the model reads: "
+         r"lower budget.response_tokens or budget.max_searches in the SPEC, or take a model that reads more$"),
+        ("direct:prompt_tokens=50", "or an agentic judge, which searches the trace instead of reading it whole$"),
+    ],
+)  # fmt: skip
+def test_a_trace_that_does_not_fit_says_which_limit_to_raise(spec: str, message: str) -> None:
+    said = rf"^judge {spec.partition(':')[0]}@bundled:tiny: nothing fits: its prompt (has|of) \d+ tokens.*{message}"
+    with pytest.raises(BadJudge, match=said):
+        load_judge(f"{spec}@bundled:tiny")(trace=MESSAGES, question="Is it done?")
+
+
 @pytest.mark.parametrize("given", [{}, {"question": "a", "rubric": "b"}, {"rubric": "b", "compare": MESSAGES}])
 def test_one_thing_is_asked(given: dict[str, object]) -> None:
     with pytest.raises(BadJudge, match="give a question, a rubric, or a trace to compare with"):

@@ -53,7 +53,7 @@ def test_later_stages_are_checked_before_the_first_one_runs(tmp_path: Path) -> N
 def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
     lines = report([(load_recipe(PAPER), tmp_path / "run")], "judge-r1 train", 8, 2)
     assert (
-        "# With 8 GPU(s) on each of 2 nodes of the Ray cluster at RAY_ADDRESS, it writes verl's input files and runs:"
+        "# With 8 GPUs on each of 2 nodes of the Ray cluster at RAY_ADDRESS, it writes verl's input files and runs:"
         in lines
     )
     plan = " ".join(lines)

@@ -79,6 +79,6 @@ def test_pairs_that_do_not_fill_a_step_are_refused(tmp_path: Path) -> None:
     write_pairs(mini_pairs(3), tmp_path / "train")
     changes = ("data.dev=null", "eval_every=null", "eval_pairs=null", "grpo.pairs_per_step=1000")
     few = evaluated_recipe("grpo", tmp_path, *changes, "grpo.micro_batch_size=1000")
-    with pytest.raises(JudgeError, match=r"pairs do not fill one step of grpo\.pairs_per_step 1000"):
+    with pytest.raises(JudgeError, match=r"pairs are too few for one step of grpo\.pairs_per_step 1000"):
         run_recipe(few, tmp_path / "run")
     assert not (tmp_path / "run" / "model").exists()

@@ -165,7 +165,7 @@ def test_curves_have_one_line_per_run_and_report_non_finite_values(tmp_path: Pat
     text = write(tmp_path / "report.html", RESULTS, metrics=runs)
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", text[text.index('id="curves"') :])
     assert captions == ["loss", "odd", "r/P2", "lr"]
-    assert text.count("1 value(s) were not finite") == 1
+    assert text.count("Not drawn, because not finite: 1 value.") == 1
     assert "3 more curves" in text
     loss = text[text.index("<figcaption>loss") : text.index("</figure>", text.index("<figcaption>loss"))]
     assert (loss.count('class="line c0"'), loss.count('class="line c1"')) == (1, 1)

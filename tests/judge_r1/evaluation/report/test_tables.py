@@ -144,9 +144,9 @@ def test_markdown_is_aligned_and_escaped() -> None:
 def test_notes_name_the_interval_and_warn_of_few_clusters() -> None:
     assert few_clusters_note([{"cases": 30}, {}]) == ""
     rough = few_clusters_note([{"cases": 20}, {"cases": 40}])
-    assert rough.startswith(" 1 interval(s) rest on fewer than 30 clusters (the fewest: 20)")
+    assert rough.startswith(" 1 interval with fewer than 30 clusters (the fewest: 20)")
     assert "WARNING" not in rough
-    assert "WARNING: 2 of them rest on fewer than 15" in few_clusters_note([{"cases": n} for n in (3, 14, 15)])
+    assert "WARNING: 2 of them with fewer than 15" in few_clusters_note([{"cases": n} for n in (3, 14, 15)])
     results = {name: OUTCOMES[name][:10] for name in list(OUTCOMES)[:2]}
     summary = summarize(results, [tuple(results)], {}, {name: {} for name in results})
     overall, *_, differences, _ = grids(summary)

@@ -208,5 +208,5 @@ def test_a_prompt_that_is_too_long_is_refused_before_training(recipe: Recipe, pa
 
 def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
     grpo = recipe.grpo.model_copy(update={"pairs_per_step": 64})
-    with pytest.raises(JudgeError, match="6 pairs do not fill one step"):
+    with pytest.raises(JudgeError, match="6 pairs are too few for one step"):
         check_data(recipe.model_copy(update={"grpo": grpo}), pairs, SafeTokenizer(load_tokenizer(recipe.model)))

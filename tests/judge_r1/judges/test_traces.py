@@ -111,8 +111,8 @@ def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("agentic:retriever=bm25,prompt_tokens=50", r"prompt_tokens \(of the SPEC, or of the recipe.yaml beside the model\)"
-         r" is 50: raise it by the option prompt_tokens=\d+ of the SPEC, or take a model that reads more$"),
+        ("agentic:retriever=bm25,prompt_tokens=50", r"prompt_tokens \(of the SPEC, or of the recipe.yaml beside the "
+         r"model\) is 50: raise it by the option prompt_tokens=\d+ of the SPEC, or take a model that reads more$"),
         ("agentic:retriever=bm25", r"and an episode of up to 7000 are more than the \d+ tokens that the model reads: "
          r"lower budget.response_tokens or budget.max_searches in the SPEC, or take a model that reads more$"),
         ("direct:prompt_tokens=50", "or an agentic judge, which searches the trace instead of reading it whole$"),

@@ -1,6 +1,7 @@
 """`builtin`: 120 original cases shipped with the package: patients, complaints to a human-rights court, and papers.
 
-`scripts/build_builtin_cases.py` writes them from hand-written scenarios. People, places and studies are invented.
+scripts/build_builtin_cases.py, last in commit 16764728, laid them out from hand-written scenarios. People, places and
+studies are invented.
 `builtin_cases.generate` makes any number of others.
 """
 

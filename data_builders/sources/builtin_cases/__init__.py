@@ -1,1 +1,1 @@
-"""What the `builtin` cases are made of: scenarios written by hand or generated, and the grammar that lays them out."""
+"""What generated cases are made of: matters with their values, and the grammar that lays them out."""

@@ -30,7 +30,7 @@ def compose(scenario: Scenario, rng: Random) -> str:
 
 def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
     return {
-        "title": scenario.field("title"),
+        "title": scenario.fields["title"],
         "pages": str(rng.randint(9, 34)),
         "words": f"{rng.randrange(4800, 11900, 50):,}",
         "figures": rng.choice(COUNT),
@@ -39,7 +39,7 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
         "refs": str(rng.randint(28, 84)),
         "supp": str(rng.randint(3, 9)),
         "rel": rng.choice(COUNT[:4]),
-        "editor": people(rng, scenario.generated)(),
+        "editor": people(rng)(),
         "received": f"{rng.randint(2, 28)} {rng.choice(MONTHS)}",
         "days": rng.choice(COUNT[2:]),
         "weeks": rng.choice(COUNT[1:6]),

@@ -6,8 +6,7 @@ from random import Random
 
 from data_builders.sources.builtin_cases import academic, legal, made_academic, made_legal, made_medical, medical
 from data_builders.sources.builtin_cases.matters import GENERAL, Topic
-from data_builders.sources.builtin_cases.scenario import Scenario
-from data_builders.sources.builtin_cases.steps import joined
+from data_builders.sources.builtin_cases.scenario import Scenario, joined
 from data_builders.sources.corpus_io import numbered
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
@@ -40,7 +39,7 @@ def generated_case(domain: str, number: int, seed: int) -> Case:
     return Case.of(
         domain=domain,
         context=compose(scenario, rng),
-        decision=scenario.field("decision"),
+        decision=scenario.fields["decision"],
         reference=numbered(joined(scenario.steps, rng.choice(STEPS))),
         source="builtin",
         license="Apache-2.0",

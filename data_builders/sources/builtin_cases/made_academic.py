@@ -74,9 +74,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     written.steps += [ending.text(rng.choice(WORDS[f"academic {kind}"])) for kind in (grade, "after")]
     fields = {"title": title, "setup": study["setup"], "covered": COVERED}
     fields["decision"] = ending.text(rng.choice(WORDS[f"academic decision, {grade}"]))
-    return Scenario(
-        "academic", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps), generated=True
-    )
+    return Scenario(number, fields, written.sections(SECTIONS), tuple(written.steps))
 
 
 def _verbs(study: dict[str, str]) -> dict[str, str]:

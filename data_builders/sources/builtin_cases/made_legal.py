@@ -23,7 +23,7 @@ OTHER_SIDE = {True: "the public interest", False: "the length of the proceedings
 
 def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     """Returns a complaint about the measure of `topic`."""
-    named, places = people(rng, generated=True), towns(rng, generated=True)
+    named, places = people(rng), towns(rng)
     woman = rng.random() < 0.5
     pronouns = ("she", "her", "her") if woman else ("he", "his", "him")
     name, town = f"{first_name(rng, woman)} {named().split()[-1]}", places()
@@ -87,9 +87,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
         "lodged": on(lodged),
         "decision": ending.text(rng.choice(WORDS[f"legal decision, {outcome}"])),
     }
-    return Scenario(
-        "legal", topic.name, number, fields, written.sections(SECTIONS), tuple(written.steps), generated=True
-    )
+    return Scenario(number, fields, written.sections(SECTIONS), tuple(written.steps))
 
 
 def _side(worse: Side, better: Side | None, bad: float, rng: Random) -> Side:

@@ -43,15 +43,7 @@ def scenario(topic: Topic, number: int, rng: Random) -> Scenario:
     fields = {name: topic.fields[name][0] for name in ("vitals", "normal", "quiet")}
     fields |= {"kind": "diagnosis", "body": body, "covered": COVERED}
     fields["decision"] = filling.text(f"{topic.fields['name'][0]}; {topic.fields['plan'][0]}.")
-    return Scenario(
-        "medical",
-        topic.name,
-        number,
-        fields,
-        written.sections((*COUNTS, "nursing")),
-        tuple(written.steps),
-        generated=True,
-    )
+    return Scenario(number, fields, written.sections((*COUNTS, "nursing")), tuple(written.steps))
 
 
 def _person(topic: Topic, rng: Random) -> dict[str, str]:

@@ -13,20 +13,19 @@ def first_name(rng: Random, woman: bool) -> str:
     return rng.choice(_LISTS["women" if woman else "men"])
 
 
-def people(rng: Random, generated: bool = False) -> Callable[[], str]:
+def people(rng: Random) -> Callable[[], str]:
     """Returns a generator of full names with unique surnames."""
-    first, last = _names("first names", generated), _names("surnames", generated)
+    first, last = _names("first names"), _names("surnames")
     surnames = iter(rng.sample(last, len(last)))
     return lambda: f"{rng.choice(first)} {next(surnames)}"
 
 
-def towns(rng: Random, generated: bool = False) -> Callable[[], str]:
+def towns(rng: Random) -> Callable[[], str]:
     """Returns a generator of unique town names."""
-    found = _names("towns", generated)
+    found = _names("towns")
     names = iter(rng.sample(found, len(found)))
     return lambda: next(names)
 
 
-def _names(name: str, generated: bool) -> list[str]:
-    """The names of a list. Those under `more` are for generated cases: with them the shipped cases would change."""
-    return _LISTS[name] + (_LISTS[f"more {name}"] if generated else [])
+def _names(name: str) -> list[str]:
+    return _LISTS[name] + _LISTS[f"more {name}"]

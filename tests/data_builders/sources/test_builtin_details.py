@@ -11,7 +11,7 @@ from data_builders.sources.builtin_cases.details import COUNT, MONTHS, add_detai
 from data_builders.sources.builtin_cases.filling import Filling, led
 from data_builders.sources.builtin_cases.grammar import word_lists
 from data_builders.sources.builtin_cases.made_academic import is_plural
-from data_builders.sources.builtin_cases.people import first_name, people, towns
+from data_builders.sources.builtin_cases.people import first_name, people
 from data_builders.sources.builtin_cases.writing import Written
 
 DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b")
@@ -99,12 +99,8 @@ def test_verbs_agree_with_the_nouns_of_a_study(phrase: str, plural: bool) -> Non
     assert is_plural(phrase) is plural
 
 
-def test_generated_cases_have_more_names_and_shipped_cases_keep_theirs() -> None:
-    few, many = ({draw()} | {draw() for _ in range(20)} for draw in (towns(Random(1)), towns(Random(1), True)))
-    shipped = " ".join(word_lists("people")["towns"]).split()
-    assert few <= set(shipped)
-    assert not many <= set(shipped)
-    assert len({people(Random(n), True)().split()[1] for n in range(400)}) > 150
+def test_generated_cases_draw_from_many_names() -> None:
+    assert len({people(Random(n))().split()[1] for n in range(400)}) > 150
     assert first_name(Random(3), woman=True) not in " ".join(word_lists("people")["men"]).split()
 
 

@@ -11,8 +11,8 @@ from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.manipulation_dataset import ManipulationDataset
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import STORIES, STORY_TOKENS, CorpusRules, read_folder, shorter, stories
-from data_builders.manipulations.load_tagger import load_tagger
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
+from data_builders.manipulations.spacy_tagger import load_tagger
 from data_builders.manipulations.tagger import Tagger, TaggerUnavailable
 from data_builders.manipulations.units import Unit, prefix
 from data_builders.teachers import Teacher

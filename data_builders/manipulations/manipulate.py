@@ -1,11 +1,12 @@
 """Applies an operator to a document and returns the record."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from data_builders.manipulations.edits import Edit, apply_edits
 from data_builders.manipulations.operator import CannotManipulate, Material, Operator, Spread, Task
-from judge_r1.core.documents import Document, ManipulatedDocument, manipulation_id
+from data_builders.text_units.edits import Edit
+from judge_r1.core.documents import ChangedSpan, Document, ManipulatedDocument, manipulation_id
 from judge_r1.core.record_base import content_hash
 
 
@@ -34,8 +35,8 @@ def manipulate(
     count = operator.count(material, rate, legacy=legacy) if count is None else count
     random = Random(int(content_hash(seed, document.document_id, operator.name), 16))
     task = Task(count, random, spread, repeats, refill)
-    edited = apply_edits(document.text, operator.edit(material, task))
-    if not edited.text.strip():
+    text, spans = applied(document.text, operator.edit(material, task))
+    if not text.strip():
         raise CannotManipulate("nothing would be left of the text")
     params: dict[str, Any] = {"intensity": rate, "spread": spread, "tagger": material.tagger.name}
     if not operator.share:
@@ -45,7 +46,7 @@ def manipulate(
         params["bias"] = operator.legacy_bias
     return ManipulatedDocument(
         schema=1,
-        manipulation_id=manipulation_id(document.document_id, operator.name, edited.text),
+        manipulation_id=manipulation_id(document.document_id, operator.name, text),
         document_id=document.document_id,
         base_id=document.base_id,
         length=document.length,
@@ -53,8 +54,8 @@ def manipulate(
         number=operator.number,
         metric=operator.metric,
         category=operator.category,
-        text=edited.text,
-        spans=edited.spans,
+        text=text,
+        spans=spans,
         operations=count,
         units=operator.units(material),
         seed=seed,
@@ -74,15 +75,36 @@ def manipulated_prefix(document: Document, whole: ManipulatedDocument) -> Manipu
     ]
     if not edits:
         raise CannotManipulate("no edit of the full document lies in its prefix")
-    edited = apply_edits(document.text, edits)
+    text, spans = applied(document.text, edits)
     return whole.model_copy(
         update={
-            "manipulation_id": manipulation_id(document.document_id, whole.name, edited.text),
+            "manipulation_id": manipulation_id(document.document_id, whole.name, text),
             "document_id": document.document_id,
             "length": document.length,
-            "text": edited.text,
-            "spans": edited.spans,
+            "text": text,
+            "spans": spans,
             "operations": len(edits),
             "params": {**whole.params, "short": "prefix"},
         }
     )
+
+
+def applied(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[ChangedSpan, ...]]:
+    """The text after edits that do not overlap, and a span for each of them, in order.
+
+    Raises: ValueError if two overlap, or one leaves the text as it is.
+    """
+    parts: list[str] = []
+    spans: list[ChangedSpan] = []
+    at = length = 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end, edit.replacement)):
+        if edit.start < at or edit.end < edit.start or edit.end > len(text):
+            raise ValueError(f"the edit of {edit.start}-{edit.end} overlaps another one or ends outside the text")
+        if text[edit.start : edit.end] == edit.replacement:
+            raise ValueError(f"the edit of {edit.start}-{edit.end} changes nothing")
+        parts += [text[at : edit.start], edit.replacement]
+        new_start = length + edit.start - at
+        length = new_start + len(edit.replacement)
+        spans.append(ChangedSpan(start=edit.start, end=edit.end, new_start=new_start, new_end=length))
+        at = edit.end
+    return "".join([*parts, text[at:]]), tuple(spans)

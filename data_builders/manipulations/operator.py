@@ -7,13 +7,14 @@ from functools import cached_property
 from random import Random
 from typing import Literal, TypeVar
 
-from data_builders.manipulations.edits import Edit
 from data_builders.manipulations.tagger import Tagger
 from data_builders.manipulations.units import Paragraph, Unit, paragraphs, units
-from judge_r1.core.documents import COHERENCE, Target
+from data_builders.text_units.edits import Edit
+from judge_r1.core.documents import Target
 from judge_r1.core.errors import JudgeError
 
 T = TypeVar("T")
+EditFunction = Callable[["Material", "Task"], list[Edit]]
 Spread = Literal["widespread", "dense"]
 
 
@@ -80,8 +81,8 @@ class Operator:
     metric: Target
     category: str
     intensity: float
-    edit: Callable[[Material, Task], list[Edit]]
     units: Callable[[Material], int]
+    edit: EditFunction
     share: bool = True
     legacy_bias: float = 0.0
     least: int = 1
@@ -114,29 +115,6 @@ def consecutive(random: Random, places: Sequence[T], count: int, what: str) -> l
     need(len(places), count, what)
     start = random.randrange(len(places) - count + 1)
     return list(places[start : start + count])
-
-
-def by_density(
-    number: int,
-    name: str,
-    category: str,
-    edit: Callable[[Material, Task], list[Edit]],
-    legacy_bias: float = 0.0,
-    reads: tuple[str, ...] = (),
-) -> Operator:
-    """An operator on paragraphs, or larger units, that degrades coherence, with one operation per 1,000 tokens."""
-    return Operator(
-        number,
-        name,
-        COHERENCE,
-        category,
-        intensity=1.0,
-        edit=edit,
-        units=lambda material: len(material.eligible),
-        share=False,
-        legacy_bias=legacy_bias,
-        reads=reads,
-    )
 
 
 DENSE_CHARACTERS = 5 * 2.5

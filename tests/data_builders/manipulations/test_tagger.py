@@ -5,10 +5,9 @@ import importlib.util
 import pytest
 
 from data_builders.manipulations import Material
-from data_builders.manipulations.load_tagger import load_tagger
 from data_builders.manipulations.names import names
 from data_builders.manipulations.rule_tagger import RuleTagger
-from data_builders.manipulations.spacy_tagger import MOST_CHARACTERS
+from data_builders.manipulations.spacy_tagger import MOST_CHARACTERS, load_tagger
 from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, like
 
 

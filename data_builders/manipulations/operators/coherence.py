@@ -1,0 +1,193 @@
+"""Manipulations that degrade coherence: of the logical flow (11-17), the plot (21-24) and the anaphora (31, 32)."""
+
+import re
+from bisect import bisect_left
+from random import Random
+
+from data_builders.manipulations import by_density, manipulation
+from data_builders.manipulations.names import names
+from data_builders.manipulations.operator import CannotManipulate, Material, Task, draw, need
+from data_builders.manipulations.tagger import Mention
+from data_builders.manipulations.units import sentence_starts
+from data_builders.manipulations.wordings import modern_sentences, wordings
+from data_builders.text_units.edits import Edit
+from judge_r1.core.documents import COHERENCE
+
+_ARTICLE, _POSSESSIVE = re.compile(r"\b[Tt]he\s$"), re.compile(r"['’]s\b")
+_ARTICLES = frozenset({"a", "an", "the"})
+_BEFORE = 60
+"""Characters that hold the two tokens before a name."""
+
+
+@by_density(11, "logical flow")
+def swap_content(material: Material, task: Task) -> list[Edit]:
+    """Swaps pairs of paragraphs.
+
+    `task.count` disjoint pairs of different paragraphs change places: two edits for each pair.
+    """
+    different = list({paragraph.text: paragraph for paragraph in material.eligible}.values())
+    need(len(different), 2 * task.count, f"{material.unit}s to swap")
+    drawn = task.random.sample(different, 2 * task.count)
+    pairs = zip(drawn[::2], drawn[1::2], strict=True)
+    return [Edit(to.start, to.end, source.text) for one, other in pairs for to, source in ((one, other), (other, one))]
+
+
+@by_density(12, "logical flow", reads=("refill",))
+def remove_content(material: Material, task: Task) -> list[Edit]:
+    """Removes paragraphs.
+
+    Each drawn unit goes with the gap behind it. The last one of the text stays. With `task.refill` a shortened
+    document continues at its end for as many tokens as it lost; a full one has no continuation.
+    """
+    text, starts = material.text, [paragraph.start for paragraph in material.paragraphs]
+    removable = [unit for unit in material.eligible if unit.end < starts[-1]]
+    drawn = draw(task.random, removable, task.count, f"{material.unit}s to remove")
+    edits = [Edit(unit.start, starts[bisect_left(starts, unit.end)], "") for unit in drawn]
+    if task.refill and material.rest:
+        lost = sum(text[edit.start : edit.end].count(" ") for edit in edits)
+        pieces = material.rest.split(" ")[: lost + 1]
+        if len(pieces) <= lost:
+            raise CannotManipulate("too little text behind the short one to refill it")
+        edits.append(Edit(len(text), len(text), " ".join(pieces)))
+    return edits
+
+
+@by_density(13, "logical flow")
+def insert_content(material: Material, task: Task) -> list[Edit]:
+    """Inserts paragraphs of one other document.
+
+    Different paragraphs of one donor, each behind a paragraph of this document.
+    """
+    need(len(material.donors), 1, "other documents")
+    donor = material.foreign(task.random.choice(material.donors))
+    foreign = draw(task.random, donor, task.count, f"{material.unit}s in the other document")
+    units = draw(task.random, material.eligible, task.count, f"{material.unit}s to insert behind")
+    return [Edit(unit.end, unit.end, f"\n\n{one.text}") for unit, one in zip(units, foreign, strict=True)]
+
+
+@by_density(14, "logical flow", reads=("repeats",))
+def repeat_content(material: Material, task: Task) -> list[Edit]:
+    """Repeats paragraphs.
+
+    Each drawn paragraph is followed by `task.repeats` copies of itself.
+    """
+    drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to repeat")
+    return [Edit(unit.end, unit.end, f"\n\n{unit.text}" * task.repeats) for unit in drawn]
+
+
+@by_density(17, "logical flow", legacy_bias=2.0)
+def exchange_content(material: Material, task: Task) -> list[Edit]:
+    """Replaces paragraphs by paragraphs of other documents. Selected for the data set.
+
+    The i-th exchanged paragraph gets one of the i-th donor. Where there are fewer donors than operations they take
+    turns, so that the text resembles none of them; no donor paragraph is used twice.
+    """
+    need(len(material.donors), 1, "other documents")
+    used = {unit.text for unit in material.eligible}
+    edits = []
+    for number, unit in enumerate(draw(task.random, material.eligible, task.count, f"{material.unit}s to exchange")):
+        donor = material.donors[number % len(material.donors)]
+        fresh = [one.text for one in material.foreign(donor) if one.text not in used]
+        if not fresh:
+            raise CannotManipulate(f"too few {material.unit}s in the other documents")
+        used.add(chosen := task.random.choice(fresh))
+        edits.append(Edit(unit.start, unit.end, chosen))
+    return edits
+
+
+def persons(material: Material) -> list[Mention]:
+    """The mentions of persons by one word."""
+    return [one for one in names(material, "person") if len(material.text[one.start : one.end].split()) == 1]
+
+
+@manipulation(21, COHERENCE, "plot", 25.0, lambda material: len(persons(material)), needs_tagger=True)
+def exchange_entities(material: Material, task: Task) -> list[Edit]:
+    """Replaces names of persons by new names. The thesis gives it the number 22.
+
+    Each drawn mention gets a name that the text does not contain.
+    """
+    new = [name for name in wordings().pool if name not in material.text]
+    if not new:
+        raise CannotManipulate("too few names that the text does not contain")
+    drawn = draw(task.random, persons(material), task.count, "names of persons")
+    return [Edit(mention.start, mention.end, task.random.choice(new)) for mention in drawn]
+
+
+def _distinct(material: Material) -> int:
+    return len({material.text[one.start : one.end] for one in persons(material)})
+
+
+@manipulation(22, COHERENCE, "plot", 30.0, _distinct, least=2, needs_tagger=True)
+def swap_entities(material: Material, task: Task) -> list[Edit]:
+    """Exchanges the names of persons among each other. The thesis gives it the number 21.
+
+    A cyclic permutation of `task.count` different names: at every mention each name becomes the next one. An
+    operation is one name.
+    """
+    mentions = persons(material)
+    found = sorted({material.text[one.start : one.end] for one in mentions})
+    need(len(found), task.count, "different names of persons")
+    chosen = task.random.sample(found, task.count)
+    following = dict(zip(chosen, [*chosen[1:], chosen[0]], strict=True))
+    return [
+        Edit(one.start, one.end, following[name])
+        for one in mentions
+        if (name := material.text[one.start : one.end]) in following
+    ]
+
+
+@by_density(24, "plot", legacy_bias=1.0)
+def temporal(material: Material, task: Task) -> list[Edit]:
+    """Appends sentences about today's technology. Selected for the data set.
+
+    A different sentence at the end of each drawn paragraph. The templates take turns.
+    """
+    templates = modern_sentences()
+    need(sum(len(group) for group in templates), task.count, "different modern sentences")
+    pools = [task.random.sample(group, len(group)) for group in task.random.sample(templates, len(templates))]
+    added = [pools[number % len(pools)][number // len(pools)] for number in range(task.count)]
+    drawn = draw(task.random, material.eligible, task.count, f"{material.unit}s to append to")
+    return [Edit(unit.end, unit.end, f" {sentence}") for unit, sentence in zip(drawn, added, strict=True)]
+
+
+def _places(material: Material) -> int:
+    return len(names(material, "place"))
+
+
+@manipulation(31, COHERENCE, "anaphora", 35.0, _places, needs_tagger=True)
+def pronouns(material: Material, task: Task) -> list[Edit]:
+    """Replaces names of places and organisations by "it".
+
+    An article in front goes with the name, and a possessive becomes "its".
+    """
+    text = material.text
+    starts = sentence_starts(text, material.tagger.sentences(text))
+    edits = []
+    for one in draw(task.random, names(material, "place"), task.count, "names of places"):
+        article = _ARTICLE.search(text, max(0, one.start - 5), one.start)
+        owner = _POSSESSIVE.match(text, one.end)
+        start, end = article.start() if article else one.start, owner.end() if owner else one.end
+        word = "its" if owner else "it"
+        edits.append(Edit(start, end, word.capitalize() if start in starts else word))
+    return edits
+
+
+@manipulation(32, COHERENCE, "anaphora", 35.0, _places, needs_tagger=True)
+def terms(material: Material, task: Task) -> list[Edit]:
+    """Replaces names of places and organisations by "the thing" or "the stuff". Selected for the data set.
+
+    The term gets an article unless one of the two tokens before it is one, and a capital at a sentence's start.
+    """
+    text = material.text
+    starts = sentence_starts(text, material.tagger.sentences(text))
+    return [
+        Edit(one.start, one.end, _term(text[max(0, one.start - _BEFORE) : one.start], one.start in starts, task.random))
+        for one in draw(task.random, names(material, "place"), task.count, "names of places")
+    ]
+
+
+def _term(before: str, at_start: bool, random: Random) -> str:
+    term = random.choice(wordings().terms)
+    if at_start or not _ARTICLES & {word.lower() for word in before.split()[-2:]}:
+        term = f"the {term}" if term == "stuff" else f"{random.choice(('a', 'the'))} {term}"
+    return term[0].upper() + term[1:] if at_start else term

@@ -311,7 +311,7 @@ def whole() -> Iterator[Path]:
 
 @pytest.fixture
 def workspace(whole: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the workspace with an empty folder `out`. Of the folders it has the data and those that the line names."""
+    """A copy of the workspace with an empty folder `out`, with the data and the folders that the line names."""
     folders = {path.name for path in whole.iterdir() if path.is_dir() and f"@{path.name}" not in reads.line} - {"data"}
     with tempfile.TemporaryDirectory(prefix="cell-", dir=whole.parent) as folder:
         copy = Path(folder) / "w"

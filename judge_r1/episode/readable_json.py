@@ -91,6 +91,7 @@ class _Reader:
                 raise _Broken
             value, position, inner = self._value(self._skip(position + 1), 1)
             depth = max(depth, inner + 1)
+            # Kept as a contradiction: Python's parser would take the last value, a person would ask which one counts.
             if isinstance(known := members.get(name, value), Repeated):
                 value = known
             elif known is not value and repr(known) != repr(value):

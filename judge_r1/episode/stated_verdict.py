@@ -154,6 +154,8 @@ def stated_in_words(text: str, lists: Sequence[int] = ()) -> Stated | None:
         if bisect_left(lists, found[number].end) < bisect_left(lists, until)
     ]
     chosen = (complete or clear)[-1]
+    # Where nothing marks a verdict, every comparison may be one, so none may contradict it. Behind a marked one, only
+    # what follows can take it back.
     against = clear if best <= _PLAIN else range(chosen, len(found))
     said = {found[number].comparison for number in against if ranks[number] >= min(best, _PLAIN)}
     if len(said) > 1:
@@ -192,6 +194,7 @@ def spelled(key: str) -> str:
 def _rank(text: str, mentions: Sequence[re.Match[str]], number: int) -> int:
     """How clearly a comparison is the verdict; 0 if it is none."""
     match = mentions[number]
+    # "A>B or A<B": alternatives side by side show the form of an answer, and choose none.
     for other in (*mentions[max(0, number - 1) : number], *mentions[number + 1 : number + 2]):
         gap = text[min(match.end(), other.end()) : max(match.start(), other.start())]
         if _direction(other) != _direction(match) and len(gap) < 9 and re.fullmatch(r"[^\w\n]*(?:or[^\w\n]*)?", gap):

@@ -85,7 +85,7 @@ def generate(
     """
     with lock_folder(out):
         model = make_model()
-        done = _begin(out, model, tasks, resume)
+        done = _begin(out, model, tasks, resume=resume)
         missing = [task for task in tasks if (task.file, task.id) not in done]
         requests = [_request(task) for task in missing]
         run_sync(_run(model, requests, missing, out / LOG, done, len(tasks), show))
@@ -143,7 +143,9 @@ def _generated(task: GenerationTask, output: JudgeOutput) -> Generated:
     return Generated(file=task.file, id=task.id, instruction=task.instruction, response=text, ended=ended)
 
 
-def _begin(out: Path, model: Judge, tasks: Sequence[GenerationTask], resume: bool) -> dict[tuple[str, str], Generated]:
+def _begin(
+    out: Path, model: Judge, tasks: Sequence[GenerationTask], *, resume: bool
+) -> dict[tuple[str, str], Generated]:
     """Checks that `out` may take these responses, notes the model there, and returns the responses that it has."""
     own = content_hash(sorted((task.file, task.id, task.instruction) for task in tasks))
     manifest: dict[str, Any] = {"model": model.name, "settings": model.settings, "instructions": own}
@@ -161,7 +163,8 @@ def _begin(out: Path, model: Judge, tasks: Sequence[GenerationTask], resume: boo
         return {}
     drop_torn_line(log)
     found = {one.key: one for one in read_jsonl(log, Generated)}
-    return {key: one for key, one in found.items() if key in {(task.file, task.id) for task in tasks}}
+    asked = {(task.file, task.id) for task in tasks}
+    return {key: one for key, one in found.items() if key in asked}
 
 
 @contextmanager

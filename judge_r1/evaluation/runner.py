@@ -76,18 +76,18 @@ def evaluate(
         VotesMissing: Votes are missing at the end. The error has the results of the other items.
         EvaluationError: `out` cannot take this panel, the judge answers no request, or a file cannot be written.
     """
-    return run_sync(_evaluate(panel, benchmark, out, resume, console or Console(stderr=True)))
+    return run_sync(_evaluate(panel, benchmark, out, console or Console(stderr=True), resume=resume))
 
 
 async def _evaluate(
-    panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, resume: bool, console: Console
+    panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, console: Console, *, resume: bool
 ) -> PanelResults:
     requests = benchmark.requests(orders=panel.orders, samples=panel.samples)
     progress = _PanelProgress(panel, benchmark, out, requests)
     for judge in panel.members:
         if (fit := judge.check(requests)) and fit.longest:
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
-    done = _begin(panel, benchmark, out, resume, console, progress)
+    done = _begin(panel, benchmark, out, console, progress, resume=resume)
     failures, said = Counter[str](), ""
     with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
 
@@ -243,9 +243,10 @@ def _begin(
     panel: JudgePanel,
     benchmark: LoadedBenchmark,
     out: Path,
-    resume: bool,
     console: Console,
     progress: _PanelProgress,
+    *,
+    resume: bool,
 ) -> NDArray[np.bool_]:
     """Checks that `out` may take this panel, notes it there and adds the traces that it has. Returns which requests
     each member has answered, of shape [members, requests]."""

@@ -67,6 +67,7 @@ class TextEpisode:
             assert isinstance(machine.tokenizer, TextTokenizer)
             ids = machine.tokenizer.encode_reply(_valid(text))
             machine.feed(ids, [0.0] * len(ids))
+            # The model ended the sample, or the trainer's stop string cut it. Only the first is an EOS.
             stopped = machine.answer_in_tags and text.endswith(STOP_STRINGS)
             if isinstance(machine.state, Sample) and len(machine.turns) == turns and not stopped:
                 machine.feed([EOS], [0.0])

@@ -111,7 +111,7 @@ class EpisodeFactory:
             return task_episode(
                 request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed, parsers=EVALUATION_PARSERS
             )
-        reject_custom_prompt(self.name, request, self.prompted)
+        reject_custom_prompt(self.name, request, prompted=self.prompted)
         ids = self.tokenizer.prompt_ids(request.task.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
             raise PromptTooLong(f"{where}: its prompt is too long", len(ids), config.prompt_tokens)
@@ -142,7 +142,7 @@ class EpisodeFactory:
         return JudgeOutput(request, trajectory, request.read(trajectory), confidence, usage)
 
 
-def reject_custom_prompt(name: str, request: JudgeRequest, prompted: bool) -> None:
+def reject_custom_prompt(name: str, request: JudgeRequest, *, prompted: bool) -> None:
     """Raises: BadJudge for a benchmark's own prompt, where only pairs are judged."""
     if isinstance(request.task, CustomPrompt) and not prompted:
         raise BadJudge(pairs_only_message(name, request))

@@ -307,7 +307,7 @@ def _compared(
 def _checked(trace: TraceText, kind: str, number: int, criterion: Criterion, result: JudgeResult) -> TraceFinding:
     verdict, name = result.verdict, str(number)
     if not isinstance(verdict, ChecklistVerdict):
-        return TraceFinding(criterion.question, None, None, False, None, ())
+        return TraceFinding(criterion.question, answer=None, score=None, failed=False, reason=None, events=())
     score = verdict.scores[name]
     answer = dict(zip(criterion.levels, criterion.choices, strict=True))[score] if criterion.choices else f"{score:g}"
     cited = [verdict.cited[name]] if name in verdict.cited else []
@@ -342,14 +342,15 @@ def _finding(
     ]
     read = None if known is None else {event.start for start, _ in known if (event := trace.at(start))}
     events = [
-        FoundEvent(event, True, read=read is None or event.start in read)
+        FoundEvent(event, cited=True, read=read is None or event.start in read)
         for event in trace.events
         if any(event.trace == letter and first <= event.index <= last for letter, first, last in ranges)
     ]
     named, labels = {one.event.start for one in events}, {event.label for event in trace.events}
     for span in shown:
         if (event := trace.at(span[0])) is not None:
-            events.append(FoundEvent(event, event.start in named or span in cited, (span,)))
+            is_cited = event.start in named or span in cited
+            events.append(FoundEvent(event, cited=is_cited, spans=(span,)))
     # A criterion of negative weight names a fault: yes is the bad answer.
     failed = is_rubric and score is not None and (score < 0.5 if criterion.weight > 0 else score > 0.5)
     ends = dict.fromkeys(f"{letter}{end}" for letter, *both in ranges for end in both)
@@ -361,7 +362,8 @@ def _merged(events: Iterable[FoundEvent]) -> tuple[FoundEvent, ...]:
     """Events without repeats, in the order of the trace."""
     found: dict[int, FoundEvent] = {}
     for one in events:
-        known = found.get(one.event.start, FoundEvent(one.event, False, read=False))
+        known = found.get(one.event.start, FoundEvent(one.event, cited=False, read=False))
         spans = tuple(sorted({*known.spans, *one.spans}))
-        found[one.event.start] = FoundEvent(one.event, known.cited or one.cited, spans, known.read or one.read)
+        cited, read = known.cited or one.cited, known.read or one.read
+        found[one.event.start] = FoundEvent(one.event, cited=cited, spans=spans, read=read)
     return tuple(found[start] for start in sorted(found))

@@ -110,7 +110,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.client[0] if self.client else ""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._expect_head(False)
+        self._stop_head_timer()
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -147,7 +147,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._expect_head(False)
+        self._stop_head_timer()
         if b"host" not in self._once and self.parser.get_http_version() == "1.1":
             self._refuse(400, "the request has no header `host`: send one")
             raise ValueError("there is no Host")
@@ -194,11 +194,15 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse_head()
             raise ValueError("the head is too large")  # stops the parser
 
-    def _expect_head(self, expected: bool = True) -> None:
-        """Starts or stops the time for the head of the next request."""
+    def _expect_head(self) -> None:
+        """Starts the time for the head of the next request."""
+        self._stop_head_timer()
+        self._head_timer = self.loop.call_later(self.limits.head_s, self._head_timeout)
+
+    def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
-        self._head_timer = self.loop.call_later(self.limits.head_s, self._head_timeout) if expected else None
+            self._head_timer = None
 
     def _head_timeout(self) -> None:
         self._refuse(408, f"the head of the request did not arrive within {self.limits.head_s:g} s")
@@ -210,7 +214,7 @@ class LimitedProtocol(HttpToolsProtocol):
         )
 
     def _refuse(self, status: int, message: str) -> None:
-        self._expect_head(False)
+        self._stop_head_timer()
         body = json.dumps({"error": message}).encode()
         retry = f"Retry-After: {RETRY_S}\r\n" if status == 503 else ""
         head = (

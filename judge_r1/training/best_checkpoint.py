@@ -45,7 +45,7 @@ def best_of(recipe: Recipe, rows: Iterable[Mapping[str, Any]], steps: Collection
     if not found:
         return None
     sign = -1 if metric == "loss" else 1
-    value, step = max(found, key=lambda both: (sign * both[0], -both[1]))
+    value, step = max(found, key=lambda both: (sign * both[0], -both[1]))  # of equal values the earliest step
     return Best(metric, step, value)
 
 

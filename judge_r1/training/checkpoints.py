@@ -45,18 +45,19 @@ def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
     manifests. A checkpoint of TRL without one is complete if no older one has a manifest: otherwise a kill interrupted
     its saving."""
     count = processes_of(folder) or 1
-    trl = [Checkpoint(_step(f) // updates, f, False) for f in folder.glob("checkpoint-*") if _complete(f, count)]
+    complete = [f for f in folder.glob("checkpoint-*") if _complete(f, count)]
+    trl = [Checkpoint(_step(f) // updates, f, sharded=False) for f in complete]
     first = min((c.step for c in trl if c.has_manifest), default=None)
     trl = [c for c in trl if first is None or c.step <= first or c.has_manifest]
     noted = _noted(folder)
-    verl = [Checkpoint(_step(f), f, True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
+    verl = [Checkpoint(_step(f), f, sharded=True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
     return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
 
 
 def kept_best(folder: Path) -> list[Checkpoint]:
     """The weights that are kept as the best of a run, in a run's `checkpoints` folder, oldest first."""
     found = (folder / BEST).glob("step-*")
-    return sorted((Checkpoint(_step(f), f, (f / "actor").is_dir()) for f in found), key=lambda c: c.step)
+    return sorted((Checkpoint(_step(f), f, sharded=(f / "actor").is_dir()) for f in found), key=lambda c: c.step)
 
 
 def verl_checkpoint(folder: Path, step: int) -> Checkpoint:

@@ -66,7 +66,8 @@ def launch(folder: Path, processes: int, node: Node | None = None, *, expected: 
             _run_processes(folder, processes, group)
             preempted = group.agree(bool(request)) if group else bool(request)
         except BaseException as error:
-            if group and (failure := group.cause(isinstance(error, ProcessFailed) and error.may_follow)):
+            may_follow = isinstance(error, ProcessFailed) and error.may_follow
+            if group and (failure := group.cause(wait=may_follow)):
                 raise failure from None
             raise
     if preempted and not finished(folder):

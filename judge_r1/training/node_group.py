@@ -102,7 +102,7 @@ class NodeGroup:
                     break
                 time.sleep(0.1)
 
-    def cause(self, wait: bool) -> NodeFailed | None:
+    def cause(self, *, wait: bool) -> NodeFailed | None:
         """The failure of another node, if there is one. With `wait`, it may be about to be reported.
 
         This process has stopped, so it gets no signal from now on.

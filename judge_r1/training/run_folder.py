@@ -165,6 +165,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _append(path: Path, row: Mapping[str, Any]) -> None:
     """Append the whole line or nothing: a partial line, for example on a full disk, is removed again."""
+    # One write without a buffer: what Python buffers is lost in a kill, and what it flushes in parts tears a line.
     line = _line(row).encode()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

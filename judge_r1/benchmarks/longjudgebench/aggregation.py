@@ -22,7 +22,7 @@ def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     if not isinstance(item.gold, str):
         return _aggregate_scores(item, votes)
     binary = item.gold in ("Yes", "No")
-    labels = list(labels_by_order(binary, votes).values())
+    labels = list(labels_by_order(votes, binary=binary).values())
     score = labels.count(item.gold) / len(labels)
     verdict: Verdict
     if invalid := all_invalid(votes):
@@ -74,17 +74,17 @@ def _scores(vote: Vote) -> list[tuple[int, float]]:
     return candidate_scores(vote)
 
 
-def labels_by_order(binary: bool, votes: Sequence[Vote]) -> dict[Order, str | None]:
-    """The majority label per presentation order, over judges and samples, in terms of the item's outputs. None without
-    a majority or a valid vote."""
+def labels_by_order(votes: Sequence[Vote], *, binary: bool) -> dict[Order, str | None]:
+    """The majority label per presentation order, over judges and samples, in terms of the item's outputs: A, B or tie,
+    or if `binary` Yes or No. None without a majority or a valid vote."""
     counts: dict[Order, Counter[str]] = defaultdict(Counter)
     for vote in votes:
-        label = _label(vote, binary)
+        label = _label(vote, binary=binary)
         counts[vote.order].update([label] if label else [])
     return {order: majority(labels) for order, labels in counts.items()}
 
 
-def _label(vote: Vote, binary: bool) -> str | None:
+def _label(vote: Vote, *, binary: bool) -> str | None:
     verdict = vote.verdict
     if isinstance(verdict, ScoresVerdict):
         return "Yes" if verdict.scores[0] >= 0.5 else "No"
@@ -120,7 +120,7 @@ def _counts(query: Query, result: ItemResult) -> tuple[int, int]:
     gold = result.gold
     if isinstance(gold, str):
         valid = [vote for vote in result.votes if not isinstance(vote.verdict, InvalidVerdict)]
-        labels = list(labels_by_order(gold in ("Yes", "No"), valid).values())
+        labels = list(labels_by_order(valid, binary=gold in ("Yes", "No")).values())
         return labels.count(gold), len(labels)
     scores = scores_of(result.votes, len(gold["scores"]))
     pairs = [(gold["scores"][index], score) for index in gold["judged"] if (score := scores[index]) is not None]

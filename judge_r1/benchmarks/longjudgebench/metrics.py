@@ -125,8 +125,12 @@ def compression(judged: Judged) -> Metrics:
 
 
 def _verify_metrics(results: Sequence[ItemResult]) -> Metrics:
-    labels = [(result.gold, label) for result in results for label in labels_by_order(True, result.votes).values()]
-    gold, predicted = [one for one, _ in labels], [label for _, label in labels]
+    gold: list[Any] = []
+    predicted: list[str | None] = []
+    for result in results:
+        labels = labels_by_order(result.votes, binary=True).values()
+        predicted += labels
+        gold += [result.gold] * len(labels)
     return {
         "balanced": balanced_accuracy(gold, predicted),
         "mcc": matthews(gold, predicted),
@@ -137,7 +141,7 @@ def _verify_metrics(results: Sequence[ItemResult]) -> Metrics:
 def _pairwise_metrics(judged: Judged) -> Metrics:
     """Metrics over both orders of each pair. `inconsistent` and `prefers_a` (the share of inconsistent pairs with A in
     both orders) are Table 4."""
-    labelled = [(query, result.gold, labels_by_order(False, result.votes)) for query, result in judged]
+    labelled = [(query, result.gold, labels_by_order(result.votes, binary=False)) for query, result in judged]
     answers = [(query, gold, label) for query, gold, labels in labelled for label in labels.values()]
     decided = [(query, gold, label) for query, gold, label in answers if ordered_by_gold(gold)]
     both = [(gold, labels[0, 1], labels[1, 0]) for _, gold, labels in labelled if len(labels) == 2]
@@ -184,7 +188,7 @@ def comparisons(judged: Judged) -> Iterator[tuple[float, bool]]:
         if len(lengths) < len(query.texts) or query.gold == "tie":
             continue
         if isinstance(query.gold, str):
-            for label in labels_by_order(query.gold in ("Yes", "No"), result.votes).values():
+            for label in labels_by_order(result.votes, binary=query.gold in ("Yes", "No")).values():
                 yield sum(lengths) / len(lengths), label == query.gold
             continue
         scores = scores_of(result.votes, len(lengths))

@@ -246,6 +246,7 @@ def _prompt(
     for number, (decision, pair) in enumerate(examples, 1):
         texts = {"decision": decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
         fields = {**fields, **{f"example_{number}_{name}": text for name, text in texts.items()}}
+    # Only placeholders go through the templates, so a `$name` or a placeholder inside a case stays text.
     marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
     shown = "" if context is None else _fill(_file_of(context_file or style, "context"), marks)
     user = _fill(_file_of(style, "user"), {**marks, "context": shown, "asked": asked})

@@ -72,7 +72,8 @@ def out_of_case(
         shares, clusters, all_others = [], [], 0
         for block in (order[at : at + size] for at in range(0, len(order) - size + 1, size)):
             indexed = sorted(block, key=rank.__getitem__)  # ties between equal passages follow the shuffled order
-            inside = [query for query in queries if query.case_id in set(block)]
+            members = set(block)
+            inside = [query for query in queries if query.case_id in members]
             found = sources(corpus, indexed, [query.query for query in inside], k) if inside else []
             for query, owners in zip(inside, found, strict=True):
                 others = [owner != query.case_id for owner in owners]

@@ -102,6 +102,7 @@ class Pipeline:
             )
             for section, summary, (evaluation, ended, constrained) in zip(sections, summaries, rated, strict=True)
         )
+        # Only what this document cost: a request reads several, and a stored memory is paid for once.
         earlier = before.as_dict()  # lacks what had not occurred
         spent = {name: value - earlier.get(name, 0) for name, value in work.usage.as_dict().items()}
         memory = DocumentMemory(

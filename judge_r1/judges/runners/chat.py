@@ -44,7 +44,7 @@ class ChatJudge:
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
-            reject_custom_prompt(self.name, request, self._prompted)
+            reject_custom_prompt(self.name, request, prompted=self._prompted)
         if requests and not isinstance(task := requests[0].task, CustomPrompt):
             self._episode(task, 0)  # raises now if the budget is too small for an observation
         self._searcher.prepare([request.case_id for request in requests if request.case_id])

@@ -87,6 +87,7 @@ def router(service: Service) -> APIRouter:
                     tenant=tenant,
                 )
 
+            # Its own slots: the comparisons of one request must not take all places of the queue.
             async with slots:
                 output = await service.run(make_request, tenant, wait_when_full=True)
             return Comparison(first, second, first_win_probability(output))

@@ -79,7 +79,7 @@ def router(service: Service) -> APIRouter:
         for one in cohorts:
             charge(request, one)
         works = [
-            service.join(one, query.removeprefix(prompt))
+            service.join(one, query.removeprefix(prompt))  # `query` repeats the prompt before the response
             for one, query, prompt in zip(cohorts, body.query, body.prompts, strict=True)
         ]
         found = await cancel_on_disconnect(request, gather_all(works))

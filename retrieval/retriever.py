@@ -1,5 +1,8 @@
 """Searches many cases in one call, each in its own index.
 
+    retriever = Retriever({"case 1": "Ana paid 34 crowns. Ben paid nothing."}, method="bm25")
+    [hits] = retriever.search([("case 1", "who paid?")], k=3)
+
 A request is a pair (case id, query); results come in the order of the requests. No result is looked up by query text,
 no index holds two cases, and an unknown case is an error.
 """

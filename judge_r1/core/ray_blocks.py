@@ -122,7 +122,7 @@ def _started() -> tuple[Any, Any]:
             raise RayFailed(f"the Ray cluster at {address} cannot be used: {_last_line(error)}") from error
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.execution_options.preserve_order = True
+    context.execution_options.preserve_order = True  # results are matched to blocks by their place alone
     context.execution_no_progress_timeout_s = LONGEST_BLOCK_S
     logger = logging.getLogger("ray.data")
     logger.handlers = [handler for handler in logger.handlers if not isinstance(handler, logging.StreamHandler)]

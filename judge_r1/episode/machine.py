@@ -5,6 +5,13 @@
 A driver reads `state`, samples or searches, and calls `feed` with ids or `observe` with passages. The state machine
 stores the ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside
 an open block, renders observations and enforces the budgets. Only sampled text is parsed.
+
+    while not isinstance(state := episode.state, Finished):
+        if isinstance(state, Sample):
+            episode.feed(*sample(episode, state.max_tokens))  # ids and their log-probabilities
+        else:
+            episode.observe(search(state.query))
+    episode.trajectory().judgment
 """
 
 from collections.abc import Callable, Collection, Sequence

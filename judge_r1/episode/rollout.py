@@ -1,5 +1,9 @@
 """From a pair to a rewarded trajectory: prompt, episode, search in the pair's own case, reward.
 
+    runner = RolloutRunner(data, EpisodeConfig(), SafeTokenizer(tokenizer), EpisodeDriver(model), eos_ids)
+    [trajectory] = runner.run([pair], Sampling(temperature=1.0, seed=0))
+    trajectory.reward["r"]
+
 The local judge, the evaluator and both training engines use these functions.
 """
 

@@ -1,4 +1,9 @@
-"""Runs an evaluation from end to end: judges a benchmark with each panel, then writes the summary and the report."""
+"""Runs an evaluation from end to end: judges a benchmark with each panel, then writes the summary and the report.
+
+with Evaluation(benchmark, Path("runs/eval"), resume=False) as evaluation:
+    evaluation.run(lambda: make_panel("longer", build))
+    summary = evaluation.finish(differences=[])
+"""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

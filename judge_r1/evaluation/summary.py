@@ -129,6 +129,7 @@ def shared_outcomes(panels: Mapping[str, ResultTable]) -> dict[str, Any] | None:
     sorted_ = [table.by_id() for table in panels.values()]
     if len(sorted_) < 2 or not len(first := sorted_[0]):
         return None
+    # Judges of different items share no outcomes. Pairs of them that have the same items are still compared.
     if any(len(other) != len(first) or (other.ids != first.ids).any() for other in sorted_[1:]):
         return None
     scores = [table["score"] for table in sorted_]

@@ -1,4 +1,8 @@
-"""The interface of judges, one way of judging per file: requests in, one output for each."""
+"""The interface of judges, one way of judging per file: requests in, one output for each.
+
+A new one is a file of this package that ends in `JUDGES.register(name)(JudgeKind(about, make))`. A judge that changes
+what another one reads or says is a `JudgeWrapper`.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence

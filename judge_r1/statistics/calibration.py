@@ -51,17 +51,19 @@ def reliability(
     else:
         edges = np.linspace(0, 1, bins + 1)
     bin_index = np.searchsorted(edges[1:-1], y_prob, side="left")
-    return [
-        Bin(
-            low=float(edges[index]),
-            high=float(edges[index + 1]),
-            n=int(inside.sum()),
-            confidence=float(y_prob[inside].mean()),
-            accuracy=float(y_true[inside].mean()),
+    found = []
+    for index in np.unique(bin_index):  # an empty bin has no mean
+        inside = bin_index == index
+        found.append(
+            Bin(
+                low=float(edges[index]),
+                high=float(edges[index + 1]),
+                n=int(inside.sum()),
+                confidence=float(y_prob[inside].mean()),
+                accuracy=float(y_true[inside].mean()),
+            )
         )
-        for index in range(bins)
-        if (inside := bin_index == index).any()
-    ]
+    return found
 
 
 def expected_calibration_error(

@@ -95,15 +95,12 @@ def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
     if len(domains) + len(codes) < 3:
         raise AnalysisError(f"the judges share {len(domains) + len(codes)} domains and principles: a radar needs three")
-    parts = {
-        row["name"]: [row["by_domain"][d] for d in domains] + [row["by_principle"][code] for code in codes]
-        for row in rows
-    }
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        parts = [*(row["by_domain"][name] for name in domains), *(row["by_principle"][code] for code in codes)]
+        kept[row["name"]] = [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in parts]
     labels = [*domains, *codes]
-    kept = {
-        name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
-    }
-    values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
+    values = {name: [float(part["accuracy"]) for part in parts] for name, parts in kept.items()}
     colors = colors_of(list(values))
     svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colors)
     return {"labels": labels, "rows": kept}, Figure("Figure 1", svg, colors)

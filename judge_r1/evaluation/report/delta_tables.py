@@ -42,9 +42,8 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
         manipulations = dict.fromkeys(name for own in losses.values() for name in own)
         parts = {name: {judge: own[name] for judge, own in losses.items() if name in own} for name in manipulations}
         title = f"Loss of detection, full against {short}"
-        axis = ticks(
-            [0.0, *(end for part in parts.values() for one in part.values() for end in (one.low, one.high))], 4
-        )
+        shown = [one for part in parts.values() for one in part.values()]
+        axis = ticks([0.0, *(one.low for one in shown), *(one.high for one in shown)], 4)
         note = "In points; above 0 if the full text's copy is noticed less. The dashed line is 0."
         if parts:
             figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))

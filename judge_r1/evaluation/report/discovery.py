@@ -227,6 +227,7 @@ def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
 def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluated:
     found = Evaluated()
     sets, seen = set(), []
+    # Those with rows.json first: of an evaluation and a copy of its summary, the one that names its judges counts.
     for folder in sorted(folders, key=lambda path: not (path / ROWS).exists()):
         summary = read_summary(folder)
         check_outcomes(folder, summary)

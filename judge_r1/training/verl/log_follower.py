@@ -56,6 +56,7 @@ class LogFollower:
             means, traces = self.rollouts.step(step, wanted)
             if metrics.get("actor/grad_norm", 0.0) is None:  # verl's log writes NaN as null
                 raise Diverged(step, "grad_norm", self.run.folder)
+            # verl fills the places of lost samples and trains on: without this check a run would shrink in silence.
             surplus = means["rollout/episodes"] - wanted
             if surplus < 0 or (surplus and not self.dynamic_sampling):
                 raise VerlFailed(

@@ -81,6 +81,7 @@ class EventSpan:
 def numbered(drafts: Iterable[EventDraft]) -> Iterator[Event]:
     """The events of a trace, from 0. A result without the name of its tool gets that of the call with its id.
     Ids that are numbers become text."""
+    # By the id of the call: several calls may run at once, so the last one need not be that of a result.
     tools: dict[str, str] = {}
     for index, draft in enumerate(drafts):
         tool, call_id = draft.tool, str(draft.call_id) if isinstance(draft.call_id, int) else draft.call_id

@@ -36,12 +36,13 @@ def judge_of_backend(
     *,
     prompted: bool,
 ) -> Judge:
-    """The judge `kind` where its backend is; `prompted` as for `Beginning`. Raises: BadJudge, EndpointError."""
+    """The judge `kind` where its backend is; `prompted` as for `EpisodeFactory`. Raises: BadJudge, EndpointError."""
     tokens = build.backend.startswith(_VLLM)
     address = build.backend.removeprefix(_VLLM)
     if is_local(build.backend):
         return local(build, configure(build), kind=kind, prompted=prompted)
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
+    # Options of the other kind of endpoint stay in the build, where the episode's configuration rejects them by name.
     build, own = split_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs", "token_field"))
     timeout = own.get("timeout", "180")
     if not timeout.isdecimal() or not int(timeout):

@@ -32,7 +32,7 @@ class EventStream(Response):
 
     def __init__(self, produce: Callable[[Emit], Awaitable[None]], failed: Callable[[Exception], bytes]) -> None:
         super().__init__(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-        del self.headers["content-length"]
+        del self.headers["content-length"]  # set for the empty body that Response begins with
         self._produce, self._failed = produce, failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,6 +43,7 @@ class EventStream(Response):
         try:
             while not disconnect.done():
                 sent = await self._next(events, task, disconnect)
+                # Raised here, an error keeps its status: once the head is sent, the status is 200.
                 if not started and sent is None and task.done() and (error := task.exception()):
                     raise error
                 if not started:

@@ -56,6 +56,7 @@ def keep_if_best(run: RunFolder, recipe: Recipe, checkpoint: Checkpoint) -> None
     were kept. Files are hard links, so they take no space until the checkpoint itself is pruned."""
     kept = {other.step for other in kept_best(run.checkpoints)}
     best = best_of(recipe, read_metrics(run.folder / "metrics.jsonl"), kept | {checkpoint.step})
+    # Compared with those that are kept, not with all: the weights of an earlier, better step may be lost.
     if best is None or best.step != checkpoint.step:
         return
     if checkpoint.step not in kept:

@@ -1,7 +1,8 @@
-"""Peak memory of an evaluation by the number of its episodes, with a judge that answers at once.
+"""Peak memory and processor time of an evaluation by the number of its episodes, with a judge that answers at once.
 
     python -m scripts.bench.eval_memory
     python -m scripts.bench.eval_memory --episodes 20000 300000
+    python -m scripts.bench.eval_memory --episodes 1000 5000 --inspect    # beside inspect_ai with the same items
 
 The items are made when they are read, so the numbers are those of the evaluation alone: requests, traces, results,
 summary and report. Every size runs in a fresh process. `judging_MB` is the peak until the last episode is judged.
@@ -73,7 +74,48 @@ def measure(episodes: int) -> Row:
         evaluation.run(lambda: JudgePanel("row", (Instant(),)))
         judging = _peak_mb()
         evaluation.finish([])
-    return {"episodes": episodes, "judging_MB": judging, "peak_MB": _peak_mb(), "CPU_seconds": process_time() - started}
+    seconds = process_time() - started
+    return {
+        "harness": "judge_r1",
+        "episodes": episodes,
+        "judging_MB": judging,
+        "peak_MB": _peak_mb(),
+        "seconds": seconds,
+    }
+
+
+def measure_inspect(episodes: int) -> Row:
+    """The same items in inspect_ai: one answer without a search, from a model that answers at once."""
+    from inspect_ai import Task
+    from inspect_ai import eval as run
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.scorer import match
+    from inspect_ai.solver import generate
+
+    def answer(*_: Any) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", "A")
+        output.usage = ModelUsage(input_tokens=300, output_tokens=60)  # without it, mockllm downloads a vocabulary
+        return output
+
+    started = process_time()
+    samples = [
+        Sample(
+            id=one.item_id,
+            input=f"{one.instruction}\nA: {one.candidates[0]}\nB: {one.candidates[1]}",
+            target=one.gold or "",
+        )
+        for one in map(item, range(episodes))
+    ]
+    task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=match())
+    with tempfile.TemporaryDirectory(prefix="bench-eval-memory-") as name:
+        [log] = run(task, model=get_model("mockllm/model", custom_outputs=answer), log_dir=name, display="none")
+    assert log.status == "success"
+    return _row("inspect_ai", episodes, started)
+
+
+def _row(harness: str, episodes: int, started: float) -> Row:
+    return {"harness": harness, "episodes": episodes, "peak_MB": _peak_mb(), "seconds": process_time() - started}
 
 
 def _digest(text: str) -> str:
@@ -87,9 +129,11 @@ def _peak_mb() -> float:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--episodes", type=int, nargs="+", default=[1_000, 20_000, 100_000])
+    parser.add_argument("--inspect", action="store_true", help="measure inspect_ai, too")
     options = parser.parse_args()
+    harnesses = (measure, measure_inspect) if options.inspect else (measure,)
     with get_context("spawn").Pool(1, maxtasksperchild=1) as fresh_process:
-        rows = [fresh_process.apply(measure, (episodes,)) for episodes in options.episodes]
+        rows = [fresh_process.apply(harness, (count,)) for count in options.episodes for harness in harnesses]
     write_rows(options.out, "eval_memory", rows, vars(options))
 
 

@@ -120,7 +120,8 @@ class Client:
                 with anyio.fail_after(self._limits.total_s):
                     return await self._attempts(session, body, read, failed)
         except _Transient as error:
-            kind = MalformedReply if isinstance(error, _Malformed) and error.is_json else RetriesExhausted
+            always = isinstance(error, _Malformed) and error.is_json and self._too_malformed([*failed, error])
+            kind = MalformedReply if always else RetriesExhausted
             raise kind(f"{self._host}: all {len(failed) + 1} attempts failed; the last error: {error}") from None
         except TimeoutError:
             last = f"; the last error: {failed[-1]}" if failed else ""
@@ -140,12 +141,16 @@ class Client:
             try:
                 return await self._once(session, body, read)
             except _Transient as error:
-                most = min(self._limits.attempts, _MALFORMED_ATTEMPTS if isinstance(error, _Malformed) else 2**31)
-                if len(failed) + 1 >= most:
+                if len(failed) + 1 >= self._limits.attempts or self._too_malformed([*failed, error]):
                     raise
                 failed.append(error)
             self._warn(failed)
             await asyncio.sleep(self._wait(len(failed), failed[-1]))
+
+    def _too_malformed(self, failed: Sequence[_Transient]) -> bool:
+        """Whether enough replies had another form to call it the server's answer. Other errors do not count."""
+        malformed = sum(isinstance(error, _Malformed) for error in failed)
+        return malformed >= min(_MALFORMED_ATTEMPTS, self._limits.attempts)
 
     def _warn(self, failed: Sequence[_Transient]) -> None:
         """Names the error of a request that fails repeatedly. A client warns once."""

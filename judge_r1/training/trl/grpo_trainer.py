@@ -114,7 +114,8 @@ def _rows(parts: list[Any], rows: int, chosen: torch.Tensor) -> Any:
     if torch.is_tensor(parts[0]):
         return parts[0] if parts[0].dim() == 0 else torch.cat(parts)[chosen]
     if isinstance(parts[0], list) and len(parts[0]) == rows:
-        return [[row for part in parts for row in part][i] for i in chosen.tolist()]
+        joined = [row for part in parts for row in part]
+        return [joined[i] for i in chosen.tolist()]
     return parts[0]
 
 

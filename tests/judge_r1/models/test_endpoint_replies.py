@@ -101,6 +101,15 @@ def test_a_reply_in_another_form_is_quoted_and_not_repeated_to_the_deadline(name
     assert quoted in found.error
 
 
+def test_refusals_of_a_busy_server_do_not_count_as_replies_in_another_form() -> None:
+    good = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}
+    replies = iter([*[(503, {"error": "busy"})] * 3, (200, {"choices": []}), (200, good)])
+    with JudgeServer(lambda path, body: next(replies)) as server:
+        [found] = generate(server.url)
+        assert len(server.bodies) == 5
+    assert (found.text, found.failure) == ("x", None)
+
+
 def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() -> None:
     with FakeLLMServer(lambda *_: "", faults=Faults(rate=1.0, kinds=("garbage",), in_a_row=99)) as server:
         [found] = generate(f"{server.url}/v1")

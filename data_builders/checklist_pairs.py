@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from data_builders.dataset_type import DatasetType, RecordFile
-from data_builders.exports import ALPACA_SYSTEM, AS_RECORDS, Format, Options, Row
+from data_builders.exports import AS_RECORDS, Format, Options, alpaca_row, single
 from judge_r1.core.pair_set import PAIRS_FILE
 from judge_r1.episode.checklist_pair import ChecklistPair
 from judge_r1.episode.checklist_reward import COMPARISON, LOWER
@@ -18,9 +18,7 @@ PAIR_FILE = RecordFile("pair", PAIRS_FILE, ChecklistPair, "pair_id", labels)
 
 
 def _sft(pair: ChecklistPair, index: int, split: str) -> dict[str, Any]:
-    system, user = pair.prompt().chat()
-    shown = {"instruction": system["content"], "input": user["content"], "output": pair.answer}
-    return {**shown, "pair_id": pair.pair_id}
+    return {**alpaca_row(pair.prompt().chat(), pair.answer), "pair_id": pair.pair_id}
 
 
 def _trl_sft(pair: ChecklistPair, index: int, split: str) -> dict[str, Any]:
@@ -42,10 +40,6 @@ def _notes(options: Options) -> Sequence[str]:
     ]
 
 
-def _tables(**tables: Row[ChecklistPair]) -> Any:
-    return lambda options: tables
-
-
 class ChecklistPairDataset(DatasetType[ChecklistPair]):
     """Pairs of responses. An example is a pair."""
 
@@ -60,17 +54,11 @@ class ChecklistPairDataset(DatasetType[ChecklistPair]):
     def formats(self) -> Mapping[str, Format[ChecklistPair]]:
         return {
             "jsonl": AS_RECORDS,
-            "sft": Format(
-                "instruction, input, output, for LLaMA-Factory",
-                _tables(sft=_sft),
-                _notes,
-                lambda options: {"sft": ALPACA_SYSTEM},
-                reads=(),
-            ),
-            "trl": Format(
+            "sft": single("instruction, input, output, for LLaMA-Factory", _notes, sft=_sft),
+            "trl": single(
                 "prompts with completions for SFTTrainer, prompts with labels for GRPOTrainer",
-                _tables(sft=_trl_sft, grpo=_trl_grpo),
                 _notes,
-                reads=(),
+                sft=_trl_sft,
+                grpo=_trl_grpo,
             ),
         }

@@ -1,6 +1,5 @@
 """Describes a type of data set: its files, and how they are counted, checked, described and exported."""
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,19 +101,41 @@ class Checker(Generic[R]):
         return ()
 
 
-class ExampleStats(ABC, Generic[E]):
-    """Counts the examples of one split for the dataset card. `licenses` counts sources by license."""
+class ExampleStats(Generic[E]):
+    """Counts the examples of one split for the dataset card: in total, by label, and what they are about."""
 
-    def __init__(self) -> None:
-        self.total = 0
+    def __init__(self, dataset: "DatasetType[E]") -> None:
+        self.dataset = dataset
+        self.total = self.a_better = 0
+        self.counts = RecordCounts(dataset.main)
+        self.about = set[str]()
+        """The ids of the cases or documents."""
+        self.sources: Counter[str] = Counter()
         self.licenses: Counter[str] = Counter()
+        """Cases and documents, or without any the records themselves, by source and license."""
 
-    @abstractmethod
-    def add(self, example: E) -> None: ...
+    def add(self, example: E) -> None:
+        record, about = self.dataset.parts(example)
+        self.total += 1
+        self.a_better += getattr(record, "preferred", None) == "A"
+        self.counts.add(record)
+        if about is None:
+            self._add_origin(record)
+        elif (key := getattr(about, self.dataset.about[1])) not in self.about:
+            self.about.add(key)
+            self._add_origin(about)
 
-    @abstractmethod
+    def _add_origin(self, record: Any) -> None:
+        for name, counts in (("source", self.sources), ("license", self.licenses)):
+            if value := getattr(record, name, None):
+                counts[value] += 1
+
     def cells(self) -> Mapping[str, object]:
-        """The split's row in the table of the card, by column."""
+        """The split's row in the table of the card, by column: the total, and one column for each group of labels."""
+        groups = self.counts.by_label().items()
+        by_label = {group: ", ".join(f"{label} {n}" for label, n in counts.items()) for group, counts in groups}
+        about = {f"{self.dataset.about[0]}s": len(self.about)} if self.about else {}
+        return {**about, self.dataset.main.plural: self.total, **by_label}
 
     def placement(self) -> Sequence[Mapping[str, object]]:
         """Rows about which side of an example is better, for the card."""
@@ -124,38 +145,18 @@ class ExampleStats(ABC, Generic[E]):
         """Lines for the section "How it was built"."""
         return ()
 
-    @abstractmethod
     def describe(self) -> str:
         """One phrase for the command line, for example `7 pairs of 2 cases`."""
-
-
-class RecordStats(ExampleStats[Record]):
-    """The default statistics: the total, and one column for each group of labels."""
-
-    def __init__(self, file: RecordFile[Any]) -> None:
-        super().__init__()
-        self._counts = RecordCounts(file)
-
-    def add(self, example: Record) -> None:
-        self.total += 1
-        self._counts.add(example)
-        if license_ := getattr(example, "license", None):
-            self.licenses[license_] += 1
-
-    def cells(self) -> Mapping[str, object]:
-        groups = self._counts.by_label().items()
-        by_label = {group: ", ".join(f"{label} {n}" for label, n in counts.items()) for group, counts in groups}
-        return {self._counts.file.plural: self.total, **by_label}
-
-    def describe(self) -> str:
-        return counted(self.total, self._counts.file.noun)
+        found = counted(self.total, self.dataset.main.noun.rpartition(" ")[2])
+        return f"{found} of {counted(len(self.about), self.dataset.about[0])}" if self.about else found
 
 
 class DatasetType(Generic[E]):
     """A type of data set. Subclasses set the class variables; every method has a default that fits plain records.
 
     `files` lists the files of a build. The first record of a group goes to the first file. `main` is the file that the
-    data set is about. An example is what an export row is made of.
+    data set is about. An example is what an export row is made of: a record of `main`, or that and the case or document
+    that it is about. `about` has the noun of these and the name of their id.
     """
 
     files: ClassVar[tuple[RecordFile[Any], ...]]
@@ -164,6 +165,7 @@ class DatasetType(Generic[E]):
     description: ClassVar[Sequence[str]] = ()
     table_note: ClassVar[str] = ""
     tags: ClassVar[Sequence[str]] = ()
+    about: ClassVar[tuple[str, str]] = ("", "")
     fits_recipes: ClassVar[bool] = False
     """Whether `checker` checks a recipe, too."""
 
@@ -171,9 +173,13 @@ class DatasetType(Generic[E]):
         """The examples of a folder, in order; by default the records of the main file."""
         return self.main.read(folder)
 
+    def parts(self, example: E) -> tuple[Any, Any]:
+        """The record of the main file of an example, and what it is about, or None."""
+        return example if isinstance(example, tuple) else (example, None)
+
     def example_id(self, example: E) -> str:
-        """The id of an example; by default the id of its record."""
-        return self.main.id_of(example)
+        """The id of an example: that of its record."""
+        return self.main.id_of(self.parts(example)[0])
 
     def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
         """Checks a folder, and with `fits_recipes` whether it fits a recipe."""
@@ -181,7 +187,7 @@ class DatasetType(Generic[E]):
 
     def stats(self) -> ExampleStats[Any]:
         """New statistics for one split."""
-        return RecordStats(self.main)
+        return ExampleStats(self)
 
     def formats(self) -> Mapping[str, Format[E]]:
         """The export formats by name."""

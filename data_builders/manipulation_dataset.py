@@ -1,12 +1,11 @@
 """The data set of documents and their manipulated copies: its files, counts, checks and export formats."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
-from data_builders.exports import Format
+from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
+from data_builders.exports import Format, single
 from data_builders.manipulations import MANIPULATIONS
 from judge_r1.benchmarks.base import place_by_hash
 from judge_r1.core.documents import (
@@ -16,7 +15,6 @@ from judge_r1.core.documents import (
     ManipulatedDocument,
     changed_outside,
 )
-from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 PRINCIPLES = {"logical flow": (1,), "plot": (2,), "anaphora": (5,), "grammar": (5,)}
@@ -71,31 +69,9 @@ class ManipulationChecker(Checker[ManipulatedDocument]):
 class ManipulationStats(ExampleStats[ManipulationExample]):
     """Counts of one split."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._counts = RecordCounts(MANIPULATION_FILE)
-        self._documents: set[str] = set()
-        self._sources: Counter[str] = Counter()
-
-    def add(self, example: ManipulationExample) -> None:
-        self.total += 1
-        self._counts.add(example.manipulated)
-        if example.document.base_id not in self._documents:
-            self._documents.add(example.document.base_id)
-            self._sources[example.document.source] += 1
-            self.licenses[example.document.license] += 1
-
-    def cells(self) -> Mapping[str, object]:
-        labels = self._counts.by_label().items()
-        named = {group: ", ".join(f"{label} {n}" for label, n in counts.items()) for group, counts in labels}
-        return {"documents": len(self._documents), "manipulations": self.total, **named}
-
     def origins(self) -> list[str]:
-        found = ", ".join(f"{source} {count}" for source, count in sorted(self._sources.items()))
+        found = ", ".join(f"{source} {count}" for source, count in sorted(self.sources.items()))
         return [f"Documents: {found}.", "Manipulations: rules of judge_r1."]
-
-    def describe(self) -> str:
-        return f"{counted(self.total, 'manipulation')} of {counted(len(self._documents), 'document')}"
 
 
 class ManipulationDataset(DatasetType[ManipulationExample]):
@@ -106,37 +82,33 @@ class ManipulationDataset(DatasetType[ManipulationExample]):
     title = "Manipulated long documents for judges"
     description = ("Long documents, and copies of them that are worse in a known way, in fluency or in coherence.",)
     tags = ("llm-as-a-judge", "long-context")
+    about = ("document", "base_id")
 
     def examples(self, folder: Path) -> Iterator[ManipulationExample]:
         documents = read_documents(folder)
         for record in self.main.read(folder):
             yield ManipulationExample(record, documents[record.document_id])
 
-    def example_id(self, example: ManipulationExample) -> str:
-        return example.manipulated.manipulation_id
-
     def checker(self, folder: Path, recipe: Recipe | None) -> ManipulationChecker:
         return ManipulationChecker(self, folder)
 
     def stats(self) -> ManipulationStats:
-        return ManipulationStats()
+        return ManipulationStats(self)
 
     def formats(self) -> Mapping[str, Format[ManipulationExample]]:
         return {
-            "jsonl": Format(
-                help="the manipulations as they are, with the original text",
-                tables=lambda options: {"manipulations": _record_row},
-                notes=lambda options: ["`original` is the text that the spans refer to."],
-                reads=(),
+            "jsonl": single(
+                "the manipulations as they are, with the original text",
+                lambda options: ["`original` is the text that the spans refer to."],
+                manipulations=_record_row,
             ),
-            "pairs": Format(
-                help="pairs of the original and a manipulated document, in random order",
-                tables=lambda options: {"pairs": _pair_row},
-                notes=lambda options: [
+            "pairs": single(
+                "pairs of the original and a manipulated document, in random order",
+                lambda options: [
                     "`violated` names the metric that the worse document is degraded in; `principles` are the nearest "
                     "principles of LRBench."
                 ],
-                reads=(),
+                pairs=_pair_row,
             ),
         }
 

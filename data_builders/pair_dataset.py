@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
+from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
 from data_builders.exports import FORMATS, Format, PairExample
 from data_builders.placement import stratum
 from data_builders.second_opinion import Opinion
@@ -13,7 +13,6 @@ from data_builders.splits.index import SETS
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.text_check import counted
 from judge_r1.training.recipe import Recipe
 
 
@@ -35,38 +34,28 @@ OPINION_FILE = RecordFile("opinion", "opinions.jsonl", Opinion, "pair_id", optio
 
 
 class PairStats(ExampleStats[PairExample]):
-    """Counts of one split of pairs, and the sources of its cases."""
+    """Counts of one split of pairs."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.a_better = 0
+    def __init__(self, dataset: DatasetType[PairExample]) -> None:
+        super().__init__(dataset)
         self._placement: dict[str, dict[str, list[int]]] = {}
-        self.cases: set[str] = set()
-        self._labels = RecordCounts(PAIR_FILE)
-        self.origins_of_flaws: Counter[tuple[str, int]] = Counter()
-        self.sources: Counter[str] = Counter()
+        self._flaws: Counter[tuple[str, int]] = Counter()
 
     def add(self, example: PairExample) -> None:
-        pair, case = example
-        self.total += 1
-        self.a_better += pair.preferred == "A"
-        self._labels.add(pair)
+        super().add(example)
+        pair = example.pair
         domain, set_ = stratum(pair)
         counts = self._placement.setdefault(domain, {}).setdefault(set_, [0, 0])
         counts[0] += pair.preferred == "A"
         counts[1] += 1
-        self.origins_of_flaws[pair.origin.teacher, pair.origin.seed] += 1
-        if case.case_id not in self.cases:
-            self.cases.add(case.case_id)
-            self.sources[case.source.split("/")[0]] += 1
-            self.licenses[case.license] += 1
+        self._flaws[pair.origin.teacher, pair.origin.seed] += 1
 
     def cells(self) -> Mapping[str, object]:
-        labels = self._labels.by_label()
+        labels = self.counts.by_label()
         domains, kinds, principles = (labels.get(f"by_{name}", {}) for name in ("domain", "kind", "principle"))
         return {
             "domain": ", ".join(f"{domain} {count}" for domain, count in domains.items()),
-            "cases": len(self.cases),
+            "cases": len(self.about),
             "pairs": self.total,
             "A better": self.a_better,
             "single": kinds.get("single", 0),
@@ -81,14 +70,14 @@ class PairStats(ExampleStats[PairExample]):
         ]
 
     def origins(self) -> Sequence[str]:
-        flaws = sorted(self.origins_of_flaws.items())
+        cases: Counter[str] = Counter()
+        for source, count in self.sources.items():
+            cases[source.split("/")[0]] += count
+        flaws = sorted(self._flaws.items())
         return [
-            "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(self.sources.items())) + ".",
+            "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(cases.items())) + ".",
             "Flaws: " + ", ".join(f"{count} by {teacher} (seed {seed})" for (teacher, seed), count in flaws) + ".",
         ]
-
-    def describe(self) -> str:
-        return f"{counted(self.total, 'pair')} of {counted(len(self.cases), 'case')}"
 
 
 class PairDataset(DatasetType[PairExample]):
@@ -104,13 +93,11 @@ class PairDataset(DatasetType[PairExample]):
     )
     table_note = "A pair counts under every principle that it violates."
     tags = ("llm-as-a-judge", "preference", "reasoning")
+    about = ("case", "case_id")
     fits_recipes = True
 
     def examples(self, folder: Path) -> Iterator[PairExample]:
         return (PairExample(pair, case) for _, pair, case in stored_pairs(folder, open_cases(folder)))
-
-    def example_id(self, example: PairExample) -> str:
-        return example.pair.pair_id
 
     def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
         from data_builders.pair_checker import PairChecker
@@ -118,7 +105,7 @@ class PairDataset(DatasetType[PairExample]):
         return PairChecker(self, folder, recipe)
 
     def stats(self) -> PairStats:
-        return PairStats()
+        return PairStats(self)
 
     def formats(self) -> Mapping[str, Format[PairExample]]:
         return {name: FORMATS.get(name) for name in FORMATS.names()}

@@ -7,7 +7,7 @@ from typing import Any
 
 from data_builders.conversations import mini
 from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
-from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
+from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
 from data_builders.exports import Format
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
@@ -95,32 +95,14 @@ class ConversationChecker(Checker[ConversationPair]):
 class ConversationStats(ExampleStats[ConversationExample]):
     """Counts of one split."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._documents: set[str] = set()
-        self._a_better = 0
-        self._labels = RecordCounts(PAIR_FILE)
-
-    def add(self, example: ConversationExample) -> None:
-        pair, document = example
-        self.total += 1
-        self._a_better += pair.preferred == "A"
-        self._labels.add(pair)
-        if document.document_id not in self._documents:
-            self._documents.add(document.document_id)
-            self.licenses[document.license] += 1
-
     def cells(self) -> Mapping[str, object]:
-        failures = self._labels.by_label().get("by_failure", {})
+        failures = self.counts.by_label().get("by_failure", {})
         return {
-            "documents": len(self._documents),
+            "documents": len(self.about),
             "pairs": self.total,
-            "A better": self._a_better,
+            "A better": self.a_better,
             **{failure.key: failures.get(failure.key, 0) for failure in FAILURES},
         }
-
-    def describe(self) -> str:
-        return f"{counted(self.total, 'pair')} of {counted(len(self._documents), 'document')}"
 
 
 class ConversationDataset(DatasetType[ConversationExample]):
@@ -139,19 +121,17 @@ class ConversationDataset(DatasetType[ConversationExample]):
         *(f"* {behaviour.key}: {behaviour.style}" for behaviour in BEHAVIOURS),
     )
     tags = ("llm-as-a-judge", "preference", "multi-turn")
+    about = ("document", "document_id")
 
     def examples(self, folder: Path) -> Iterator[ConversationExample]:
         pairs, documents = read_conversations(folder)
         return (ConversationExample(pair, documents[pair.document_id]) for pair in pairs)
 
-    def example_id(self, example: ConversationExample) -> str:
-        return example.pair.pair_id
-
     def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
         return ConversationChecker(self, folder)
 
     def stats(self) -> ConversationStats:
-        return ConversationStats()
+        return ConversationStats(self)
 
     def formats(self) -> Mapping[str, Format[Any]]:
         return CONVERSATION_FORMATS

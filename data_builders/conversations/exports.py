@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from data_builders.exports import ALPACA_SYSTEM, Format, Options, Row
+from data_builders.exports import Format, Options, alpaca_row, single
 from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.verdicts import LocatedVerdict
@@ -27,31 +27,23 @@ def _messages(example: ConversationExample) -> list[dict[str, str]]:
     return pairwise_prompt(pair.conversation_a, pair.conversation_b, example.document.context).chat()
 
 
-def _sft(options: Options) -> Mapping[str, Row[ConversationExample]]:
-    def row(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
-        system, user = _messages(example)
-        output = gold_answer(example.pair)
-        return {
-            "instruction": system["content"], "input": user["content"], "output": output,
-            "pair_id": example.pair.pair_id, "document_id": example.pair.document_id,
-        }  # fmt: skip
-
-    return {"sft": row}
+def _sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    pair = example.pair
+    fields = alpaca_row(_messages(example), gold_answer(pair))
+    return {**fields, "pair_id": pair.pair_id, "document_id": pair.document_id}
 
 
-def _trl(options: Options) -> Mapping[str, Row[ConversationExample]]:
-    def sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
-        last = {"role": "assistant", "content": gold_answer(example.pair)}
-        return {"messages": [*_messages(example), last], "pair_id": example.pair.pair_id}
+def _trl_sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    last = {"role": "assistant", "content": gold_answer(example.pair)}
+    return {"messages": [*_messages(example), last], "pair_id": example.pair.pair_id}
 
-    def grpo(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
-        pair = example.pair
-        return {
-            "prompt": _messages(example), "winner": pair.preferred, "round": pair.flawed_round,
-            "failure": pair.failure, "pair_id": pair.pair_id, "document_id": pair.document_id,
-        }  # fmt: skip
 
-    return {"sft": sft, "grpo": grpo}
+def _trl_grpo(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    pair = example.pair
+    return {
+        "prompt": _messages(example), "winner": pair.preferred, "round": pair.flawed_round,
+        "failure": pair.failure, "pair_id": pair.pair_id, "document_id": pair.document_id,
+    }  # fmt: skip
 
 
 def _notes(options: Options) -> Sequence[str]:
@@ -62,14 +54,6 @@ def _notes(options: Options) -> Sequence[str]:
 
 
 CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
-    "sft": Format(
-        help="instruction, input, output, for LLaMA-Factory",
-        tables=_sft,
-        notes=_notes,
-        llama_factory=lambda options: {"sft": ALPACA_SYSTEM},
-        reads=(),
-    ),
-    "trl": Format(
-        help="messages for SFTTrainer, prompts with labels for GRPOTrainer", tables=_trl, notes=_notes, reads=()
-    ),
+    "sft": single("instruction, input, output, for LLaMA-Factory", _notes, sft=_sft),
+    "trl": single("messages for SFTTrainer, prompts with labels for GRPOTrainer", _notes, sft=_trl_sft, grpo=_trl_grpo),
 }

@@ -83,12 +83,22 @@ ALPACA_SYSTEM = {
 """LLaMA-Factory's entry for Alpaca fields whose instruction is the system message."""
 
 
+def alpaca_row(prompt: Sequence[Mapping[str, str]], output: str) -> dict[str, Any]:
+    """The Alpaca fields of a system and a user message."""
+    system, user = prompt
+    return {"instruction": system["content"], "input": user["content"], "output": output}
+
+
+def single(help: str, notes: Callable[[Options], Sequence[str]], **tables: Row[E]) -> Format[E]:
+    """A format whose rows depend on no option. LLaMA-Factory reads its Alpaca table `sft`, if it has no other one."""
+    entries = {"sft": ALPACA_SYSTEM} if list(tables) == ["sft"] else {}
+    return Format(help, lambda options: tables, notes, lambda options: entries, reads=())
+
+
 def _as_it_is(record: Any, index: int, split: str) -> dict[str, Any]:
     row: dict[str, Any] = record.model_dump(mode="json", by_alias=True)
     return row
 
 
-AS_RECORDS: Format[Any] = Format(
-    help="the records as they are", tables=lambda options: {"records": _as_it_is}, notes=lambda options: (), reads=()
-)
+AS_RECORDS: Format[Any] = single("the records as they are", lambda options: (), records=_as_it_is)
 FORMATS: Registry[Format[PairExample]] = Registry("export format", __name__)

@@ -4,14 +4,16 @@ The same plan and the same teachers' answers give the same bytes. A build that i
 running it again resumes it, because the answers are in the cache.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Sequence
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
-from data_builders.ordered_concurrency import in_order
 from data_builders.parallel_groups import groups_by_processes
 from data_builders.progress import every_second
 from data_builders.ray_groups import groups_by_ray
@@ -25,6 +27,8 @@ from judge_r1.core.ray_blocks import RayWorkers
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
 
+T = TypeVar("T")
+R = TypeVar("R")
 LIKELIHOODS_FILE = "likelihoods.sqlite"
 
 
@@ -149,6 +153,31 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
     if pending:
         names = ", ".join(teacher.name for teacher in generator.teachers[:1])
         raise BatchPending(f"{counted(pending, generator.files[0].noun)} waiting for answers of {names}")
+
+
+async def in_order(
+    items: Iterator[T], work: Callable[[T], Coroutine[Any, Any, R]], ahead: int
+) -> AsyncGenerator[R, None]:
+    """Yield `work(item)` for each item, in order. At most `ahead` items are read, in progress or waiting to be yielded.
+
+    Items are read in a thread. An error of `work` is raised in its turn. It cancels the items in progress, and so does
+    closing the generator.
+    """
+    tasks: deque[asyncio.Task[R]] = deque()
+    more = True
+    try:
+        while more or tasks:
+            free = ahead - len(tasks)
+            if more and free:
+                read: list[T] = await asyncio.to_thread(list, islice(items, free))
+                more = len(read) == free
+                tasks.extend(asyncio.create_task(work(item)) for item in read)
+            if tasks:
+                yield await tasks.popleft()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

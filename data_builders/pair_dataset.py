@@ -7,7 +7,7 @@ from typing import Any
 
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
 from data_builders.exports import FORMATS, Format, PairExample
-from data_builders.placement import stratum
+from data_builders.placement import set_name
 from data_builders.second_opinion import Opinion
 from data_builders.splits.index import SETS
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
@@ -22,7 +22,7 @@ def pair_labels(pair: ReasoningPair) -> Mapping[str, Iterable[str]]:
     return {
         "by_domain": [pair.domain],
         "by_kind": [pair.kind],
-        "by_set": [stratum(pair)[1]],
+        "by_set": [set_name(pair)],
         "by_principle": [by_number(number).code for number in pair.violated],
         "by_operator": [flaw.operator for flaw in pair.origin.flaws],
     }
@@ -44,8 +44,7 @@ class PairStats(ExampleStats[PairExample]):
     def add(self, example: PairExample) -> None:
         super().add(example)
         pair = example.pair
-        domain, set_ = stratum(pair)
-        counts = self._placement.setdefault(domain, {}).setdefault(set_, [0, 0])
+        counts = self._placement.setdefault(pair.domain, {}).setdefault(set_name(pair), [0, 0])
         counts[0] += pair.preferred == "A"
         counts[1] += 1
         self._flaws[pair.origin.teacher, pair.origin.seed] += 1

@@ -3,16 +3,14 @@
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.verdicts import Preference
 
-Stratum = tuple[str, str]
-"""A domain and a set: the principle of a single pair, or `multi`."""
 
-
-def stratum(pair: ReasoningPair) -> Stratum:
-    return pair.domain, f"P{pair.violated[0]}" if pair.kind == "single" else "multi"
+def set_name(pair: ReasoningPair) -> str:
+    """`P1` … `P6` for a single pair, `multi` for another one."""
+    return f"P{pair.violated[0]}" if pair.kind == "single" else "multi"
 
 
 class BalancedPlacement:
-    """Places the pairs of a build in their order, in blocks of two pairs of a stratum.
+    """Places the pairs of a build in their order, in blocks of two pairs of a stratum, which is a domain and a set.
 
     The first pair of a block keeps its side, which is hash(pair_id, seed), and the second one gets the other side. So
     in each stratum, the numbers of pairs with A better and with B better differ by at most one. A placement depends on
@@ -20,10 +18,10 @@ class BalancedPlacement:
     """
 
     def __init__(self) -> None:
-        self._open: dict[Stratum, Preference] = {}
+        self._open: dict[tuple[str, str], Preference] = {}
 
     def place(self, pair: ReasoningPair) -> ReasoningPair:
-        key = stratum(pair)
+        key = pair.domain, set_name(pair)
         first = self._open.pop(key, None)
         if first is None:
             self._open[key] = pair.preferred

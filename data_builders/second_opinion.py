@@ -6,15 +6,15 @@ verifier confirms, or all of them.
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from data_builders.placement import set_name
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
-from judge_r1.core.principles import NUMBERS, by_number
+from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
@@ -63,41 +63,29 @@ class Opinion(Record):
         return self.agrees(pair) and self.violated == pair.violated
 
 
-def set_name(pair: ReasoningPair) -> str:
-    """`P1` … `P6` for a single pair, `multi` for another one."""
-    return by_number(pair.violated[0]).code if pair.kind == "single" else "multi"
-
-
-@dataclass
 class Agreement:
     """Counts agreement by set: `P1` … `P6` for single pairs, `multi` for the others."""
 
-    pairs: Counter[str] = field(default_factory=Counter)
-    worse: Counter[str] = field(default_factory=Counter)
-    principles: Counter[str] = field(default_factory=Counter)
-    unreadable: Counter[str] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, pair: ReasoningPair, opinion: Opinion) -> None:
-        name = set_name(pair)
-        self.pairs[name] += 1
-        self.worse[name] += opinion.agrees(pair)
-        self.principles[name] += opinion.confirms(pair)
-        self.unreadable[name] += opinion.worse is None
+        counts = self._counts[set_name(pair)]
+        counts["pairs"] += 1
+        counts["worse"] += opinion.agrees(pair)
+        counts["principles"] += opinion.confirms(pair)
+        counts["unreadable"] += opinion.worse is None
 
     def as_dict(self) -> dict[str, Any]:
         """Shares of agreement by set and over all pairs."""
-        shares = {name: self._share([name]) for name in [*(by_number(n).code for n in NUMBERS), "multi"]}
-        return {name: share for name, share in {**shares, "all": self._share(list(self.pairs))}.items() if share}
+        shares = {name: _shares(self._counts[name]) for name in sorted(self._counts)}
+        return {**shares, "all": _shares(sum(self._counts.values(), Counter[str]()))} if shares else {}
 
-    def _share(self, names: Sequence[str]) -> dict[str, float]:
-        pairs, worse, principles, unreadable = (
-            sum(counter[name] for name in names)
-            for counter in (self.pairs, self.worse, self.principles, self.unreadable)
-        )
-        if not pairs:
-            return {}
-        shares = {"worse_agreed": round(worse / pairs, 4), "principles_agreed": round(principles / pairs, 4)}
-        return {"pairs": pairs, **shares, "unreadable": unreadable}
+
+def _shares(counts: Counter[str]) -> dict[str, float]:
+    pairs = counts["pairs"]
+    shares = {f"{name}_agreed": round(counts[name] / pairs, 4) for name in ("worse", "principles")}
+    return {"pairs": pairs, **shares, "unreadable": counts["unreadable"]}
 
 
 async def verify(

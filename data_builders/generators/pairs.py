@@ -11,8 +11,8 @@ from data_builders.generators import PAIRS, register
 from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.rules.engine import perturb
-from data_builders.placement import BalancedPlacement
-from data_builders.second_opinion import Opinion, set_name
+from data_builders.placement import BalancedPlacement, set_name
+from data_builders.second_opinion import Opinion
 from data_builders.sources import SOURCES, Draft, items
 from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher

@@ -17,8 +17,9 @@ from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
 from data_builders.perturb.balance.selection import Balance, Candidate, measure
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
+from data_builders.placement import set_name
 from data_builders.prompts.pair_prompts import PairPrompts
-from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, set_name, verify
+from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.attempts import Attempts

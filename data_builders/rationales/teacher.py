@@ -9,15 +9,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from data_builders.prompts.rationale import may_answer, rationale_prompts_hash, turn_prompt
-from data_builders.rationales.turn_form import turn_form
 from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
 from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.text_units.steps import sentences
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.case_index import CaseRetriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
@@ -30,6 +33,14 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 TRIES = 3
 """How often a turn is requested: once, and twice more with the reason why it was rejected."""
 _WORDS_PER_TOKEN, _THOUGHT_TOKENS = 0.6, 2_000
+_ACTION_TOKENS, _MIN_THOUGHT_TOKENS = 60, 16
+_JUDGMENTS = [
+    f'{{"comparison": "A{sign}B", "violated_principles": {list(violated)}}}'
+    for sign in "<>"
+    for size in NUMBERS
+    for violated in combinations(NUMBERS, size)
+]
+"""The answers that a local model may give."""
 
 
 @dataclass
@@ -172,3 +183,29 @@ def _shown(pair: ReasoningPair, episode: Episode, setting: Setting) -> Sequence[
 def _ids(tokenizer: SafeTokenizer, episode: Episode, text: str) -> list[int]:
     """The ids of a turn, without a <think> tag that the chat template has opened."""
     return tokenizer.encode_policy_text(text.removeprefix("<think>") if episode.thinking else text)
+
+
+def turn_form(max_tokens: int, *, may_search: bool, may_answer: bool) -> AnswerForm:
+    """The form of a turn for local models: a thought of up to `max_tokens`, then a search or a judgment.
+
+    A thought that does not end is cut behind its last whole sentence. Without one it is left open, and the turn has no
+    action.
+    """
+    actions = [tag for tag, allowed in (("<search>", may_search), ("<answer>", may_answer)) if allowed]
+
+    async def write(writer: ModelWriter) -> str:
+        writer.add("<think>")
+        thought, closed = await writer.write(max(max_tokens - _ACTION_TOKENS, _MIN_THOUGHT_TOKENS), end="</think>")
+        if not closed:
+            *whole, _ = sentences(thought) or [(0, 0)]
+            if not whole:
+                return f"<think>{thought}"
+            thought = thought[: whole[-1][1]]
+        writer.add(f"{thought}</think>\n")
+        action = await writer.choose(actions, end="")
+        if action == "<search>":
+            query, _ = await writer.write(_ACTION_TOKENS, end="</search>")
+            return f"<think>{thought}</think>\n<search>{query}</search>"
+        return f"<think>{thought}</think>\n<answer>{await writer.choose(_JUDGMENTS, end='</answer>')}</answer>"
+
+    return write

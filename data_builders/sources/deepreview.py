@@ -6,6 +6,7 @@ paper is too long for a context, so a teacher condenses it (LRBench, appendix B)
 decision is the venue's; reviews that reach another decision are skipped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 from data_builders.prompts import completion_prompt
 from data_builders.sources import SOURCES, Draft, taught
 from data_builders.sources.corpus_io import CorpusRow, SourceError, clean, corpus_rows, numbered, one_line, words
-from data_builders.sources.deepreview_output import review_of, review_sections, verdict
+from data_builders.sources.review_steps import review_steps
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
@@ -30,6 +31,9 @@ LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal pee
 CONDENSED, ASKED = (500, 2500), (800, 1800)  # words: accepted, requested
 LONGEST_PAPER = 40_000
 REPEATED = 8  # words in a row that count as a repetition
+ARGUED = ("summary", "strengths", "weaknesses", "suggestions", "questions")
+_BOX = "\\boxed_review{"
+_SECTION = re.compile(r"^#{1,4}[ \t]*([A-Za-z]+)[ \t]*:?[ \t]*$", re.M)
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,33 @@ def _last_message(row: CorpusRow, column: str) -> str:
     if not isinstance(content, str):
         raise row.wrong_type(column, "a list of messages {role, content}")
     return clean(content)
+
+
+def review_sections(output: str) -> dict[str, str]:
+    """The sections of the last boxed review by lower-case name; empty if there is none."""
+    _, box, review = output.rpartition(_BOX)
+    if not box:
+        return {}
+    review = review.rsplit("\n}", 1)[0] if "\n}" in review else review.rstrip().removesuffix("}")
+    parts = _SECTION.split(review)
+    return {name.lower(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def review_of(sections: dict[str, str]) -> list[str]:
+    """The sections with arguments as steps. The first step of a section begins with its name."""
+    nodes = []
+    for name in ARGUED:
+        if body := sections.get(name, ""):
+            nodes.append({"ntype": "p", "content": f"{name.capitalize()}:"})
+            nodes += [{"ntype": "list", "content": part} for part in re.split(r"\n\s*\n", body) if part.strip()]
+    steps, _ = review_steps(nodes, "review")
+    return steps
+
+
+def verdict(decision: str) -> str | None:
+    """`accept`, `reject`, or None if a decision is neither."""
+    found = {word for word in ("accept", "reject") if word in decision.lower()}
+    return found.pop() if len(found) == 1 else None
 
 
 SOURCES.register(NAME)(

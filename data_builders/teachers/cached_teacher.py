@@ -21,35 +21,23 @@ from data_builders.teachers.spec import find_key, local_model, parse_spec
 from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
 
 
-class ConcurrencyGate:
-    """Limits the number of concurrent calls, each from the request until its answer is on disk. Admits no call when the
-    budget is spent or the gate is closed, and never stops an admitted one."""
-
-    def __init__(self, spending: Spending, concurrency: int) -> None:
-        self.spending = spending
-        self._slots = asyncio.Semaphore(concurrency)
-        self._closed = False
-
-    @asynccontextmanager
-    async def admit(self, teacher: str) -> AsyncIterator[None]:
-        """Raises: BudgetSpent; TeacherError if the gate is closed."""
-        async with self._slots:
-            if self._closed:
-                raise TeacherError(f"{teacher} takes no more requests: the run is ending")
-            self.spending.check()
-            yield
-
-    def close(self) -> None:
-        self._closed = True
-
-
 class CachedTeacher:
-    """Answers from the cache, or calls the teacher and stores the answer before returning it. Equal concurrent requests
-    share one call, which continues if the first caller is cancelled."""
+    """Answers from the cache, or calls the teacher and stores the answer before returning it.
 
-    def __init__(self, teacher: Teacher, cache: Cache, gate: ConcurrencyGate | None = None) -> None:
-        self._teacher, self._cache = teacher, cache
-        self._gate = gate or ConcurrencyGate(Spending(), DEFAULT_POLICY.concurrency)
+    Equal concurrent requests share one call, which continues if the first caller is cancelled. `concurrency` limits the
+    calls, each from the request until its answer is on disk. No call starts when the budget is spent or the teacher is
+    closed, and none that has started is stopped.
+    """
+
+    def __init__(
+        self,
+        teacher: Teacher,
+        cache: Cache,
+        spending: Spending | None = None,
+        concurrency: int = DEFAULT_POLICY.concurrency,
+    ) -> None:
+        self._teacher, self._cache, self._spending = teacher, cache, spending or Spending()
+        self._slots, self._closed = asyncio.Semaphore(concurrency), False
         self._running: dict[str, asyncio.Task[TeacherReply]] = {}
 
     @property
@@ -60,25 +48,30 @@ class CachedTeacher:
         key = request_key(self.name, request)
         if (task := self._running.get(key)) is None:
             if (answer := self._cache.get(key)) is not None:
-                self._gate.spending.add_cached(self.name, answer)
+                self._spending.add_cached(self.name, answer)
                 return answer
             task = self._running[key] = asyncio.create_task(self._fetch(key, request))
         return await asyncio.shield(task)
 
-    async def drain(self) -> None:
-        """Wait until no call is in flight. Answers are stored and errors are ignored."""
+    async def close(self) -> None:
+        """Start no other call, and wait until none is in flight. Answers are stored and errors are ignored."""
+        self._closed = True
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _fetch(self, key: str, request: TeacherRequest) -> TeacherReply:
+        """Raises: BudgetSpent; TeacherError if the teacher is closed; the errors of its `ask`."""
         try:
-            async with self._gate.admit(self.name):
+            async with self._slots:
+                if self._closed:
+                    raise TeacherError(f"{self.name} takes no more requests: the run is ending")
+                self._spending.check()
                 started = time.monotonic()
                 try:
                     answer = await self._teacher.ask(request)
                 except TeacherRefused as error:
-                    self._gate.spending.add_refusal(self.name, str(error))
+                    self._spending.add_refusal(self.name, str(error))
                     raise
-                self._gate.spending.add(self.name, answer, time.monotonic() - started)
+                self._spending.add(self.name, answer, time.monotonic() - started)
                 return await self._cache.put(Entry(key, self.name, answer))
         finally:
             del self._running[key]
@@ -98,11 +91,9 @@ async def open_teacher(
         provider = parse_spec(spec)
         source = HttpTeacher(provider, find_key(provider), policy)
     spending.open_account(source.name, cache.tokens(source.name), free=model is not None)
-    gate = ConcurrencyGate(spending, policy.concurrency)
-    teacher = CachedTeacher(source, cache, gate)
+    teacher = CachedTeacher(source, cache, spending, policy.concurrency)
     try:
         yield teacher
     finally:
-        gate.close()
-        await teacher.drain()  # bounded by the deadline of each call, or by the longest local answer
+        await teacher.close()  # bounded by the deadline of each call, or by the longest local answer
         await source.aclose()

@@ -22,7 +22,7 @@ from data_builders.prompts import guard
 from data_builders.rationales.turn_parser import thoughts_of
 from data_builders.second_opinion import read_opinion
 from data_builders.sources.corpus_io import clean, one_line
-from data_builders.sources.deepreview_output import review_sections
+from data_builders.sources.deepreview import review_sections
 from data_builders.sources.echr import split_judgment
 from data_builders.sources.echr_articles import named_articles
 from data_builders.sources.elife import decided

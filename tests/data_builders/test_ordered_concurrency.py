@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.ordered_concurrency import in_order
+from data_builders.build import in_order
 
 
 @given(st.integers(0, 40), st.integers(1, 8), st.randoms(use_true_random=False))

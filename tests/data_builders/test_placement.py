@@ -12,7 +12,7 @@ from test_build import RuleTeacher, by_teacher, hashes
 from data_builders.build import build
 from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.placement import BalancedPlacement, Stratum, stratum
+from data_builders.placement import BalancedPlacement, set_name
 from data_builders.second_opinion import Opinion
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.pair_set import load_pairs
@@ -22,10 +22,10 @@ from judge_r1.core.records import ReasoningPair
 PAIRS = mini_pairs(120).pairs
 
 
-def imbalance(pairs: list[ReasoningPair]) -> dict[Stratum, int]:
-    counts = Counter[Stratum]()
+def imbalance(pairs: list[ReasoningPair]) -> dict[tuple[str, str], int]:
+    counts = Counter[tuple[str, str]]()
     for pair in pairs:
-        counts[stratum(pair)] += 1 if pair.preferred == "A" else -1
+        counts[pair.domain, set_name(pair)] += 1 if pair.preferred == "A" else -1
     return dict(counts)
 
 
@@ -62,7 +62,7 @@ def test_a_build_by_rules_is_balanced_and_its_card_shows_the_counts(tmp_path: Pa
     assert pairs[: len(fewer)] == list(fewer)
     export(tmp_path / "three", tmp_path / "out", "sft", Options())
     card = (tmp_path / "out" / "README.md").read_text()
-    medical = [pair for pair in pairs if stratum(pair) == ("medical", "P1")]
+    medical = [pair for pair in pairs if (pair.domain, set_name(pair)) == ("medical", "P1")]
     better = sum(pair.preferred == "A" for pair in medical)
     assert f"| train | medical | {better} of {len(medical)} |" in card
 

@@ -23,7 +23,7 @@ from data_builders.build import build_by_teacher
 from data_builders.generators.base import BuildPlan
 from data_builders.perturb.balance import cached_likelihoods
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
-from data_builders.second_opinion import set_name
+from data_builders.placement import set_name
 from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.validate import validate
 from judge_r1.core.pair_set import load_pairs

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_builders.perturb.balance.flaw_features import changed_words, count_features
+from data_builders.placement import set_name
 from data_builders.text_units.steps import split_steps
 from judge_r1.core.records import ReasoningPair
 
@@ -160,8 +161,7 @@ class Balance:
         return read
 
     def _group(self, candidate: Candidate) -> _Group:
-        pair = candidate.pair
-        return self._groups[f"P{pair.violated[0]}" if pair.kind == "single" else "multi", pair.domain]
+        return self._groups[set_name(candidate.pair), candidate.pair.domain]
 
 
 def _scaled(candidate: Candidate) -> Vector:

@@ -13,8 +13,7 @@ import pytest
 from source_factories import FunctionTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
-from data_builders.sources.deepreview import ASKED, CONDENSED
-from data_builders.sources.deepreview_output import review_of, review_sections, verdict
+from data_builders.sources.deepreview import ASKED, CONDENSED, review_of, review_sections, verdict
 from data_builders.teachers import TeacherRequest
 from judge_r1.core.errors import JudgeError
 

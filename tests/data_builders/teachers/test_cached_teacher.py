@@ -10,7 +10,7 @@ from teacher_factories import FAST, KEY, Stub, echo, request_for, run
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Price, Spending
-from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate, open_teacher
+from data_builders.teachers.cached_teacher import CachedTeacher, open_teacher
 
 PRICES = {"echo": Price(input=1_000, output=0), "toy": Price(input=1_000, output=0)}
 
@@ -67,7 +67,7 @@ def test_errors_reach_all_callers_and_are_not_cached(cache: Cache) -> None:
 
 def test_concurrency_is_limited(cache: Cache) -> None:
     async def work(stub: Stub) -> None:
-        teacher = CachedTeacher(stub, cache, ConcurrencyGate(Spending(), 3))
+        teacher = CachedTeacher(stub, cache, Spending(), 3)
         await asyncio.gather(*(teacher.ask(request_for(f"q{n}")) for n in range(20)))
 
     stub = Stub(wait_s=0.01)
@@ -80,7 +80,7 @@ def test_a_spent_budget_stops_new_calls_and_finishes_running_ones(cache: Cache) 
     async def work(stub: Stub, budget: float) -> list[Any]:
         spending = Spending(PRICES, budget)
         spending.open_account(stub.name, cache.tokens(stub.name))
-        teacher = CachedTeacher(stub, cache, ConcurrencyGate(spending, 4))
+        teacher = CachedTeacher(stub, cache, spending, 4)
         return await asyncio.gather(*(teacher.ask(request_for(f"q{n}")) for n in range(30)), return_exceptions=True)
 
     stub = Stub(wait_s=0.01)  # a call costs one dollar

@@ -17,7 +17,7 @@ from data_builders.perturb.teacher.answer_parser import Kind, parse_answer, unre
 from data_builders.perturb.teacher.variant_checks import check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts.pair_prompts import OWN_PROMPTS
-from data_builders.rationales.turn_form import turn_form
+from data_builders.rationales.teacher import turn_form
 from data_builders.second_opinion import verify
 from data_builders.teacher_session import SessionOptions
 from data_builders.teachers import TeacherRefused, TeacherRequest

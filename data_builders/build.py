@@ -6,12 +6,13 @@ running it again resumes it, because the answers are in the cache.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from data_builders.dataset_type import write_files
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.parallel_groups import groups_by_processes
@@ -21,10 +22,8 @@ from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.ray_blocks import RayWorkers
-from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
 
 T = TypeVar("T")
@@ -182,8 +181,4 @@ async def in_order(
 
 def write_pairs(data: PairSet, out: Path) -> None:
     """Write a pair set as a folder that `load_pairs` reads."""
-    files: dict[str, Iterable[Case | ReasoningPair]] = {CASES_FILE: data.cases.values(), PAIRS_FILE: data.pairs}
-    with AtomicFiles(*(out / name for name in files)) as writing:
-        for name, records in files.items():
-            for record in records:
-                writing.write(out / name, dump_line(record))
+    write_files(out, {CASES_FILE: data.cases.values(), PAIRS_FILE: data.pairs})

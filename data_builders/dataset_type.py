@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from data_builders.exports import AS_RECORDS, Format
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, read_jsonl
 from judge_r1.core.record_base import Record
 from judge_r1.core.registry import UnknownName, suggest
 from judge_r1.core.strict_json import read_json
@@ -24,6 +24,17 @@ def read_report(path: Path) -> dict[str, Any]:
     """The JSON object of a build or split report; empty for any other JSON value."""
     report = read_json(path)
     return report if isinstance(report, dict) else {}
+
+
+def write_files(out: Path, records: Mapping[str, Iterable[Record]], reports: Mapping[str, Any] | None = None) -> None:
+    """Write files of records and of JSON objects, by name, into a folder: all or none."""
+    reports = reports or {}
+    with AtomicFiles(*(out / name for name in (*records, *reports))) as files:
+        for name, rows in records.items():
+            for row in rows:
+                files.write(out / name, dump_line(row))
+        for name, report in reports.items():
+            files.write(out / name, dump_json(report))
 
 
 @dataclass(frozen=True)

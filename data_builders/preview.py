@@ -81,11 +81,11 @@ def preview_by_teacher(
         data = load_pairs(Path(folder))
     # an item that the teacher could not complete to a case has taken its calls, too
     factor, used, seconds = total / min(cases, total), list[Estimate](), 0.0
-    for name, usage in spending.usage().items():
-        tokens = usage.run + usage.reused
-        used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, spending.cost(name, tokens)))
-        if usage.run.calls:
-            seconds += usage.seconds / usage.run.calls * tokens.calls * factor / options.concurrency
+    for name, account in spending.accounts().items():
+        tokens = account.run + account.reused
+        used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, account.cost(tokens)))
+        if account.run.calls:
+            seconds += account.seconds / account.run.calls * tokens.calls * factor / options.concurrency
     whole = [
         Estimate(
             one.teacher,

@@ -78,7 +78,7 @@ class Progress:
             parts.append(f"{self.records:,} {self._nouns[1]}")
         if self.answers:
             parts.append(f"{(self.answers - answers) / seconds:.1f} answers/s")
-        if self._spending and any(usage.run_usd is not None for usage in self._spending.usage().values()):
+        if self._spending and any(account.price for account in self._spending.accounts().values()):
             parts.append(f"${self._spending.usd:.2f} so far")
         if rate := (self.items - items) / seconds:
             parts.append(f"{timedelta(seconds=round((self.total - self.items) / rate))} left")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from data_builders.dataset_type import BUILD_FILE, read_report
+from data_builders.dataset_type import BUILD_FILE, read_report, write_files
 from data_builders.splits.policy import held_out
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.conversations import (
@@ -16,7 +16,7 @@ from judge_r1.core.conversations import (
 )
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, read_jsonl, write_json
+from judge_r1.core.jsonl import read_jsonl, write_json
 from judge_r1.core.record_base import Record
 
 
@@ -40,17 +40,11 @@ def write_part(folder: Path, out: Path, kept: Collection[str], reports: Mapping[
         VERIFICATION_FILE: (verification for verification in found if verification.pair_id in kept),
     }
     build = read_report(folder / BUILD_FILE) if (folder / BUILD_FILE).is_file() else dict[str, Any]()
-    settings = {key: build[key] for key in ("generator", "seed", "source", "path", "variants") if key in build}
-    written: dict[str, Any] = {
-        BUILD_FILE: {"generator": "conversations", **settings, "part_of": str(folder)},
-        **(reports or {}),
+    settings: dict[str, Any] = {
+        key: build[key] for key in ("generator", "seed", "source", "path", "variants") if key in build
     }
-    with AtomicFiles(*(out / name for name in (*records, *written))) as files:
-        for name, rows in records.items():
-            for row in rows:
-                files.write(out / name, dump_line(row))
-        for name, report in written.items():
-            files.write(out / name, dump_json(report))
+    part: dict[str, Any] = {"generator": "conversations", **settings, "part_of": str(folder)}
+    write_files(out, records, {BUILD_FILE: part, **(reports or {})})
 
 
 def split_conversations(

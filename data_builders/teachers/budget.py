@@ -4,9 +4,8 @@ A budget covers all live answers of its teachers in the cache, so a resumed buil
 and batch results are free.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +47,22 @@ def load_prices(path: Path) -> Prices:
         ) from None
 
 
-@dataclass(frozen=True)
-class Usage:
-    """The usage of one teacher: calls of this run, which took `seconds` in sum, live calls of earlier runs, and answers
-    from the cache."""
+@dataclass
+class Account:
+    """The usage of one teacher: live calls of earlier runs, calls of this run, which took `seconds` in sum, answers
+    from the cache, and requests that the vendor rejected, with the first reason."""
 
-    run: Tokens
     before: Tokens
-    reused: Tokens
-    seconds: float
-    run_usd: float | None
-    before_usd: float | None
+    price: Price | None
+    run: Tokens = field(default_factory=Tokens)
+    reused: Tokens = field(default_factory=Tokens)
+    seconds: float = 0.0
+    refused: int = 0
+    refusal: str = ""
+
+    def cost(self, tokens: Tokens) -> float | None:
+        """What tokens cost, in USD; None without a price."""
+        return self.price.of(tokens) if self.price else None
 
 
 class Spending:
@@ -68,20 +72,17 @@ class Spending:
         if budget is not None and prices is None:
             raise TeacherError("a budget needs prices: give --prices FILE with USD per million tokens of each model")
         self._prices, self._budget = prices, budget
-        self._price_of: dict[str, Price] = {}
-        self._before: dict[str, Tokens] = {}
-        self._run: defaultdict[str, Tokens] = defaultdict(Tokens)
-        self._reused: defaultdict[str, Tokens] = defaultdict(Tokens)
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._refusals: dict[str, tuple[int, str]] = {}
+        self._accounts: dict[str, Account] = {}
 
     def open_account(self, teacher: str, before: Tokens, *, free: bool = False) -> None:
         """Add a teacher, with the tokens of its live answers in the cache. A free one needs no price."""
+        price = None
         if self._prices is not None and not free:
-            if _model(teacher) not in self._prices:
-                raise TeacherError(f"--prices has no model {_model(teacher)!r}{suggest(_model(teacher), self._prices)}")
-            self._price_of[teacher] = self._prices[_model(teacher)]
-        self._before[teacher] = before
+            model = teacher.partition(":")[2]
+            if model not in self._prices:
+                raise TeacherError(f"--prices has no model {model!r}{suggest(model, self._prices)}")
+            price = self._prices[model]
+        self._accounts[teacher] = Account(before, price)
 
     def check(self) -> None:
         """Raises: BudgetSpent if no further call may start."""
@@ -91,75 +92,68 @@ class Spending:
                 "command with a higher --budget to resume"
             )
 
+    def _account(self, teacher: str) -> Account:
+        return self._accounts.setdefault(teacher, Account(Tokens(), None))
+
     def add(self, teacher: str, answer: TeacherReply, seconds: float = 0.0) -> None:
         """Count a live answer and the time that it took."""
-        self._run[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
-        self._seconds[teacher] += seconds
+        account = self._account(teacher)
+        account.run += Tokens(1, answer.input_tokens, answer.output_tokens)
+        account.seconds += seconds
 
     def add_cached(self, teacher: str, answer: TeacherReply) -> None:
         """Count an answer from the cache."""
-        self._reused[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
-
-    def cost(self, teacher: str, tokens: Tokens) -> float | None:
-        """What a teacher's tokens cost, in USD; None without a price."""
-        price = self._price_of.get(teacher)
-        return price.of(tokens) if price else None
+        self._account(teacher).reused += Tokens(1, answer.input_tokens, answer.output_tokens)
 
     def add_refusal(self, teacher: str, reason: str) -> None:
         """Count a request that the vendor rejected, and remember the first reason."""
-        count, first = self._refusals.get(teacher, (0, reason))
-        self._refusals[teacher] = (count + 1, first)
+        account = self._account(teacher)
+        account.refused, account.refusal = account.refused + 1, account.refusal or reason
+
+    def accounts(self) -> dict[str, Account]:
+        """The accounts by teacher."""
+        return dict(sorted(self._accounts.items()))
 
     @property
     def refusals(self) -> str:
         """The number of rejected requests and the first reason, by teacher; empty if there are none."""
         return "; ".join(
-            f"{teacher}: {count:,} requests rejected, the first one because: {first}"
-            for teacher, (count, first) in sorted(self._refusals.items())
+            f"{teacher}: {account.refused:,} requests rejected, the first one because: {account.refusal}"
+            for teacher, account in self.accounts().items()
+            if account.refused
         )
 
     @property
     def usd(self) -> float:
         """The cost that the budget counts: this run and earlier ones. 0 without prices."""
-        return sum((usage.run_usd or 0) + (usage.before_usd or 0) for usage in self.usage().values())
-
-    def usage(self) -> dict[str, Usage]:
-        entries = {}
-        for teacher, before in sorted(self._before.items()):
-            run = self._run[teacher]
-            usd = self.cost(teacher, run), self.cost(teacher, before)
-            entries[teacher] = Usage(run, before, self._reused[teacher], self._seconds[teacher], *usd)
-        return entries
+        return sum(account.cost(account.run + account.before) or 0 for account in self._accounts.values())
 
     def summary(self) -> str:
         """A summary for the end of a command."""
-        entries = [_sentence(teacher, usage) for teacher, usage in self.usage().items()]
+        entries = [_sentence(teacher, account) for teacher, account in self.accounts().items()]
         return "; ".join(filter(None, [*entries, self.refusals])) or "no teacher was called"
 
     def as_dict(self) -> dict[str, Any]:
         """For timing.json."""
         return {
             teacher: {
-                "calls": usage.run.calls,
-                "input_tokens": usage.run.input,
-                "output_tokens": usage.run.output,
-                "usd": usage.run_usd,
-                "from_cache": usage.reused.calls,
-                "refused": self._refusals.get(teacher, (0, ""))[0],
-                "usd_before": usage.before_usd,
+                "calls": account.run.calls,
+                "input_tokens": account.run.input,
+                "output_tokens": account.run.output,
+                "usd": account.cost(account.run),
+                "from_cache": account.reused.calls,
+                "refused": account.refused,
+                "usd_before": account.cost(account.before),
             }
-            for teacher, usage in self.usage().items()
+            for teacher, account in self.accounts().items()
         }
 
 
-def _model(teacher: str) -> str:
-    return teacher.partition(":")[2]
-
-
-def _sentence(teacher: str, usage: Usage) -> str:
-    money = f" for ${usage.run_usd:.2f}" if usage.run_usd is not None else ""
-    before = f" (${usage.before_usd:.2f} before this run)" if usage.before_usd else ""
+def _sentence(teacher: str, account: Account) -> str:
+    run, usd, before = account.run, account.cost(account.run), account.cost(account.before)
+    money = f" for ${usd:.2f}" if usd is not None else ""
+    earlier = f" (${before:.2f} before this run)" if before else ""
     return (
-        f"{teacher}: {usage.run.calls:,} calls{money}{before}, {usage.run.input:,} tokens in and {usage.run.output:,} "
-        f"out, {usage.reused.calls:,} answers from the cache"
+        f"{teacher}: {run.calls:,} calls{money}{earlier}, {run.input:,} tokens in and {run.output:,} out, "
+        f"{account.reused.calls:,} answers from the cache"
     )

@@ -13,39 +13,18 @@ _CUT = ("length", "content_filter")
 
 
 @dataclass(frozen=True)
-class Chat:
-    """A model behind an address. `base` includes `/v1`. `token_field` as for `OpenAIEndpoint`."""
+class Chat(OpenAIEndpoint):
+    """A model behind an address. `base` includes `/v1`."""
 
-    base: str
-    model: str
-    token_field: str | None = None
+    variable: str = "JUDGE_R1_TEACHER_KEY"
 
     @property
     def name(self) -> str:
         return f"chat:{self.model}"
 
-    @property
-    def url(self) -> str:
-        return self._endpoint.url
-
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        return self._endpoint.key_variables
-
-    @property
-    def needs_key(self) -> bool:
-        return self._endpoint.needs_key
-
-    @property
-    def _endpoint(self) -> OpenAIEndpoint:
-        return OpenAIEndpoint(self.base, self.model, "JUDGE_R1_TEACHER_KEY", token_field=self.token_field)
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        return self._endpoint.headers(key)
-
     def body(self, request: TeacherRequest) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
-        return self._endpoint.chat(
+        return self.chat(
             [*messages, {"role": "user", "content": request.user}],
             max_tokens=request.max_tokens,
             temperature=request.temperature,

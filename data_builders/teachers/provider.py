@@ -6,31 +6,16 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
-from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RequestRejected, RetryPolicy
+from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, KeyHolder, RequestRejected, RetryPolicy
 from judge_r1.core.errors import JudgeError
 
 
-class Provider(Protocol):
-    """One model behind one API format."""
-
-    @property
-    def name(self) -> str:
-        """`FORMAT:MODEL`, which is the teacher's name."""
-        ...
+class Provider(KeyHolder, Protocol):
+    """One model behind one API format. `name` is `FORMAT:MODEL`, the teacher's name."""
 
     @property
     def url(self) -> str:
         """The address to POST a request to."""
-        ...
-
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        """The environment variables that may hold the key, in order of precedence."""
-        ...
-
-    @property
-    def needs_key(self) -> bool:
-        """Whether the vendor requires a key."""
         ...
 
     def headers(self, key: str | None) -> dict[str, str]: ...

@@ -40,7 +40,7 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provid
             field = option.partition("=")[2] or None
             if field not in (None, *TOKEN_FIELDS):
                 raise TeacherError(f"{_OPTION} is {' or '.join(TOKEN_FIELDS)}, not {field!r}")
-            return Chat(*address_and_model(address, "the teacher's SPEC"), field)
+            return Chat(*address_and_model(address, "the teacher's SPEC"), token_field=field)
         if kind == "anthropic":
             if not re.fullmatch(r"[\w.:@/-]+", rest):
                 raise TeacherError("the teacher's SPEC names no model: write anthropic:MODEL")

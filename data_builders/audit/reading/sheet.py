@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from data_builders.dataset_type import write_files
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.principles import NUMBERS, PRINCIPLES, by_number
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
@@ -65,8 +65,7 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
     Raises:
         JudgeError: `out` holds pairs already, or the data sets have no pair with a single violated principle.
     """
-    paths = {name: out / name for name in (CASES_FILE, PAIRS_FILE, SHEET_FILE, SAMPLE_FILE)}
-    if paths[PAIRS_FILE].exists():
+    if (out / PAIRS_FILE).exists():
         raise JudgeError(f"{out} holds pairs already, maybe a sheet with answers: write to another folder")
     datasets = [open_pairs(folder) for folder in folders]
     drawn = draw(datasets, per_principle, seed)
@@ -87,11 +86,7 @@ def write_sheet(folders: Sequence[Path], out: Path, *, per_principle: int, seed:
         PAIRS_FILE: pairs,
         SHEET_FILE: (sheet_item(number, pair, cases[pair.case_id]) for number, pair in enumerate(pairs, 1)),
     }
-    with AtomicFiles(*paths.values()) as files:
-        for name, found in records.items():
-            for record in found:
-                files.write(paths[name], dump_line(record))
-        files.write(paths[SAMPLE_FILE], dump_json(report))
+    write_files(out, records, {SAMPLE_FILE: report})
     return report
 
 

@@ -1,6 +1,7 @@
 """Folders of pairs for tests of splits and exports."""
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -15,9 +16,14 @@ from judge_r1.core.records import Case, ReasoningPair
 
 def mini_folder(at: Path, count: int, *, variants: int = 3, seed: int = 0) -> Path:
     """Writes `count` cases of `mini` with all of their pairs."""
+    return folder(at, *_mini(count, variants, seed))
+
+
+@cache
+def _mini(count: int, variants: int, seed: int) -> tuple[list[Case], list[ReasoningPair]]:
     cases = list(read(None, count, seed, Counter()))
     pairs = [pair for case in cases for pair in perturb(case, variants=variants, rule_set="mini", abstained=Counter())]
-    return folder(at, cases, pairs)
+    return cases, pairs
 
 
 def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:

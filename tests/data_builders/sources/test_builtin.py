@@ -30,7 +30,7 @@ def cases() -> list[Case]:
 
 @pytest.fixture(scope="module")
 def pairs(cases: list[Case]) -> list[ReasoningPair]:
-    return [pair for case in cases for pair in perturb(case, kinds=["single"], abstained=Counter())]
+    return [pair for case in cases for pair in perturb(case, kinds=["single"], variants=1, abstained=Counter())]
 
 
 def steps(case: Case) -> list[str]:

@@ -49,7 +49,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[LocalTea
         run(teacher.aclose())
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(
     model=st.integers(0, 2),
     number=st.integers(0, 2),

@@ -133,6 +133,10 @@ def test_removed_inserted_repeated_and_exchanged_paragraphs() -> None:
     assert new.total() == 6
     assert set(new.values()) == {1}
     assert all(any(part in donor for part in new) for donor in DONORS), "the donors take turns"
+    few = [unit.text for unit in Material(DONORS[0], TAGGER).eligible[:4]]
+    material = Material(original.text, TAGGER, ["\n\n".join(few)])
+    record = manipulate(original, MANIPULATIONS.get("exchange_content"), material, seed=3, count=4)
+    assert {after for _, after in changes(original, record)} == set(few), "no paragraph is used twice"
 
 
 @pytest.mark.parametrize("unit", ["section", "chapter"])

@@ -107,7 +107,7 @@ def test_duplicate_cases_are_dropped_and_counted(tmp_path: Path, list_source: li
 def test_a_build_without_pairs_leaves_the_folder_unchanged(tmp_path: Path, list_source: list[Case]) -> None:
     list_source.append(make_case(context="nothing fits here", reference="no step fits"))
     (tmp_path / "pairs.jsonl").write_text("old")
-    with pytest.raises(JudgeError, match="gave 1 cases and no pair"):
+    with pytest.raises(JudgeError, match="gave 1 case and no pair"):
         build("toy", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["pairs.jsonl"]
     assert (tmp_path / "pairs.jsonl").read_text() == "old"

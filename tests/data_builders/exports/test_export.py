@@ -126,7 +126,7 @@ def test_licenses_are_quoted_and_mapped_to_hub_names(tmp_path: Path) -> None:
     export(tmp_path / "in", tmp_path / "out", "sft", Options())
     _, head, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
     assert yaml.safe_load(head)["license"] == ["apache-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-4.0", "other"]
-    assert f"* {texts[0]} (1 cases)" in body
+    assert f"* {texts[0]} (1 case)" in body
     assert "* on request: ask us, or https" in body
 
 

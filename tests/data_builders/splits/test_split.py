@@ -257,7 +257,7 @@ def test_test_sets_are_nested_by_share(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        (lambda: by_sizes([2], 12, 0), r"domain legal has 12 group\(s\) of cases: a test set of 12 would leave none"),
+        (lambda: by_sizes([2], 12, 0), r"domain legal has 12 groups of cases: a test set of 12 would leave none"),
         (lambda: by_sizes([2], 8, 0, dev=4), "a test set of 8 and a dev set of 4 would leave none to train on"),
         (lambda: by_share(0.2, 0, 1.5), "the dev share must lie between 0 and 1"),
         (lambda: by_sizes([0], 2, 0), "--sizes takes numbers of pairs"),

@@ -87,7 +87,7 @@ def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Pat
     done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
     assert "a --teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
-    assert report["rules"] == 4
+    assert report["rules"] == 5
     assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
     for name, row in report["yield"].items():
         assert row["wanted"] == 15

@@ -1,7 +1,7 @@
 """Compares local engines on long judgments: tokens read and sampled per processor second, at equal greedy tokens.
 
     OMP_NUM_THREADS=1 python -m scripts.bench.engines
-    OMP_NUM_THREADS=1 python -m scripts.bench.engines --prompts 16 --llama llama/bin/python
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines --llama llama/bin/python
 
 Half of the prompts share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`, which reads the
 same float32 weights from a GGUF file. `equal` are the prompts with the tokens of `transformers.generate`. An engine
@@ -137,11 +137,12 @@ def write_gguf(target: Path) -> None:
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--prompts", type=int, default=8)
+    parser.add_argument("--prompts", type=int, default=16)
     parser.add_argument("--length", type=int, default=1200, help="tokens of a prompt")
     parser.add_argument("--tokens", type=int, default=32, help="tokens to sample for each")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--llama", help="a Python that has xllamacpp")
+    parser.add_argument("--continuous", action="store_true", help="transformers' continuous batching, for small sizes")
     options = parser.parse_args()
 
     import torch
@@ -159,8 +160,9 @@ def main() -> None:
     engines: dict[str, Callable[[], Found]] = {
         "transformers.generate": lambda: generate(model, prompts, options.tokens),
         "judge_r1": lambda: ours(model, prompts, options.tokens),
-        "transformers, continuous batching": lambda: continuous(model, prompts, options.tokens),
     }
+    if options.continuous:
+        engines["transformers, continuous batching"] = lambda: continuous(model, prompts, options.tokens)
     if options.llama:
         engines["llama.cpp, float32"] = lambda: llama(options.llama, prompts, options.tokens)
     found: dict[str, list[Found]] = {name: [] for name in engines}

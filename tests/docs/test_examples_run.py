@@ -144,9 +144,6 @@ SUBSTITUTES = {
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead("minutes", "--cases 20 --queries 20 --rounds 2"),
     "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
-    'OMP_NUM_THREADS=1 pytest tests/attacks/test_killed_builds.py -m "slow or not slow"': Instead(
-        "the tests themselves", "--collect-only -q", slow=True
-    ),
     "judge-r1 demo --source mini --out runs/mini": Instead(
         "minutes", line="judge-r1 demo --source mini --small --out runs/small", slow=True
     ),

@@ -118,7 +118,7 @@ class Spending:
     def refusals(self) -> str:
         """The number of rejected requests and the first reason, by teacher; empty if there are none."""
         return "; ".join(
-            f"{teacher}: {account.refused:,} requests rejected, the first one because: {account.refusal}"
+            f"{teacher}: {account.refused:,} request{'s' * (account.refused != 1)} rejected, the first one because: {account.refusal}"
             for teacher, account in self.accounts().items()
             if account.refused
         )
@@ -153,7 +153,8 @@ def _sentence(teacher: str, account: Account) -> str:
     run, usd, before = account.run, account.cost(account.run), account.cost(account.before)
     money = f" for ${usd:.2f}" if usd is not None else ""
     earlier = f" (${before:.2f} before this run)" if before else ""
+    reused = account.reused.calls
     return (
-        f"{teacher}: {run.calls:,} calls{money}{earlier}, {run.input:,} tokens in and {run.output:,} out, "
-        f"{account.reused.calls:,} answers from the cache"
+        f"{teacher}: {run.calls:,} call{'s' * (run.calls != 1)}{money}{earlier}, {run.input:,} tokens in and "
+        f"{run.output:,} out, {reused:,} answer{'s' * (reused != 1)} from the cache"
     )

@@ -207,7 +207,7 @@ def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, 
     refuses(
         forked(replay),
         2,
-        f"judge 'coin' has traces of {PAIRS - len(wrong)} items, and summary.json counts {PAIRS}: {len(wrong)} are",
+        f"judge 'coin' has traces of {PAIRS - len(wrong)} items, and summary.json counts {PAIRS}. Judge the missing",
         "`judge-r1 eval --resume`",
     )
     assert not (tmp_path / "out").exists()
@@ -221,8 +221,8 @@ def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_
     lines = (finished / "traces.jsonl").read_text().splitlines(keepends=True)
     panel = next(number for number, line in enumerate(lines) if json.loads(line)["row"] == "panel")
     cases = [
-        ([*lines[:panel], *lines[panel + 1 :]], "judge 'panel' lacks 1 votes on 1 items"),
-        ([*lines, lines[panel]], "judge 'panel' has more votes than the judge gives on 1 items"),
+        ([*lines[:panel], *lines[panel + 1 :]], "judge 'panel' lacks 1 vote on 1 item"),
+        ([*lines, lines[panel]], "judge 'panel' has more votes than the judge gives on 1 item,"),
     ]
     for number, (changed, message) in enumerate(cases):
         folder = copied(finished, tmp_path / str(number))

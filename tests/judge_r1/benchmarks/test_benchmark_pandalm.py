@@ -58,7 +58,7 @@ def test_published_result_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ([result(0, 1)], r"judge\.json has no result for 1 item\(s\), such as idx 1"),
+        ([result(0, 1)], r"judge\.json has no result for 1 item, such as idx 1"),
         ([result(0, 1), result(0, 1)], "row 2: column 'idx' 0 occurs twice in the file"),
         ([result(7, 1)], "row 1: column 'idx' 7 is not an item of"),
         ([{"idx": 0, "answer": 1}], "..._result' is missing"),

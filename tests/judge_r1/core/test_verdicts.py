@@ -96,7 +96,7 @@ def test_items_hold_conversations_and_systems() -> None:
     assert item.texts == ("User: Hi\n\nAssistant: Hello.\nHow are you?", "a text")
     assert candidate_text(chat) == item.texts[0]
     assert Item.model_validate_json(item.model_dump_json()) == item
-    with pytest.raises(ValidationError, match=r"systems names 1 system\(s\) for 2 candidate\(s\)"):
+    with pytest.raises(ValidationError, match=r"systems names 1 system for 2 candidates"):
         Item(**{**dict(item), "systems": ("x",)})
 
 

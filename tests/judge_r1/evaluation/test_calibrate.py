@@ -82,7 +82,7 @@ def test_wrong_lines_are_reported_with_line_and_field(line: str, message: str, t
 def test_file_without_a_confidence_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "told.jsonl"
     write_jsonl(path, [ConfidenceRow(confidence=None, correct=False, cluster="a")] * 2)
-    with pytest.raises(JudgeError, match=r"no answer with a confidence in its 2 line\(s\)"):
+    with pytest.raises(JudgeError, match=r"no answer with a confidence in its 2 lines"):
         read_confidences(path)
     path.write_text("")
     with pytest.raises(JudgeError, match="no answer with a confidence"):

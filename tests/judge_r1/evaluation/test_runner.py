@@ -157,7 +157,7 @@ def test_finished_panel_is_not_run_again(tmp_path: Path) -> None:
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == first
     assert judge.requested == []
-    with pytest.raises(EvaluationError, match=r"32 answer\(s\) of judge 'row' already: add --resume"):
+    with pytest.raises(EvaluationError, match=r"32 answers of judge 'row' already: add --resume"):
         run(tmp_path)
 
 

@@ -9,7 +9,7 @@ from judge_r1.cli.eval import eval_
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.evaluation.traces import EvaluationError, read_traces
 
-HELD = r"holds 8 answer\(s\) of judge 'longer' "
+HELD = r"holds 8 answers of judge 'longer' "
 
 
 @pytest.fixture

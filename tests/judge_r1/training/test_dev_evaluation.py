@@ -224,7 +224,7 @@ def test_dev_pairs_of_a_paper_in_the_training_set_are_refused(tmp_path: Path) ->
     reviews = [make_case(f"ana paid {n}.", meta={"group": "a paper"}) for n in range(2)]
     for name, case in zip(("train", "dev"), reviews, strict=True):
         write_pairs(PairSet.of([case], [make_pair(case)]), tmp_path / name)
-    with pytest.raises(JudgeError, match=r"share 1 case\(s\), or articles of cases, for example legal/a paper"):
+    with pytest.raises(JudgeError, match=r"share 1 case, or articles of cases, for example legal/a paper"):
         dev_pairs(evaluated_recipe("grpo", tmp_path), load_pairs(tmp_path / "train"))
 
 
@@ -246,7 +246,7 @@ def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(split_data: Path) -
 
 def test_cases_of_both_folders_are_refused(split_data: Path, tmp_path: Path) -> None:
     shared = evaluated_recipe("grpo", split_data, f"data.dev={split_data / 'train'}")
-    with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ case\(s\)"):
+    with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ cases?,"):
         run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
     with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl.* data\.dev=null"):
         run_recipe(evaluated_recipe("grpo", split_data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)

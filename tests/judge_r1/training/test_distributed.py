@@ -205,7 +205,7 @@ def test_a_checkpoint_is_complete_once_every_process_wrote_its_part(
         (folder / name).write_text('{"global_step": 2}')
     assert [checkpoint.step for checkpoint in checkpoints(run.checkpoints)] == [2]
     monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(JudgeError, match=r"was started with 2 process\(es\): resume with --processes 2"):
+    with pytest.raises(JudgeError, match=r"was started with 2 processes: resume with --processes 2"):
         check_process_count(run)
 
 

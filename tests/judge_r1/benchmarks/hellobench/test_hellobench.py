@@ -296,7 +296,7 @@ def test_bad_files_name_the_line(checkout: Path, tmp_path: Path) -> None:
         ("{}", "must hold an object with a list of weights"),
         ('{"travel": [1, 0]}', "category 'travel': weights are numbers above 0"),
         ('{"travel": [1, 2]}', "have no category 'rewrite'"),
-        ('{"travel": [1], "rewrite": [1, 1, 1]}', "have 1 values for category 'travel', whose checklist has 2"),
+        ('{"travel": [1], "rewrite": [1, 1, 1]}', "have 1 value for category 'travel', whose checklist has 2"),
     ],
 )
 def test_weights_that_do_not_fit_name_the_category(content: str, message: str, checkout: Path, tmp_path: Path) -> None:

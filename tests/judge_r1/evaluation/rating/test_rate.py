@@ -264,7 +264,7 @@ def test_a_repeated_vote_counts_once_and_the_command_says_so(tmp_path: Path) -> 
     assert read_votes([twice]).repeated == {twice: len(rows)}
     result = CliRunner().invoke(app, ["rate", str(twice), "--repeats", "1", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
-    assert f"holds {len(rows)} votes again, which count once" in " ".join(result.output.split())
+    assert f"holds {len(rows)} votes again: each counts once" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("other", [0, 0.5, None])

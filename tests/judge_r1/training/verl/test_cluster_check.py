@@ -77,7 +77,7 @@ def test_reports_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
         "(requirements/gpu.txt)",
         "node b: vllm is not installed",
     ]
-    with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
+    with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 nodes .*: 1 answered$"):
         check_reports(two, [report("a")], run, 1)
     with pytest.raises(NodesMissing, match="1 answered; 2 are up, but their GPUs are in use"):
         check_reports(two, [report("a")], run, 2)

@@ -110,7 +110,7 @@ def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, mo
     assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], seconds=120)
     with pytest.raises(NotShared, match="does not see /nowhere/at/all: the run"):
         wait_for_nodes(Machines(2, 1), tmp_path, [Path("/nowhere/at/all")], seconds=60)
-    with pytest.raises(NodesMissing, match=r"did not have 3 node\(s\) with 1 GPU\(s\) each free in time: 2 answered"):
+    with pytest.raises(NodesMissing, match=r"did not have 3 nodes with 1 GPU each free in time: 2 answered"):
         wait_for_nodes(Machines(3, 1), tmp_path, [], seconds=20)
     cluster.kill(cluster.nodes[1])
     with pytest.raises(NodesMissing, match="1 answered"):

@@ -31,8 +31,7 @@ def test_summary_separates_this_run_earlier_runs_and_cache() -> None:
     spending.add("chat:m", answer(1_000_000, 100_000))
     spending.add_cached("chat:m", answer(7, 8))
     assert spending.summary() == (
-        "chat:m: 1 call for $4.50 ($3.00 before this run), 1,000,000 tokens in and 100,000 out, "
-        "1 answer from the cache"
+        "chat:m: 1 call for $4.50 ($3.00 before this run), 1,000,000 tokens in and 100,000 out, 1 answer from the cache"
     )
 
 

@@ -76,7 +76,7 @@ def test_outputs_without_swapped_ones_have_one_vote(tmp_path: Path) -> None:
     assert load(data, None).metrics(results)["equal"] is None
     assert [result.item_id for result in predictions(data, file, "coding/python")] == ["coding/python/1"]
     write(exchange_file(file), [{"output": 1}])
-    with pytest.raises(BadBenchmark, match=r"exchange_reward.jsonl has 1 outputs, but the test data have 3 pairs"):
+    with pytest.raises(BadBenchmark, match=r"exchange_reward.jsonl has 1 output, but the test data have 3 pairs"):
         predictions(data, file, None)
     with pytest.raises(BadTable, match="'output' must be one of 0, 1, 2, not '3'"):
         predictions(data, write(tmp_path / "bad.jsonl", [{"output": 3}] * 3), None)

@@ -129,7 +129,7 @@ def test_circular_extends_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("base", ["[a.yaml, b.yaml]", "3", "{a: b}", "null", "''"])
 def test_extends_names_one_file(tmp_path: Path, base: str) -> None:
-    with pytest.raises(ConfigError, match=r"extends must be|cannot be read"):
+    with pytest.raises(ConfigError, match=r"extends must be|is a folder: name a YAML file"):
         load_recipe(write_recipe(tmp_path, f"extends: {base}\n"))
 
 

@@ -118,7 +118,8 @@ class Spending:
     def refusals(self) -> str:
         """The number of rejected requests and the first reason, by teacher; empty if there are none."""
         return "; ".join(
-            f"{teacher}: {account.refused:,} request{'s' * (account.refused != 1)} rejected, the first one because: {account.refusal}"
+            f"{teacher}: {account.refused:,} request{'s' * (account.refused != 1)} rejected, the first one because: "
+            f"{account.refusal}"
             for teacher, account in self.accounts().items()
             if account.refused
         )

@@ -64,6 +64,8 @@ demo-small: setup
 
 # Two workers per core, up to four (tests/conftest.py). The tests of a file share a worker and its fixtures.
 WORKERS := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Workers and the processes that tests start share compiled modules, also where the environment says to write none.
+test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS)
 

@@ -5,13 +5,12 @@ writing, counting, resuming after kill -9, validation, dataset card and export.
 """
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
+import command_server
 import pytest
 import yaml
 from fake_llm_server import FakeLLMServer
@@ -110,6 +109,7 @@ RUN = """
 import sys
 import data_builders.generators
 data_builders.generators.__path__.append(sys.argv.pop(1))
+data_builders.generators.GENERATORS._loaded = False  # the command server has looked for generators before
 from judge_r1.cli import main
 main()
 """
@@ -132,7 +132,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(folder: Path, *arguments: object) -> list[str]:
-    return [sys.executable, "-c", RUN, str(folder / "plugin"), *map(str, arguments)]
+    return [str(folder / "plugin"), *map(str, arguments)]
 
 
 def build_command(folder: Path, server: FakeLLMServer, out: Path) -> list[str]:
@@ -143,8 +143,7 @@ def build_command(folder: Path, server: FakeLLMServer, out: Path) -> list[str]:
 def run(
     command: list[str], server: FakeLLMServer | None = None, *, status: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **(server.environment if server else {}), "COLUMNS": "200"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    done = command_server.run(*command, code=RUN, env=server.environment if server else {})
     assert done.returncode == status, done.stderr
     return done
 
@@ -181,13 +180,13 @@ def test_build_counts_its_records(built: Path) -> None:
 def test_a_killed_build_resumes_to_the_same_bytes(folder: Path, built: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with FakeLLMServer(rewrite, latency_s=0.05) as server:
-        environment = {**os.environ, **server.environment}
-        process = subprocess.Popen(build_command(folder, server, out), env=environment, stdout=subprocess.DEVNULL)
+        command = build_command(folder, server, out)
+        process = command_server.start(*command, code=RUN, env=server.environment, log=tmp_path / "log")
         deadline = time.monotonic() + 60
         while server.served.total() < 20 and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+        assert process.wait(60) == -signal.SIGKILL
         assert not [name for name in DATA if (out / name).exists()]
         run(build_command(folder, server, out), server)
         assert server.repeated <= 2, "only calls in flight at the kill are repeated"

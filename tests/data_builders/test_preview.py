@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import command_server
 import fake_teacher
 import pytest
 from factories import mini_cases
@@ -24,8 +25,7 @@ from data_builders.teachers.attempts import Attempts
 from data_builders.teachers.budget import Spending
 from judge_r1.core.records import Case
 
-BUILD = [sys.executable, "-m", "judge_r1.cli", "build"]
-MINI = [*BUILD, "mini", "--limit", "4", "--variants", "2"]
+MINI = ["build", "mini", "--limit", "4", "--variants", "2"]
 FILES = {"cases.jsonl", "pairs.jsonl", "build.json"}
 INSURANCE = (
     "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
@@ -40,8 +40,7 @@ def server() -> Iterator[FakeLLMServer]:
 
 
 def run(command: list[str], server: FakeLLMServer | None = None) -> str:
-    environment = {**os.environ, "COLUMNS": "160", **(server.environment if server else {})}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    done = command_server.run(*command, env={"COLUMNS": "160", **(server.environment if server else {})})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -49,7 +48,8 @@ def run(command: list[str], server: FakeLLMServer | None = None) -> str:
 def on_terminal(command: list[str], answer: str) -> str:
     """The output of a command on a terminal that gets one line of input."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "COLUMNS": "160"})
+    words = [sys.executable, "-m", "judge_r1.cli", *command]
+    process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "COLUMNS": "160"})
     os.close(slave)
     os.write(master, f"{answer}\n".encode())
     shown = b""
@@ -131,8 +131,8 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     )
     (tmp_path / "insurance.yaml").write_text(INSURANCE)
     path, out = str(tmp_path / "insurance.yaml"), tmp_path / "out"
-    command = [*BUILD, "custom", "--path", path, "--preview", "1", "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    command = ["build", "custom", "--path", path, "--preview", "1", "--out", str(out)]
+    done = command_server.run(*command)
     assert "A teacher would be asked, for the first case and P1:" in done.stdout
     assert "You are a senior claims adjuster." in done.stdout
     assert "Target principle: 1. Logical Correctness." in done.stdout
@@ -150,6 +150,6 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     ],
 )
 def test_options_that_do_not_go_together(tmp_path: Path, more: list[str], message: str) -> None:
-    done = subprocess.run([*BUILD, *more, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False)
+    done = command_server.run("build", *more, "--out", tmp_path / "out")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr

@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import command_server
 import fake_teacher
 import fault_run
 import pytest
@@ -138,15 +136,10 @@ def test_only_confirmed_pairs_are_chosen_and_opinions_follow_them(tmp_path: Path
 
 
 def test_the_command_names_what_is_missing_candidates(tmp_path: Path, server: FakeLLMServer) -> None:
-    command = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "3", "--variants", "2", "--teacher"]
-    done = subprocess.run(
-        [*command, server.chat, "--candidates", "4", "--preview", "2", "--yes", "--out", str(tmp_path / "out")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **server.environment, "COLUMNS": "160"},
-        check=True,
-    )
+    command = ["build", "mini", "--limit", "3", "--variants", "2", "--teacher", server.chat, "--candidates", "4"]
+    environment = {**server.environment, "COLUMNS": "160"}
+    done = command_server.run(*command, "--preview", "2", "--yes", "--out", tmp_path / "out", env=environment)
+    assert done.returncode == 0, done.stderr
     assert f"candidates wanted: {3 * 7 * 4}\n" in done.stdout
     assert "candidates missing: " in done.stdout
     assert "P1 4 of 4" in done.stdout, "the preview counts chosen pairs"

@@ -1,15 +1,13 @@
 """`build` with a teacher: budgets, batches, Ctrl-C and resuming."""
 
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import command_server
 import fake_llm_server
 import fake_teacher
 import pytest
@@ -24,7 +22,7 @@ from data_builders.teachers.budget import Spending, load_prices
 from judge_r1.core.errors import JudgeError
 
 PLAN = BuildPlan("mini", variants=3, limit=4)
-CLI = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "4", "--variants", "3"]
+BUILD = ["build", "mini", "--limit", "4", "--variants", "3"]
 
 
 def build(
@@ -115,14 +113,13 @@ def test_a_second_build_into_a_locked_folder_makes_no_requests(
 ) -> None:
     out = tmp_path / "out"
     server.latency_s = 0.3
-    command = [*CLI, "--teacher", server.chat, "--out", str(out)]
-    environment = {**os.environ, **server.environment}
-    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    command = [*BUILD, "--teacher", server.chat, "--out", str(out)]
+    first = command_server.start(*command, log=tmp_path / "first.log", env=server.environment)
     deadline = time.monotonic() + 60
     while server.served.total() < 5 and time.monotonic() < deadline:
         time.sleep(0.02)
     server.latency_s = 5  # the first build is still running when the second one has started
-    second = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    second = command_server.run(*command, timeout=60, env=server.environment)
     assert second.returncode == 2
     assert second.stderr == f"error: another process is writing to {out}: wait until it ends, or give another --out\n"
     server.latency_s = 0
@@ -151,13 +148,14 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
 ) -> None:
     out, cache = tmp_path / "out", tmp_path / "out" / "answers.sqlite"
     server.latency_s = 0.3
-    command = [*CLI, "--teacher", server.chat, "--out", str(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **server.environment})
+    command = [*BUILD, "--teacher", server.chat, "--out", str(out)]
+    log, errors = tmp_path / "log", tmp_path / "errors"
+    process = command_server.start(*command, log=log, errors=errors, env=server.environment)
     deadline = time.monotonic() + 60
     while server.served.total() < 5 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, output = process.communicate(timeout=60)
+    output = process.said()
     assert process.returncode == 2
     stored = f"every answer so far is stored in {cache}"
     assert output == f"error: stopped: {stored}; run the same command again to resume\n"
@@ -172,9 +170,9 @@ def test_command_prints_rejections_and_agreement(
     tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
 ) -> None:
     second = server.chat.replace("#toy", "#second")
-    command = [*CLI, "--teacher", server.chat, "--verify", second, "--keep", "all", "--out", str(tmp_path)]
-    environment = {**os.environ, **server.environment, "COLUMNS": "200"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
+    command = [*BUILD, "--teacher", server.chat, "--verify", second, "--keep", "all", "--out", str(tmp_path)]
+    done = command_server.run(*command, env=server.environment)
+    assert done.returncode == 0, done.stderr
     assert "variants wanted: 84\n" in done.stdout
     assert re.search(r"rejections: \d+", done.stdout)
     assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
@@ -198,8 +196,8 @@ def test_command_prints_rejections_and_agreement(
     ],
 )
 def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:
-    command = [*CLI, "--out", str(tmp_path / "out"), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [*BUILD, "--out", str(tmp_path / "out"), *more]
+    done = command_server.run(*command)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
     assert "run the same command again" not in done.stderr

@@ -43,7 +43,7 @@ def build(
         while True:
             run.runs += 1
             process: Command | subprocess.Popen[bytes]
-            if waiting:
+            if waiting or not kills:  # builds with kills end in a process with another hash seed
                 process = start(*command, log=said, env=server.environment)
             else:
                 environment = {**os.environ, **server.environment, "OMP_NUM_THREADS": "1"}

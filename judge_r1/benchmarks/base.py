@@ -185,7 +185,7 @@ class Benchmark:
     """A registered benchmark; `load(path, subset)` reads it.
 
     `judge-r1 benchmarks` prints `about`, `path` (the files needed) and `subsets`. `verified` is true if the reader was
-    tested on the real files; otherwise it follows their public description. `predictions(path, file, subset)` scores
+    tested on the real files, and false if it follows their public description. `predictions(path, file, subset)` scores
     outputs in the benchmark's published format, one result per item, without a judge. `predicted(path, files, subset)`
     reads the items of output files that hold their own texts; without it, `load` does. `generation_tasks(path, subset)`
     gives the instructions for `judge-r1 generate`."""
@@ -193,7 +193,7 @@ class Benchmark:
     about: str
     path: str
     load: Callable[[Path, str | None], LoadedBenchmark]
-    verified: bool = True
+    verified: bool | None = None
     predictions: Callable[[Path, Path, str | None], Sequence[ItemResult]] | None = None
     predicted: Callable[[Path, Sequence[Path], str | None], LoadedBenchmark] | None = None
     subsets: str = ""

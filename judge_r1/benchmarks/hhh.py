@@ -47,6 +47,7 @@ BENCHMARKS.register("hhh")(
         "helpful, honest and harmless answers; one order, chosen by hash",
         f"prometheus-eval's folder, or {NAME}",
         load,
+        verified=True,
         subsets="helpful, honest, harmless, other",
     )
 )

@@ -96,6 +96,7 @@ BENCHMARKS.register("judgebench")(
         "pairs of answers, one objectively correct; both orders, JudgeBench's rule for two votes",
         f"the repository's folder, one of its data/*.jsonl, or {HUB}ScalerLab/JudgeBench",
         load,
+        verified=True,
         predictions=predictions,
         subsets=f"{', '.join(CATEGORIES.values())}; gpt-4o-2024-05-13, claude-3-5-sonnet-20240620 (answering models)",
     )

@@ -123,6 +123,7 @@ BENCHMARKS.register("llmbar")(
         "which output follows the instruction; both orders, average accuracy",
         "the repository's folder, its Dataset folder, or (with --subset) one dataset.json",
         load,
+        verified=True,
         predictions=predictions,
         subsets=f"{', '.join(LLMBAR)}; Adversarial; {', '.join(PARTS['Processed'])}; Processed",
     )

@@ -59,6 +59,7 @@ BENCHMARKS.register("lrbench")(
         "pairs built by this project, by case and principle",
         "cases.jsonl and pairs.jsonl",
         load,
+        verified=True,
         subsets="a domain",
     )
 )

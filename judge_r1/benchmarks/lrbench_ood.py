@@ -60,6 +60,7 @@ BENCHMARKS.register("ood")(
         "Table 5 of the LRBench paper: Chat Hard of RewardBench by application, Reasoning of JudgeBench; one order",
         "a folder that holds LLMBar and JudgeBench as folders, and RewardBench (unverified) for the seventh row",
         load,
+        verified=True,
         subsets=", ".join((REASONING, *sorted(APPLICATIONS.values()), MT_BENCH)),
     )
 )

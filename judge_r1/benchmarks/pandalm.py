@@ -81,6 +81,7 @@ BENCHMARKS.register("pandalm")(
         "human preferences with ties (majority of three); one order",
         "the repository's folder, its data folder, or testset-v1.json",
         load,
+        verified=True,
         predictions=predictions,
         subsets="an application, such as Grammarly",
     )

@@ -1,8 +1,13 @@
 """benchmarks: list the benchmarks of `eval` and the files that each needs."""
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from judge_r1.benchmarks.base import Benchmark
 
 
 def benchmarks() -> None:
@@ -19,14 +24,18 @@ def benchmarks() -> None:
     entries = {name: BENCHMARKS.get(name) for name in BENCHMARKS.names()}
     if not console.is_terminal:
         for name, entry in entries.items():
-            state = ("verified" if entry.verified else "unverified") + (", outputs" if entry.predictions else "")
-            for line in (f"{name} ({state})", f"  {entry.about}", f"  path: {entry.path}"):
+            head = f"{name} ({', '.join(states)})" if (states := _states(entry)) else name
+            for line in (head, f"  {entry.about}", f"  path: {entry.path}"):
                 console.out(line, highlight=False)
             if entry.subsets:
                 console.out(f"  subset: {entry.subsets}", highlight=False)
         return
     table = Table("benchmark", "about", "at --path", "state", "--subset", show_lines=True)
     for name, entry in entries.items():
-        state = ("verified" if entry.verified else "unverified") + ("\noutputs" if entry.predictions else "")
-        table.add_row(*map(Text, (name, entry.about, entry.path, state, entry.subsets)))
+        table.add_row(*map(Text, (name, entry.about, entry.path, "\n".join(_states(entry)), entry.subsets)))
     console.print(table)
+
+
+def _states(entry: "Benchmark") -> list[str]:
+    tested = {True: ["verified"], False: ["unverified"], None: []}[entry.verified]
+    return [*tested, *(["outputs"] if entry.predictions else [])]

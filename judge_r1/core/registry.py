@@ -1,14 +1,24 @@
-"""Registries: each module of a package registers its entries by name, so a new entry needs only a new file."""
+"""Registries: each module of a package registers its entries by name, so a new entry needs only a new file.
+
+Modules outside the package register in the same way. An installed package names them as entry points:
+
+    [project.entry-points.judge_r1]
+    quiz = "quiz"
+"""
 
 import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from judge_r1.core.errors import JudgeError
 
 T = TypeVar("T")
+
+ENTRY_POINTS = "judge_r1"
+"""The group of entry points whose modules are imported by every registry that looks beyond its own package."""
 
 
 class UnknownName(JudgeError):
@@ -31,7 +41,7 @@ def suggest(name: str, known: Iterable[str], prefix: str = "") -> str:
 class Registry(Generic[T]):
     """Entries of one kind (`noun`). The modules of `package` register them.
 
-    A look-up imports the module that is named like the entry, and all modules if there is none."""
+    A look-up imports the module that is named like the entry, and all modules and entry points if there is none."""
 
     def __init__(self, noun: str, package: str) -> None:
         self.noun, self.package = noun, package
@@ -64,9 +74,22 @@ class Registry(Generic[T]):
     def _load(self) -> None:
         if not self._loaded:
             self._import(lambda module: True)
+            _import_entry_points()
             self._loaded = True
 
     def _import(self, chosen: Callable[[str], bool]) -> None:
         for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
             if chosen(module.name):
                 importlib.import_module(f"{self.package}.{module.name}")
+
+
+def _import_entry_points() -> None:
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            point.load()
+        except Exception as error:
+            package = point.dist.name if point.dist else "unknown"
+            raise JudgeError(
+                f"the entry point {point.name} = {point.value!r} of package {package} cannot be loaded: "
+                f"{type(error).__name__}: {error}; correct the package or uninstall it"
+            ) from error

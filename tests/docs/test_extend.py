@@ -1,12 +1,17 @@
 """The files of docs/extend.md register themselves and run from the command line."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 from docs_code import block
 from paths import REPO
+from setuptools import build_meta
 from typer.testing import CliRunner
 
 from data_builders.generators import GENERATORS
@@ -17,7 +22,7 @@ from judge_r1.judges.base import JUDGES
 
 PAGE = REPO / "docs" / "extend.md"
 EXAMPLES = {
-    "judge_r1/benchmarks/quiz.py": (BENCHMARKS, "quiz"),
+    "quiz.py": (BENCHMARKS, "quiz"),
     "judge_r1/judges/shorter.py": (JUDGES, "shorter"),
     "data_builders/sources/tickets.py": (SOURCES, "tickets"),
     "data_builders/generators/cloze.py": (GENERATORS, "cloze"),
@@ -39,19 +44,41 @@ def registered() -> Iterator[None]:
         registry._entries.pop(name)
 
 
+QUIZ = [
+    {"id": "1", "question": "2 + 2?", "topic": "sums", "a": "4", "b": "it is five", "better": "A"},
+    {"id": "2", "question": "3 + 3?", "topic": "sums", "a": "it is six", "b": "7", "better": "A"},
+    {"id": "3", "question": "Capital of Peru?", "topic": "places", "a": "Rome it is", "b": "Lima", "better": "B"},
+]
+
+
 def test_benchmark_and_judge(tmp_path: Path) -> None:
-    rows = [
-        {"id": "1", "question": "2 + 2?", "topic": "sums", "a": "4", "b": "it is five", "better": "A"},
-        {"id": "2", "question": "3 + 3?", "topic": "sums", "a": "it is six", "b": "7", "better": "A"},
-        {"id": "3", "question": "Capital of Peru?", "topic": "places", "a": "Rome it is", "b": "Lima", "better": "B"},
-    ]
-    (tmp_path / "quiz.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "quiz.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUIZ))
     out = tmp_path / "out"
     run("eval", "--benchmark", "quiz", "--path", tmp_path / "quiz.jsonl", "--judge", "shorter", "--out", out)
     [row] = json.loads((out / "summary.json").read_text())["rows"]
     assert row["n"] == 3
     assert row["accuracy"] == pytest.approx(2 / 3)
     assert len((out / "traces.jsonl").read_text().splitlines()) == 6
+
+
+def test_a_benchmark_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("quiz.py", "pyproject.toml"):
+        (tmp_path / file).write_text(block(file, PAGE))
+    (tmp_path / "quiz.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUIZ))
+    monkeypatch.chdir(tmp_path)
+    with redirect_stdout(None):
+        build_meta.prepare_metadata_for_build_wheel(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{REPO}")
+
+    def command(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, "-m", "judge_r1.cli", *arguments], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "\nquiz\n  pairs of quiz answers; both orders\n" in command("benchmarks")
+    command("eval", "--benchmark", "quiz", "--path", "quiz.jsonl", "--judge", "longer", "--out", "out")
+    [row] = json.loads((tmp_path / "out" / "summary.json").read_text())["rows"]
+    assert (row["n"], row["accuracy"]) == (3, pytest.approx(1 / 3))
 
 
 def test_source(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ BENCHMARKS.register("checklist")(
         "your own texts, scored by your own checklist or rubric",
         "JSON Lines, JSON or CSV with instruction and response; optionally id, system, category, overall",
         load,
+        verified=True,
         subsets="the rubric file (required)",
     )
 )

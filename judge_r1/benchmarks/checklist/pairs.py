@@ -49,6 +49,7 @@ BENCHMARKS.register("checklist-pairs")(
         "held-out pairs of responses, compared by their checklist; both orders",
         "a folder of `judge-r1 build checklist-pairs-test` (pairs.jsonl)",
         load,
+        verified=True,
         subsets="a task",
     )
 )

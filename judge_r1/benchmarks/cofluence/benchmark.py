@@ -111,6 +111,7 @@ BENCHMARKS.register("cofluence")(
         "long documents and their degraded copies (CoFluEval-LC): ratings of every text, or pairs",
         f"{DOCUMENTS_FILE} and {MANIPULATIONS_FILE}",
         load,
+        verified=True,
         subsets=f"a length (full, 2000), {PAIRS}, {PAIRS}:LENGTH",
     )
 )

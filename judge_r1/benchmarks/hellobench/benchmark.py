@@ -137,6 +137,7 @@ BENCHMARKS.register("hellobench")(
         "long texts of systems, scored by checklists with learned weights",
         "a checkout of Quehry/HelloBench, with data and checklists; responses in results or in another folder",
         load,
+        verified=True,
         predictions=predictions,
         predicted=predicted,
         generation_tasks=generation_tasks,

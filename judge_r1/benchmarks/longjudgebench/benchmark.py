@@ -144,6 +144,7 @@ BENCHMARKS.register("longjudgebench")(
         "long texts compared with experts: scores, pairs and rankings",
         "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
         load,
+        verified=True,
         predictions=predictions,
         subsets="SET[:SETTING][:search][:paper][:key_insights], see its page",
     )

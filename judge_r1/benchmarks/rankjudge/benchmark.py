@@ -145,6 +145,7 @@ BENCHMARKS.register("rankjudge")(
         "pairs of conversations about a document: the better one, the flawed round and the type of the flaw",
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
+        verified=True,
         subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered][:hints|:compare|:rules|:stages]",
     )
 )

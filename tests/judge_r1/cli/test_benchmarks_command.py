@@ -47,6 +47,7 @@ def test_the_list_marks_unverified_benchmarks() -> None:
     assert unverified >= {"rewardbench", "rewardbench2", "contextualjudgebench", "autoj", "mtbench", "longrewardbench"}
     assert "memoryrewardbench" in unverified
     assert not unverified & {"lrbench", "judgebench", "llmbar", "pandalm", "hhh", "ood"}
+    assert all(entry.verified is not None for entry in shipped.values())
 
 
 def test_published_outputs_are_evaluated(tmp_path: Path) -> None:

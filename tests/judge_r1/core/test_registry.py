@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.registry import Registry, UnknownName, suggest
+from judge_r1.core.registry import ENTRY_POINTS, Registry, UnknownName, suggest
 
 
 @pytest.fixture
@@ -58,6 +58,31 @@ def test_an_import_error_is_raised_at_every_look_up(registry: Registry[int], tmp
     for _ in range(2):
         with pytest.raises(ImportError, match="broken"):
             registry.names()
+
+
+def package(folder: Path, module: str, text: str) -> None:
+    """An installed package with an entry point for its only module."""
+    meta = folder / f"{module}_package-1.dist-info"
+    meta.mkdir()
+    (folder / f"{module}.py").write_text(text)
+    (meta / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}-package\nVersion: 1\n")
+    (meta / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{module} = {module}\n")
+
+
+def test_a_module_of_another_package_is_found(registry: Registry[int], tmp_path: Path) -> None:
+    package(tmp_path, "toy_outside", "from toy_registry import THINGS\nTHINGS.register('three')(3)\n")
+    assert registry.get("one") == 1
+    assert "toy_outside" not in sys.modules
+    assert registry.get("three") == 3
+    assert registry.names() == ["one", "three", "two"]
+
+
+def test_a_package_that_cannot_be_loaded_is_one_error(registry: Registry[int], tmp_path: Path) -> None:
+    package(tmp_path, "toy_broken", "import toy_missing\n")
+    message = "'toy_broken' of package toy_broken-package cannot be loaded: ModuleNotFoundError.*; correct the package"
+    for _ in range(2):
+        with pytest.raises(JudgeError, match=message):
+            registry.get("three")
 
 
 def test_suggestions() -> None:

@@ -10,8 +10,8 @@ from data_builders.build import build_by_teacher
 from data_builders.generators.base import BuildPlan
 from data_builders.graceful_shutdown import Stopped, run_stoppable
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
-from data_builders.teachers.answer_cache import Cache
-from data_builders.teachers.batch_api import BatchExport, check_results, import_batch
+from data_builders.teachers.answer_cache import Cache, Tokens
+from data_builders.teachers.batch_api import CHARACTERS_PER_TOKEN, BatchExport, check_results, import_batch
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import check_model
@@ -84,7 +84,7 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
         notes = [_import(specs[0], cache, options.batch_import)] if options.batch_import else []
         try:
             if options.batch_export:
-                value, messages = _export(specs[0], work, cache, options.batch_export, how_to_resume)
+                value, messages = _export(specs[0], work, cache, options.batch_export, how_to_resume, spending)
             else:
                 value = run_stoppable(_run_live(specs, work, cache, options.concurrency, spending), how_to_resume)
                 messages = [spending.summary()]
@@ -116,20 +116,37 @@ async def _run_live(specs: Sequence[str], work: Work[R], cache: Cache, concurren
         return await work([await stack.enter_async_context(teacher) for teacher in opened])
 
 
-def _export(spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: str) -> tuple[R | None, list[str]]:
+def _export(
+    spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: str, spending: Spending
+) -> tuple[R | None, list[str]]:
     """Run the work on cached answers; requests without an answer go into a batch file."""
     with BatchExport(parse_spec(spec), cache, path) as teacher:
+        spending.open_account(teacher.name, cache.tokens(teacher.name))
         try:
             return run_stoppable(work([teacher]), how_to_resume), [f"no request is left: {path} was not written"]
         except BatchPending:
             files = ", ".join(str(file) for file in teacher.files)
     notes = [
         f"{counted(teacher.rows, 'request')} {are(teacher.rows)} in {files}: give it to the batch service, then run "
-        "the same command with --batch-import RESULTS"
+        "the same command with --batch-import RESULTS",
+        _size(teacher, spending),
     ]
     if teacher.repeated:
         notes.append(f"{teacher.repeated} of them are in an earlier batch whose results were not imported")
     return None, notes
+
+
+def _size(teacher: BatchExport, spending: Spending) -> str:
+    most = teacher.most
+    read = spending.cost(teacher.name, Tokens(input=most.input))
+    whole = spending.cost(teacher.name, most)
+    cost = "add --prices FILE for the cost"
+    if whole is not None:
+        cost = f"${read:.2f} for the input, at most ${whole:.2f} in all"
+    return (
+        f"about {most.input:,} tokens in ({CHARACTERS_PER_TOKEN} characters each), at most {most.output:,} out "
+        f"(max_tokens): {cost}"
+    )
 
 
 def _import(spec: str, cache: Cache, path: Path) -> str:

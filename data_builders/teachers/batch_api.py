@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply, TeacherRequest
-from data_builders.teachers.answer_cache import Cache, Entry, request_key
+from data_builders.teachers.answer_cache import Cache, Entry, Tokens, request_key
 from data_builders.teachers.provider import FailedRow, Provider
 from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.partial_files import remove_partial_files
@@ -20,6 +20,8 @@ from judge_r1.core.strict_json import parse_json
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""
+CHARACTERS_PER_TOKEN = 4
+"""A rough value for English: vendors do not publish the tokenizers of all models."""
 
 
 class BatchExport:
@@ -36,6 +38,7 @@ class BatchExport:
         self.reused = 0
         self.repeated = 0
         """Requests that are also in an earlier export whose results were not imported."""
+        self._characters = self._max_tokens = 0
 
     @property
     def name(self) -> str:
@@ -44,6 +47,11 @@ class BatchExport:
     @property
     def rows(self) -> int:
         return len(self._keys)
+
+    @property
+    def most(self) -> Tokens:
+        """An estimate of the input, and the output if every answer has its `max_tokens`."""
+        return Tokens(self.rows, round(self._characters / CHARACTERS_PER_TOKEN), self._max_tokens)
 
     def __enter__(self) -> "BatchExport":
         remove_partial_files(self._path.parent)
@@ -67,6 +75,8 @@ class BatchExport:
             self.repeated += self._cache.exported(key, self.name)
             self._append(dump_line(self._provider.batch_row(key, request)))
             self._keys.add(key)
+            self._characters += len(request.system) + len(request.user)
+            self._max_tokens += request.max_tokens
         raise BatchPending(f"{self.name} has not answered yet: the request is in {self.files[-1]}")
 
     def _append(self, line: str) -> None:

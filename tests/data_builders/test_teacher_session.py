@@ -1,5 +1,6 @@
 """`build` with a teacher: budgets, batches, Ctrl-C and resuming."""
 
+import json
 import re
 import signal
 import time
@@ -95,6 +96,26 @@ def test_batch_rounds_give_the_same_data(tmp_path: Path, server: FakeLLMServer, 
     assert server.calls.total() == 0
     with Cache(cache) as cached:
         assert cached.tokens("chat:toy", "batch").calls == asked
+
+
+def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServer) -> None:
+    requests, prices = tmp_path / "requests.jsonl", tmp_path / "prices.yaml"
+    prices.write_text("toy: {input: 300.0, output: 500.0}")
+    message = build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests).message
+    bodies = [json.loads(line)["body"] for line in requests.read_text().splitlines()]
+    read = round(sum(len(message["content"]) for body in bodies for message in body["messages"]) / 4)
+    most = sum(body["max_tokens"] for body in bodies)
+    size = f"about {read:,} tokens in (4 characters each), at most {most:,} out (max_tokens): "
+    assert f"\n{size}add --prices FILE for the cost" in message
+    message = build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices).message
+    whole = f"${read * 300e-6:.2f} for the input, at most ${read * 300e-6 + most * 500e-6:.2f} in all"
+    assert f"\n{size}{whole}" in message
+
+    prices.write_text("other: {input: 1.0, output: 1.0}")
+    requests.unlink()
+    with pytest.raises(JudgeError, match="--prices has no model 'toy'"):
+        build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices)
+    assert not requests.exists()
 
 
 def test_failed_batch_rows_are_exported_again(tmp_path: Path, server: FakeLLMServer) -> None:

@@ -37,7 +37,7 @@ class Job:
     def name(self) -> str:
         """The job's name, in characters that every launcher accepts. Its hash tells apart recipes whose names differ
         only in other characters, in case or behind the limit."""
-        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
+        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-").removeprefix("judge-r1-")
         shown = f"judge-r1-{words}"[: NAME_LENGTH - DIGITS - 1].rstrip("-")
         return f"{shown}-{sha256(self.recipe.name.encode()).hexdigest()[:DIGITS]}"
 

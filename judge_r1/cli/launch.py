@@ -24,7 +24,7 @@ def launch(
     """
     from judge_r1.core.jsonl import write_atomic
     from judge_r1.training.launch.cluster import load_cluster
-    from judge_r1.training.launch.job import plan
+    from judge_r1.training.launch.job import missing_data, plan
     from judge_r1.training.launch.render import file_of, render
     from judge_r1.training.launch.submit import command, send
     from judge_r1.training.recipe import load_recipe
@@ -39,6 +39,8 @@ def launch(
             raise JudgeError(f"{recipe}: {error}") from None
     if job.note:
         console.print(f"{job.name}: {job.note}", markup=False)
+    for data in missing_data(job):
+        console.print(f"{job.name}: {data} does not exist yet in {job.cluster.folder}", markup=False)
     if dry_run:
         print(text, end="")
         console.print(f"would be submitted with: {shlex.join(command(job, file))}", markup=False)

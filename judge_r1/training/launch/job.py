@@ -4,11 +4,13 @@ import re
 import shlex
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.resources import why_one_node
+from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import check_batches, training_gpus
 
 END_OF_RECIPE = "END_OF_RECIPE"
@@ -37,8 +39,9 @@ class Job:
     def name(self) -> str:
         """The job's name, in characters that every launcher accepts. Its hash tells apart recipes whose names differ
         only in other characters, in case or behind the limit."""
-        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-").removeprefix("judge-r1-")
-        shown = f"judge-r1-{words}"[: NAME_LENGTH - DIGITS - 1].rstrip("-")
+        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
+        named = words if f"{words}-".startswith("judge-r1-") else f"judge-r1-{words}"
+        shown = named[: NAME_LENGTH - DIGITS - 1].rstrip("-")
         return f"{shown}-{sha256(self.recipe.name.encode()).hexdigest()[:DIGITS]}"
 
     @property
@@ -59,6 +62,16 @@ class Job:
     def command(self) -> str:
         """The training command, which runs in the cluster's folder."""
         return shlex.join(["judge-r1", "train", self.recipe_file, *self.arguments])
+
+
+def missing_data(job: Job) -> list[str]:
+    """The data of all stages that the cluster's folder lacks; none if this machine does not see the folder."""
+    root = Path(job.cluster.folder)
+    if not root.is_dir():
+        return []
+    runs = stage_runs(job.recipe, root / "runs" / job.recipe.name)
+    data = [path for stage, _ in runs for path in (stage.data.train, stage.data.dev) if path]
+    return [str(path) for path in dict.fromkeys(data) if not (root / path).exists()]
 
 
 def plan(recipe: Recipe, cluster: Cluster) -> Job:

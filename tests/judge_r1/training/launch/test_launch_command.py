@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from launch_factories import KINDS, REPOSITORY, job, recipe
+from launch_factories import KINDS, REPOSITORY, cluster, job, recipe
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
@@ -28,6 +28,25 @@ def test_a_dry_run_prints_the_job_and_writes_nothing(kind: str, tmp_path: Path) 
     assert "pairs_per_step: 16" in done.stdout
     assert "would be submitted with:" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_data_that_a_visible_folder_lacks_are_named(tmp_path: Path) -> None:
+    seen, unseen = tmp_path / "shared", tmp_path / "elsewhere"
+    (seen / "runs/dev").mkdir(parents=True)
+    start = recipe("sft", name="warm", data={"train": "runs/warm-data"})
+    file = tmp_path / "recipe.yaml"
+    file.write_text(dump_recipe(recipe(data={"train": "runs/data", "dev": "runs/dev"}, start=start, model="m")))
+
+    def printed(folder: Path) -> str:
+        cluster("slurm", tmp_path, folder=str(folder))
+        done = CliRunner().invoke(app, ["launch", str(file), "--cluster", str(tmp_path / "slurm.yaml"), "--dry-run"])
+        assert done.exit_code == 0, done.output
+        return done.stderr
+
+    assert f"runs/data does not exist yet in {seen}\n" in printed(seen)
+    assert f"runs/warm-data does not exist yet in {seen}\n" in printed(seen)
+    assert "runs/dev" not in printed(seen)
+    assert "does not exist" not in printed(unseen)
 
 
 def launcher(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:

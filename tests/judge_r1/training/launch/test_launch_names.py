@@ -123,6 +123,13 @@ def test_a_job_keeps_its_name(tmp_path: Path) -> None:
     assert plan(recipe(name="案"), cluster("slurm", tmp_path)).name == "judge-r1-30fb1736"
 
 
+@pytest.mark.parametrize("name", ["judge-r1-fc", "Judge-R1"])
+def test_the_prefix_is_in_a_name_once(name: str, tmp_path: Path) -> None:
+    found = plan(recipe(name=name), cluster("slurm", tmp_path)).name
+    assert found.startswith(f"{name.lower()}-")
+    assert found.count("judge-r1") == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @OWN
 @given(given_settings=st.dictionaries(names, values, max_size=4))

@@ -6,10 +6,12 @@ A sample of another task needs `reasoning_a` and `reasoning_b` in its metadata, 
 `decision` and `domain` there. Its target is A or B.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError  # not exported: other errors are printed with a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessageAssistant,
@@ -23,15 +25,20 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+from rich.markup import escape
 
 from judge_r1.core.case_store import CaseStore
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import INFRASTRUCTURE
+from judge_r1.episode.case_index import searches_vectors, shared_embedder
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.judges.runners.chat import ChatJudge
+from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import GenerateRequest, Generation, Usage
+from retrieval.errors import RetrievalError
 
 FIELDS = ("reasoning_a", "reasoning_b", "context", "decision", "domain")
 FINISHED = {"stop": "stop", "max_tokens": "length", "model_length": "context_overflow"}
@@ -68,6 +75,15 @@ class InspectModel:
         )
 
 
+@contextmanager
+def _errors_of_inspect() -> Iterator[None]:
+    """Inspect prints this kind of error as its sentence, and others with their traceback."""
+    try:
+        yield
+    except (JudgeError, RetrievalError) as error:
+        raise PrerequisiteError(f"error: {escape(str(error))}") from error
+
+
 @solver
 def episode(recipe: str | None = None, retriever: str | None = None, searches: int | None = None) -> Solver:
     """Judges the pair in the metadata of a sample by an episode with search.
@@ -77,9 +93,16 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
         retriever: `bm25`, an embedder or a retrieval server; by default that of the recipe.
         searches: The searches that an episode may make.
     """
-    config = recipe_episode(Path(recipe)) if recipe else EpisodeConfig()
     chosen = {"retriever": retriever, "budget.max_searches": searches}
-    config = with_options(config, [f"{name}={value}" for name, value in chosen.items() if value is not None])
+    with _errors_of_inspect():
+        config = recipe_episode(Path(recipe)) if recipe else EpisodeConfig()
+        config = with_options(config, [f"{name}={value}" for name, value in chosen.items() if value is not None])
+        loaded = shared_embedder(config.retriever, config.retriever_device) if searches_vectors(config) else None
+
+    class Searcher(CaseSearcher):
+        """Keeps the embedder, so that samples share it. One that cannot be loaded ends the evaluation before them."""
+
+        embedder = loaded
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         cases = CaseStore()
@@ -89,7 +112,7 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
                 f"sample {state.sample_id} lacks {min(missing)} in its metadata: the episode judges a pair"
             )
         request = request_of(f"{state.sample_id}/{state.epoch}", cases, **fields)
-        judge = ChatJudge("episode", InspectModel(get_model()), JudgeBuild("", texts=cases), config)
+        judge = ChatJudge("episode", InspectModel(get_model()), JudgeBuild("", texts=cases, searcher=Searcher), config)
         judge.check([request])
         [output] = [output async for output in judge.judge([request])]
         trajectory = output.trajectory
@@ -129,7 +152,8 @@ def verdict() -> Scorer:
 @task
 def pairs(path: str, recipe: str | None = None, retriever: str | None = None) -> Task:
     """The labelled pairs of a folder, judged by episodes."""
-    data = load_pairs(Path(path))
+    with _errors_of_inspect():
+        data = load_pairs(Path(path))
     samples = [
         Sample(
             id=pair.pair_id,

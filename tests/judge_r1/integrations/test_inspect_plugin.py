@@ -80,7 +80,7 @@ def test_a_sample_without_a_pair_is_an_error(tmp_path: Path) -> None:
     from judge_r1.integrations.inspect_plugin import episode, verdict
 
     sample = inspect_ai.dataset.Sample(input="q", target="A", metadata={"reasoning_a": "a"})
-    log = run(inspect_ai.Task(dataset=[sample], solver=episode(), scorer=verdict()), ["x"], tmp_path)
+    log = run(inspect_ai.Task(dataset=[sample], solver=episode(retriever="bm25"), scorer=verdict()), ["x"], tmp_path)
     assert (log.status, "lacks reasoning_b" in log.error.message) == ("error", True)
 
 
@@ -149,6 +149,25 @@ def test_a_judge_is_a_model_that_answers_the_prompts_of_judges(tmp_path: Path) -
     assert judged.scores["includes"].value == "C"
     assert "no form that this judge answers" in refused.error.message
     assert "[User Question]" in refused.error.message
+
+
+def test_a_retriever_or_a_folder_that_cannot_be_had_is_one_error_before_the_samples(
+    data: Path,
+) -> None:
+    from inspect_ai._util.error import PrerequisiteError
+    from rich.text import Text
+
+    from judge_r1.integrations.inspect_plugin import pairs
+
+    def printed(path: Path, retriever: str) -> str:
+        with pytest.raises(PrerequisiteError) as found:
+            pairs(str(path), retriever=retriever)
+        return Text.from_markup(str(found.value.message)).plain
+
+    missing = printed(data, "[none]/model")
+    assert missing.startswith("error: embedder '[none]/model' cannot be loaded")
+    assert missing.endswith("or use 'bundled:e5-small', which needs no network")
+    assert "nowhere does not exist" in printed(Path("nowhere"), "bm25")
 
 
 @pytest.mark.slow

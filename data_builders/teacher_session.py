@@ -138,10 +138,10 @@ def _export(
 
 def _size(teacher: BatchExport, spending: Spending) -> str:
     most = teacher.most
-    read = spending.cost(teacher.name, Tokens(input=most.input))
-    whole = spending.cost(teacher.name, most)
+    account = spending.accounts()[teacher.name]
+    read, whole = account.cost(Tokens(input=most.input)), account.cost(most)
     cost = "add --prices FILE for the cost"
-    if whole is not None:
+    if read is not None and whole is not None:
         cost = f"${read:.2f} for the input, at most ${whole:.2f} in all"
     return (
         f"about {most.input:,} tokens in ({CHARACTERS_PER_TOKEN} characters each), at most {most.output:,} out "

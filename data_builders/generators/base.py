@@ -21,7 +21,8 @@ T = TypeVar("T")
 KINDS = ("single", "multi")
 RULES_VERSION = 5
 """Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references.
-Version 2 split sentences in another way, and version 3 chose among drawn flaws by length, words and likelihood."""
+Version 2 split sentences in another way, version 3 chose among drawn flaws by length, words and likelihood, and
+version 4 also made whole sentences vague."""
 
 
 @dataclass(frozen=True)

@@ -298,12 +298,12 @@ def _yield(found: dict[str, dict[str, int]]) -> Table:
     return table
 
 
-def _by_set(counted: dict[str, int], title: str) -> Table:
+def _by_set(counts: dict[str, int], title: str) -> Table:
     """One row per reason and one column per set, from counts with keys such as `P1: the reason`."""
     sets = [*(f"P{number}" for number in range(1, 7)), "multi"]
     table = Table("reason", *sets, "all", title=title)
     reasons: dict[str, dict[str, int]] = {}
-    for key, count in counted.items():
+    for key, count in counts.items():
         name, _, reason = key.partition(": ")
         reasons.setdefault(reason or name, {})[name] = count
     for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):

@@ -131,7 +131,7 @@ class EpisodeFactory:
             too_long += [episode] if isinstance(episode, PromptTooLong) else []
         if one_must_fit and lengths and len(too_long) == len(lengths):
             shortest = min(too_long, key=lambda error: error.tokens)
-            which = f"none of {len(lengths)} prompts fits. Of the shortest," if len(lengths) > 1 else "nothing fits:"
+            which = f"none of {len(lengths)} prompts fits. The shortest:" if len(lengths) > 1 else "nothing fits:"
             raise NothingFits(f"judge {self.name}: {which} {shortest}, or take a model that reads more")
         longest = max((PromptOverflow(error.tokens, error.limit) for error in too_long), default=None)
         return lengths, PromptFit(len(lengths), len(too_long), longest)

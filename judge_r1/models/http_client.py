@@ -120,7 +120,8 @@ class Client:
                 with anyio.fail_after(self._limits.total_s):
                     return await self._attempts(session, body, read, failed)
         except _Transient as error:
-            always = isinstance(error, _Malformed) and error.is_json and self._too_malformed([*failed, error])
+            malformed = [one for one in (*failed, error) if isinstance(one, _Malformed)]
+            always = self._too_malformed(malformed) and all(one.is_json for one in malformed)
             kind = MalformedReply if always else RetriesExhausted
             raise kind(f"{self._host}: all {len(failed) + 1} attempts failed; the last error: {error}") from None
         except TimeoutError:

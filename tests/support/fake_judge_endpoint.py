@@ -20,7 +20,7 @@ from typing import Any
 from judge_r1.core.record_base import content_hash
 
 Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
-"""Maps (path, request body) to (status, response body)."""
+"""Maps (path, request body) to (status, response body). Bytes are sent as they are."""
 FAULTS = ("busy", "broken", "garbage", "gone")
 
 
@@ -72,7 +72,7 @@ class JudgeServer:
                 else:
                     status, data = answer(self.path, body)
                     outer.completed[key] += 1
-                    self._send(status, json.dumps(data).encode())
+                    self._send(status, data if isinstance(data, bytes) else json.dumps(data).encode())
 
             def _send(self, status: int, data: bytes) -> None:
                 self.send_response(status)

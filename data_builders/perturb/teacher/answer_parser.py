@@ -44,7 +44,7 @@ _NUMBERS = re.compile(r"\[\s*(?P<numbers>P?\d(?:\s*,\s*P?\d)*)\s*\][ \t]*[,.;]?[
 _RULE = re.compile(r"(?:[-*_=]{3,}|```)?")
 NO_PLACE = "no natural place"
 """The reason where the teacher says that the reasoning has no place for such a flaw. Nothing is requested again."""
-_NO_PLACE = re.compile(r"[\s*_({\[]*NO PLACE[\s*_)}\].]*", re.IGNORECASE)
+_NO_PLACE = re.compile(r"[\W_]*NO PLACE[\W_]*", re.IGNORECASE)
 
 
 def parse_answer(
@@ -101,7 +101,7 @@ def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: boo
     body = "\n".join(lines).rstrip()
     if re.fullmatch(r"\s*\{.*\}", body, re.DOTALL):
         body = body.strip()[1:-1].strip("\n").rstrip()
-    if kind == "single" and _NO_PLACE.fullmatch(body):
+    if kind == "single" and _NO_PLACE.fullmatch(body.lstrip().partition("\n")[0]):  # a reason may follow
         return _no_place(number)
     if not body.strip():
         return Rejection(number, "the variant is empty", "its text is missing")

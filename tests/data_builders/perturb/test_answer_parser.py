@@ -117,7 +117,9 @@ def test_answers_with_two_readings_are_rejected(answer: str, why: str) -> None:
     assert why in rejections[0].detail
 
 
-@pytest.mark.parametrize("said", ["NO PLACE", "**No place.**", "[NO PLACE]\n---"])
+@pytest.mark.parametrize(
+    "said", ["NO PLACE", "**No place.**", "[NO PLACE]\n---", "`NO PLACE`", "NO PLACE\nIt is too short."]
+)
 def test_a_teacher_may_say_that_a_single_flaw_has_no_place(said: str) -> None:
     answer = f"Flawed Variant 1:\nHe paid.\nSo he won.\n\nFlawed Variant 2:\n{said}"
     read, rejections = parse_answer(answer, [1, 2], "single")
@@ -128,6 +130,7 @@ def test_a_teacher_may_say_that_a_single_flaw_has_no_place(said: str) -> None:
 
 def test_no_place_alone_is_the_answer_for_all_variants() -> None:
     assert [r.reason for r in parse_answer(" NO PLACE\n", [1, 2], "single")[1]] == [NO_PLACE] * 2
+    assert [r.reason for r in parse_answer("```\nNO PLACE\n```", [1], "single")[1]] == [NO_PLACE]
     assert [r.reason for r in parse_answer("There is NO PLACE here", [1], "single")[1]] == ["the variant is missing"]
 
 

@@ -110,6 +110,14 @@ def test_refusals_of_a_busy_server_do_not_count_as_replies_in_another_form() -> 
     assert (found.text, found.failure) == ("x", None)
 
 
+def test_pages_before_a_reply_in_another_form_do_not_make_it_the_answer_of_the_server() -> None:
+    replies = iter([*[(200, b"<html>busy</html>")] * 3, (200, {"choices": []})])
+    with JudgeServer(lambda path, body: next(replies)) as server:
+        [found] = generate(server.url)
+        assert len(server.bodies) == 4
+    assert found.failure == "no_answer"
+
+
 def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() -> None:
     with FakeLLMServer(lambda *_: "", faults=Faults(rate=1.0, kinds=("garbage",), in_a_row=99)) as server:
         [found] = generate(f"{server.url}/v1")

@@ -10,7 +10,7 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from judge_r1.core.errors import JudgeError
@@ -83,13 +83,20 @@ class Registry(Generic[T]):
                 importlib.import_module(f"{self.package}.{module.name}")
 
 
+_broken: dict[EntryPoint, JudgeError] = {}
+"""Kept, because a module that failed behind its first entry would fail otherwise the next time: the name is taken."""
+
+
 def _import_entry_points() -> None:
     for point in entry_points(group=ENTRY_POINTS):
+        if point in _broken:
+            raise _broken[point]
         try:
             point.load()
         except Exception as error:
             package = point.dist.name if point.dist else "unknown"
-            raise JudgeError(
+            _broken[point] = JudgeError(
                 f"the entry point {point.name} = {point.value!r} of package {package} cannot be loaded: "
                 f"{type(error).__name__}: {error}; correct the package or uninstall it"
-            ) from error
+            )
+            raise _broken[point] from error

@@ -77,12 +77,15 @@ def test_a_module_of_another_package_is_found(registry: Registry[int], tmp_path:
     assert registry.names() == ["one", "three", "two"]
 
 
-def test_a_package_that_cannot_be_loaded_is_one_error(registry: Registry[int], tmp_path: Path) -> None:
-    package(tmp_path, "toy_broken", "import toy_missing\n")
+@pytest.mark.parametrize(
+    "before", ["", "from toy_registry import THINGS\nTHINGS.register('three')(3)\n"], ids=["at once", "behind an entry"]
+)
+def test_a_package_that_cannot_be_loaded_is_one_error(before: str, registry: Registry[int], tmp_path: Path) -> None:
+    package(tmp_path, "toy_broken", before + "import toy_missing\n")
     message = "'toy_broken' of package toy_broken-package cannot be loaded: ModuleNotFoundError.*; correct the package"
     for _ in range(2):
         with pytest.raises(JudgeError, match=message):
-            registry.get("three")
+            registry.get("four")
 
 
 def test_suggestions() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ def run_stoppable(main: Coroutine[Any, Any, R], how_to_resume: str) -> R:
         def stop() -> None:
             nonlocal stopped
             stopped = True
+            print("stopping after the calls in flight; a second Ctrl-C stops at once", file=sys.stderr, flush=True)
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
             task.cancel()

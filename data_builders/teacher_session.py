@@ -76,7 +76,7 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
     if (options.batch_export or options.batch_import) and local_model(specs[0]) is not None:
         raise JudgeError(f"--batch-… needs a teacher with a batch service, and {specs[0]} runs on this machine")
     for spec in specs:
-        _check(spec, with_key=not options.batch_export)
+        _check(spec, spending, with_key=not options.batch_export)
     if options.batch_import:
         check_results(options.batch_import, options.cache)
     how_to_resume = f"every answer so far is stored in {options.cache}; run the same command again to resume"
@@ -99,12 +99,13 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
     return SessionResult(value, "\n".join([*notes, *messages]))
 
 
-def _check(spec: str, *, with_key: bool) -> None:
-    """Check a SPEC before any file is written. Raises: JudgeError."""
+def _check(spec: str, spending: Spending, *, with_key: bool) -> None:
+    """Check a SPEC and its price before any file is written. Raises: JudgeError."""
     if (model := local_model(spec)) is not None:
         check_model(model)
         return
     provider = parse_spec(spec)
+    spending.price_of(provider.name)
     if with_key:
         find_key(provider)
 

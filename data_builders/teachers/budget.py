@@ -76,13 +76,16 @@ class Spending:
 
     def open_account(self, teacher: str, before: Tokens, *, free: bool = False) -> None:
         """Add a teacher, with the tokens of its live answers in the cache. A free one needs no price."""
-        price = None
-        if self._prices is not None and not free:
-            model = teacher.partition(":")[2]
-            if model not in self._prices:
-                raise TeacherError(f"--prices has no model {model!r}{suggest(model, self._prices)}")
-            price = self._prices[model]
-        self._accounts[teacher] = Account(before, price)
+        self._accounts[teacher] = Account(before, None if free else self.price_of(teacher))
+
+    def price_of(self, teacher: str) -> Price | None:
+        """The price of a teacher's model; None without prices. Raises: TeacherError for a model without a price."""
+        if self._prices is None:
+            return None
+        model = teacher.partition(":")[2]
+        if model not in self._prices:
+            raise TeacherError(f"--prices has no model {model!r}{suggest(model, self._prices)}")
+        return self._prices[model]
 
     def check(self) -> None:
         """Raises: BudgetSpent if no further call may start."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.verdicts import (
     ChecklistVerdict,
@@ -53,6 +54,15 @@ def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     if any(isinstance(vote.verdict, RankingVerdict) for vote in votes):
         verdict = RankingVerdict(order=tuple(sorted(range(len(scores)), key=lambda index: -scores[index])))
     return AggregatedVerdict(verdict=verdict, score=_scores_score(scores, item.gold))
+
+
+def check_gold(item: Item) -> None:
+    """Raises: JudgeError for a gold that `aggregate_votes` cannot score."""
+    if isinstance(item.gold, str) and item.gold not in ("A", "B", "tie") and len(item.candidates) > 1:
+        raise JudgeError(
+            f"item {item.item_id}: the gold is {item.gold!r}, but it must be A, B or tie for a pair, the index of the "
+            "best candidate, or a score for each candidate"
+        )
 
 
 def majority_vote(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:

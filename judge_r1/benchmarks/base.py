@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judge_r1.benchmarks.aggregation import aggregate_votes
+from judge_r1.benchmarks.aggregation import aggregate_votes, check_gold
 from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
@@ -109,6 +109,8 @@ class LoadedBenchmark:
 
         def ids() -> Iterator[str]:
             for item in self.items:
+                if self.aggregate is aggregate_votes:
+                    check_gold(item)
                 for order in _orders(self.presentation_orders(item), orders):
                     self.task(item, order)  # raises now for a broken file, not when the request is read
                     shown.append(known.setdefault(order, len(known)))

@@ -30,6 +30,11 @@ EXTRAS = {
     "transformers": "train",
 }
 """The smallest extra that installs a package; `all` for the others."""
+RESUME = {
+    "judge-r1 train": "run the same command again to resume",
+    "judge-r1 eval": "run the same command with --resume to continue",
+}
+"""How to go on after Ctrl-C, for the commands that print nothing of their own."""
 _LOOP = "Symlink loop from "
 """What `Path.resolve` raises before Python 3.13."""
 
@@ -86,7 +91,8 @@ def describe_statuses() -> str:
 def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
     """The sentence and the exit status for an exception that ends a command. Writes a log for an unexpected one."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted", ExitStatus.INTERRUPTED
+        resume = RESUME.get(doing)
+        return f"interrupted: {resume}" if resume else "interrupted", ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):
         return "", ExitStatus.BROKEN_PIPE
     if isinstance(error, JudgeError | RetrievalError):

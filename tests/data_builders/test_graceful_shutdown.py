@@ -12,7 +12,7 @@ from data_builders.graceful_shutdown import Stopped, run_stoppable
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_first_signal_cancels_and_waits_for_cleanup(number: signal.Signals) -> None:
+def test_first_signal_cancels_and_waits_for_cleanup(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
     events: list[str] = []
 
     async def main() -> None:
@@ -21,11 +21,13 @@ def test_first_signal_cancels_and_waits_for_cleanup(number: signal.Signals) -> N
             await asyncio.sleep(30)
         finally:
             await asyncio.sleep(0.05)
+            events.append(capsys.readouterr().err)
             events.append("running calls finished")
 
     with pytest.raises(Stopped, match="stopped: run it again"):
         run_stoppable(main(), "run it again")
-    assert events == ["running calls finished"]
+    said = "stopping after the calls in flight; a second Ctrl-C stops at once\n"
+    assert events == [said, "running calls finished"]
 
 
 def test_second_signal_stops_immediately() -> None:

@@ -116,6 +116,9 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
     with pytest.raises(JudgeError, match="--prices has no model 'toy'"):
         build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices)
     assert not requests.exists()
+    with pytest.raises(JudgeError, match=r"--prices has no model 'toy'; available: other$"):
+        build(server, tmp_path / "new", tmp_path / "new" / "answers.sqlite", prices=prices)
+    assert not (tmp_path / "new").exists()
 
 
 def test_failed_batch_rows_are_exported_again(tmp_path: Path, server: FakeLLMServer) -> None:
@@ -179,7 +182,8 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
     output = process.said()
     assert process.returncode == 2
     stored = f"every answer so far is stored in {cache}"
-    assert output == f"error: stopped: {stored}; run the same command again to resume\n"
+    stopping = "stopping after the calls in flight; a second Ctrl-C stops at once"
+    assert output == f"{stopping}\nerror: stopped: {stored}; run the same command again to resume\n"
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
     server.latency_s = 0
     build(server, out, cache)

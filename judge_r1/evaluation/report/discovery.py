@@ -156,6 +156,11 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
         inside = [folder] if _holds(folder) else []
         if not (folder / "recipe.yaml").exists() and folder.is_dir():
             inside += sorted(path for path in folder.iterdir() if path.is_dir() and _holds(path))
+        if not inside and (folder / ROWS).exists():
+            raise NothingToReport(
+                f"{folder} holds an evaluation that has not finished (no {SUMMARY}): run its command again with "
+                "--resume, or leave the folder out"
+            )
         if not inside:
             raise NothingToReport(
                 f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import published_vote
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import (
     AggregatedVerdict,
     ChatMessage,
@@ -53,6 +56,14 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 BENCHMARKS.register(NAME)(
     Benchmark("conversations of two systems, both orders", "a folder with conversations.jsonl", load)
 )
+
+
+def test_a_gold_that_the_default_rule_cannot_score_is_refused_before_the_first_request() -> None:
+    item = Item(item_id="7", cluster_id="7", instruction="Which?", candidates=("x", "y"), gold="C")
+    with pytest.raises(JudgeError, match="item 7: the gold is 'C', but it must be A, B or tie"):
+        LoadedBenchmark([item]).requests()
+    for gold in ("A", "tie", 1, (0.5, 1.0)):
+        assert len(LoadedBenchmark([item.model_copy(update={"gold": gold})]).requests()) == 1
 
 
 def test_evaluate_a_judge_on_conversations(tmp_path: Path) -> None:

@@ -115,6 +115,21 @@ def test_a_failure_is_one_sentence_and_a_status(name: str, tmp_path: Path, monke
         assert "Traceback (most recent call last)" in log.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("train", "error: interrupted: run the same command again to resume\n"),
+        ("eval", "error: interrupted: run the same command with --resume to continue\n"),
+        ("other", "error: interrupted\n"),
+    ],
+)
+def test_an_interrupted_command_says_how_to_go_on(command: str, message: str) -> None:
+    failing = typer.Typer(cls=Commands, rich_markup_mode=None)
+    failing.command(command)(interrupt)
+    failing.command("more")(lambda: None)
+    assert CliRunner().invoke(failing, [command]).stderr == message
+
+
 def test_without_a_folder_for_state_the_log_is_a_temporary_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -81,6 +81,9 @@ def test_equal_row_names_get_prefixes_and_copies_count_once(tmp_path: Path) -> N
 def test_folder_without_results_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="holds no training run"):
         find_runs([tmp_path])
+    (tmp_path / "rows.json").write_text("{}")
+    with pytest.raises(NothingToReport, match=r"evaluation that has not finished \(no summary\.json\).*--resume"):
+        find_runs([tmp_path])
     (tmp_path / "summary.json").write_text("[]")
     with pytest.raises(BadJson, match=r"summary\.json: Input should be a valid dictionary"):
         find_runs([tmp_path])

@@ -156,7 +156,7 @@ class Spending:
 def _sentence(teacher: str, account: Account) -> str:
     run, usd, before = account.run, account.cost(account.run), account.cost(account.before)
     money = f" for ${usd:.2f}" if usd is not None else ""
-    earlier = f" (${before:.2f} before this run)" if before else ""
+    earlier = f" and ${before:.2f} for earlier answers" if before else ""
     reused = account.reused.calls
     return (
         f"{teacher}: {run.calls:,} call{'s' * (run.calls != 1)}{money}{earlier}, {run.input:,} tokens in and "

@@ -316,10 +316,12 @@ def _labels(counts: dict[str, Any]) -> str:
     from data_builders.perturb.teacher.label_checks import NOT_CHECKED
 
     found = counts["teacher"]["labels"]
-    left = sum(n for name, n in found.items() if name.endswith(NOT_CHECKED))
     checked = ", ".join(f"{name} in {n}" for name, n in found.items() if not name.endswith(NOT_CHECKED))
-    who = "The verifier decided on" if "verifier" in counts else "Give --verify SPEC: nobody checked"
-    return f"labels checked by rules: {checked or 'none'}. {who} the other {counted(left, 'flaw')}"
+    said = f"labels checked by rules: {checked or 'none'}."
+    if "verifier" in counts:
+        return f"{said} The verifier read all {counted(sum(found.values()), 'flaw')}"
+    left = counted(sum(n for name, n in found.items() if name.endswith(NOT_CHECKED)), "flaw")
+    return f"{said} Give --verify SPEC: nobody checked the {'other ' if checked else ''}{left}"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:

@@ -117,8 +117,21 @@ def refuse_other_run(folder: Path, recipe: Recipe) -> None:
     recipe.yaml that no run has written."""
     resolved = folder / RECIPE
     kept = has_progress(folder) or not (folder / VERSIONS).exists()
-    if resolved.exists() and kept and load_recipe(resolved) != recipe:
-        raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
+    if resolved.exists() and kept and (other := load_recipe(resolved)) != recipe:
+        there, here = (_leaves(one.model_dump(mode="json")) for one in (other, recipe))
+        key = next(key for key in {**here, **there} if here.get(key) != there.get(key))
+        raise JudgeError(
+            f"{folder} holds a run of another recipe, with {key} {there.get(key)!r} instead of {here.get(key)!r}: "
+            "choose another --out, or remove the folder"
+        )
+
+
+def _leaves(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values of nested mappings by dotted key."""
+    leaves: dict[str, Any] = {}
+    for key, value in values.items():
+        leaves |= _leaves(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
+    return leaves
 
 
 def recipe_of_run(folder: Path) -> Recipe:

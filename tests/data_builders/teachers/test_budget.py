@@ -31,7 +31,8 @@ def test_summary_separates_this_run_earlier_runs_and_cache() -> None:
     spending.add("chat:m", answer(1_000_000, 100_000))
     spending.add_cached("chat:m", answer(7, 8))
     assert spending.summary() == (
-        "chat:m: 1 call for $4.50 ($3.00 before this run), 1,000,000 tokens in and 100,000 out, 1 answer from the cache"
+        "chat:m: 1 call for $4.50 and $3.00 for earlier answers, 1,000,000 tokens in and 100,000 out, "
+        "1 answer from the cache"
     )
 
 
@@ -40,7 +41,7 @@ def test_budget_includes_earlier_spending() -> None:
     spending.open_account("chat:m", Tokens(10, 2_000_000, 0))
     spending.check()
     spending.add("chat:m", answer(500_000, 0))
-    with pytest.raises(BudgetSpent, match=r"\$2\.50 is spent.*\$0\.50 \(\$2\.00 before this run\).*higher --budget"):
+    with pytest.raises(BudgetSpent, match=r"\$2\.50 is spent.*\$0\.50 and .*earlier answers.*higher --budget"):
         spending.check()
 
 

@@ -110,6 +110,7 @@ def test_a_build_by_a_teacher_shows_every_reason_by_set(tmp_path: Path) -> None:
     assert rows["no natural place"] == ["", "", "2", "", "", "", "", "2"]
     assert rows["not accepted in 3 rounds"][5] == "2"
     assert rows["the variant is missing"][5] == "6"
+    assert re.search(r"labels checked by rules: P\d.*\. Give --verify SPEC: nobody checked the other \d+ flaws", shown)
 
 
 def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_folder_of_another_demo_is_refused_before_any_work(stage: str, tmp_pat
     RunFolder(tmp_path / stage, small).log({"step": 1})
     result = CliRunner().invoke(app, ["demo", "--source", "mini", "--out", str(tmp_path)])
     assert result.exit_code == 2, result.output
-    assert f"{tmp_path / stage} holds a run of another recipe: choose another --out" in result.output
+    assert f"{tmp_path / stage} holds a run of another recipe, with " in result.output
     assert [path.name for path in tmp_path.iterdir()] == [stage]
 
 

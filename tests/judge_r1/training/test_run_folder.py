@@ -27,7 +27,7 @@ def test_a_run_folder_holds_recipe_and_versions(tmp_path: Path) -> None:
 def test_a_run_folder_accepts_one_recipe(tmp_path: Path) -> None:
     RunFolder(tmp_path, RECIPE).log({"step": 1})
     RunFolder(tmp_path, RECIPE)
-    with pytest.raises(JudgeError, match="holds a run of another recipe"):
+    with pytest.raises(JudgeError, match="another recipe, with seed 0 instead of 1: choose"):
         RunFolder(tmp_path, RECIPE.model_copy(update={"seed": 1}))
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
 

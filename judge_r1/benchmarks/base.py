@@ -1,8 +1,9 @@
 """The benchmark interface: a benchmark reads items from its original files, defines the requests to a judge and
 aggregates the votes.
 
-A new one is a file of this package that ends in `BENCHMARKS.register(name)(Benchmark(about, path, load))`. `load` may
-return `LoadedBenchmark(items)` alone: each rule has a default, for pairs or for ratings by the number of candidates.
+A new one is a module that ends in `BENCHMARKS.register(name)(Benchmark(about, path, load))`, in this package or named
+by an entry point (`judge_r1.core.registry`). `load` may return `LoadedBenchmark(items)` alone: each rule has a default,
+for pairs or for ratings by the number of candidates.
 """
 
 from array import array

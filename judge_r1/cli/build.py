@@ -270,14 +270,15 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     asked = "candidates" if "candidates" in counts else "variants"
     missing = f"{asked} missing" if "teacher" in counts else "operators abstained"
     skipped = counts[f"skipped_{lead.plural}"]
-    of_sets = "wanted" in counts.get("teacher", {})
-    for title, found in ((f"{lead.plural} skipped", skipped), *(() if of_sets else ((missing, counts["abstained"]),))):
+    by_set = "wanted" in counts.get("teacher", {})  # then the missing ones have a table below
+    lines = {f"{lead.plural} skipped": skipped} | ({} if by_set else {missing: counts["abstained"]})
+    for title, found in lines.items():
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
     if "yield" in counts:
         console.print(_yield(counts["yield"]))
     if "cascade" in counts:
         console.print(_cascade(counts["cascade"]))
-    if of_sets:
+    if by_set:
         console.print(f"{asked} wanted: {sum(counts['teacher']['wanted'].values())}")
         for name, found in ((missing, counts["abstained"]), ("rejections", counts["teacher"]["rejected"])):
             console.print(_by_set(found, f"{name}: {sum(found.values())}") if found else f"{name}: 0")

@@ -29,7 +29,7 @@ _REASON = re.compile(
     r"|given(?! (?:to|by|in|the opportunity|up))|owing to|on account of|in view of|in light of|in the light of"
     r"|on the basis of|(?<=, )(?:supported|suggested) by|as evidenced by|as shown by|on the grounds? that)"
     r"\s+(?![A-Z][a-z])(?P<ground>[^.;:?\n]{14,}?)"
-    rf"(?=\s*(?:{_STOP}|[;\n]|$|, (?:but|which|while|whereas|so|thus|therefore|although)\b))",
+    rf"(?=\s*(?:{_STOP}|[;\n]|$|, (?:but|while|whereas|so|thus|therefore|although)\b))",
 )
 _AGENT = (
     r"(?:\b(?:authors?|researchers?|reviewers?|editors?|clinicians?|physicians?|doctors?|surgeons?|team|State|States"
@@ -108,5 +108,6 @@ def is_balanced(text: str) -> bool:
 
 
 def is_main_clause(text: str) -> bool:
-    """Whether the text up to its last comma or end has a finite verb outside subordinate clauses."""
-    return bool(FINITE.search(text)) and not _SUBORDINATE.search(text)
+    """Whether the text has a finite verb outside subordinate clauses, and behind its last `that` if it has one."""
+    last = re.split(r"\bthat\b", text)[-1]
+    return bool(FINITE.search(last)) and "the fact that" not in text and not _SUBORDINATE.search(text)

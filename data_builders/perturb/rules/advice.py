@@ -6,9 +6,10 @@ from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.perturb.rules.operators import operator
+from data_builders.perturb.rules.sites import is_leaned_on
 from data_builders.text_units.clauses import measures, reasons, tasks
 from data_builders.text_units.edits import Edit, Interval
-from data_builders.text_units.steps import Step, body_sentences
+from data_builders.text_units.steps import Step, body_sentences, body_start
 from judge_r1.core.records import Case
 
 
@@ -30,10 +31,23 @@ MIN_REPLACED = 5
 _NOT_VAGUE = re.compile(
     r"(?:be )?(?:reali[sz]e|recalled|recall|noted?|observed|said|stressed|emphasi[sz]ed|borne|understood|known?"
     r"|remember|addressed|considered|declared|made clear|reproached)\b|\w+ (?:is|are)\b|(?:\w+ ){2,3}which\b"
-    r"|.*, that (?:the|there|this|it)\b|.*\babove-?\w*\b|given (?!the|that|its|how|an?\b)"
+    r"|.*, that (?:the|there|this|it)\b|.*\babove-?\w*\b|given (?!the|that|its|how|an?\b)|due to (?:its|their)\b"
 )
 """Instructions that ask for no action, and grounds that reach into the next clause or refer to others."""
-_OPEN = re.compile(r"\b(?:whether|what|which|how|if|question)\b[^,;]*$", re.IGNORECASE)
+_OPEN = re.compile(
+    r"\b(?:whether|what|which|how|if|question)\b[^,;]*$|\b(?:mainly|also|already|primarily) $|\bbeen (?:a|no) ",
+    re.IGNORECASE,
+)
+"""What precedes a vague ground that reads oddly: an open question, an adverb that weighs grounds, a court's holding."""
+_JUDGED = re.compile(
+    r"\b(?:consider|find|conclu|justif|necess|violat|interfer|proportion|lawful|effective|sufficien|insufficien"
+    r"|reasonabl|accept|unlikely|likely|exclud|ruled out|suspect|confirm|important|chosen|selected|appropriate"
+    r"|indicated"
+    r"|contraindicat|typical|atypical|favou?r|recommend|suggest|support|deemed|diagnos|useful|interesting|convinc|clear"
+    r"|limitation|should|difficult|informative|problem|valuable|expect|agree|thought|question|serious|strong|weak)\w*",
+    re.IGNORECASE,
+)
+"""Words of a judgement, for which a reason is given. Without one, `because` tells the cause of an event."""
 
 
 def _advice(case: Case) -> _Advice:
@@ -46,11 +60,19 @@ def vague(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     for kind, texts in _advice(case).vague.items():
         for start, end in body_sentences(step, 6):
             for at in _FIND[kind](step.text, start, end):
-                old = step.text[slice(*at)]
-                is_open = _NOT_VAGUE.match(old) or _OPEN.search(step.text[start : at[0]])
-                if len(old.split()) >= MIN_REPLACED and not is_open:
+                old, before = step.text[slice(*at)], step.text[start : at[0]]
+                is_open = _NOT_VAGUE.match(old) or _OPEN.search(before) or step.text[end - 1] == "?"
+                fits = _JUDGED.search(before) if kind == "reason" else _has_referent(step, start, end)
+                if len(old.split()) >= MIN_REPLACED and fits and not is_open:
                     new = rng.choice(texts)
                     yield step.edit(at, new[0].upper() + new[1:] if old[0].isupper() else new)
+
+
+def _has_referent(step: Step, start: int, end: int) -> bool:
+    """Whether a vague instruction can refer to a sentence before it in its item, and no sentence refers to its own
+    content."""
+    opens_item = start == body_start(step) and (start > 0 or step.start == 0)
+    return not opens_item and not is_leaned_on(step, end)
 
 
 @operator(6, "dropped_safeguard")

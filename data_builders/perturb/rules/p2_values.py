@@ -106,7 +106,9 @@ def _other_value(case: Case, value: str, unit: str, others: list[re.Match[str]],
     low, high = (36.0, 41.0) if is_temperature else (_size(value) * LOW, _size(value) * HIGH)
     least = max(1, CLOSE * number) if unit[:1] != "°" else 1
     compared = [_size(other["value"]) for other in others if other["unit"].strip(" -") == unit]
-    round_to = 10**zeros
+    # Doses and ages come in steps: 325 mg becomes 275 mg, not 232 mg.
+    coarse = 25 if number >= 100 and number % 25 == 0 else 5 if number > 10 and number % 5 == 0 else 1
+    round_to = max(coarse, 10**zeros)
     first = max(2, int(number * LOW)) // round_to * round_to
     possible = range(first, int(number * HIGH) + 2, round_to)
     for candidate in rng.sample(possible, min(len(possible), TRIES)):

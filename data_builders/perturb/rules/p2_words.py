@@ -22,6 +22,8 @@ _NEXT = re.compile(r"[ -]([A-Za-z][A-Za-z-]{2,})(?: ([a-z][a-z-]{2,}))?")
 _OWNER = re.compile(r"(\w+['’]s?) $")
 _COORDINATED = re.compile(r"\b(?:and|or|than|versus|to) $"), re.compile(r",? (?:and|or|than|versus|to|as well)\b|[-/]")
 _DENIED = re.compile(r"\b(?:no|not|neither|nor|never|without|any|other)\b[^.;,]{0,25}$", re.IGNORECASE)
+_ACRONYM = re.compile(r"[\w -]{1,50}\(([A-Z]{2,6})\)")
+"""The acronym of a phrase, whose letters keep the word that the flaw replaces: selective internal radiation (SIR)."""
 SAME_NAME = 0.8
 """How much the words of two spellings of a name have in common: twice the shared characters by all."""
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Judge", "Professor")
@@ -52,7 +54,8 @@ def other_attribute(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
         if OPEN.search(sentence) or _COORDINATED[0].search(before) or _COORDINATED[1].match(step.text, match.end()):
             continue
         owner, following = _OWNER.search(before), _NEXT.match(step.text, match.end())
-        if _DENIED.search(before):
+        acronym = _ACRONYM.match(step.text, match.end())
+        if _DENIED.search(before) or (acronym and match[0][0].upper() in acronym[1]):
             continue
         if owner:
             forms = f"{owner[1]} {{}}"

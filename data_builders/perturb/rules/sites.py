@@ -50,9 +50,14 @@ def statements(step: Step) -> Iterator[Interval]:
             and FINITE.search(text)
             and text.split(" ", 1)[0].lower() not in ACTION_VERBS
             and not _CLOSED.search(text)
-            and not _DEPENDENT.match((step.text[end:] + step.following).lstrip())
+            and not is_leaned_on(step, end)
         ):
             yield start, end
+
+
+def is_leaned_on(step: Step, end: int) -> bool:
+    """Whether the sentence behind the character needs the one before it."""
+    return _DEPENDENT.match((step.text[end:] + step.following).lstrip()) is not None
 
 
 def sentence_around(step: Step, position: int) -> str:

@@ -1,5 +1,6 @@
 """Each operator of the rule set `text` edits the reference's own sentences and abstains where it has no place."""
 
+from math import gcd
 from random import Random
 
 import pytest
@@ -33,7 +34,7 @@ def afters(name: str, case: Case) -> set[str]:
 
 def test_each_principle_has_operators() -> None:
     assert {number: {rule.name for rule in found} for number, found in operators("text").items()} == {
-        1: {"reversed_conclusion", "denied_conclusion", "reversed_link"},
+        1: {"reversed_conclusion", "denied_conclusion"},
         2: {"other_number", "other_count", "other_date", "other_attribute", "other_name"},
         3: set(),
         4: {"invented_detail"},
@@ -65,33 +66,6 @@ def medical(reference: str, context: str = "Nothing is known.") -> Case:
 @pytest.mark.parametrize(
     ("reference", "flawed"),
     [
-        (
-            "1. Classic deficiency was ruled out due to low hormone levels in the blood.",
-            {"despite", "in spite of"},
-        ),
-        ("1. The motion is unlikely to help because the scan was clear on both days.", {"although", "even though"}),
-    ],
-)
-def test_a_reason_becomes_an_obstacle(reference: str, flawed: set[str]) -> None:
-    assert texts("reversed_link", medical(reference)) == flawed
-
-
-@pytest.mark.parametrize(
-    "reference",
-    [
-        "1. The word was omitted due to the default setting of the tool.",  # a cause, and no conclusion
-        "1. The suspected case has been pending since 9 February 2005 in the court.",
-        "1. It was considered under the Act on Orders due to Violence among Relatives.",
-        "1. The likely cause is due to the loss of blood in the night.",
-    ],
-)
-def test_a_cause_or_a_time_is_no_reason(reference: str) -> None:
-    assert not tries("reversed_link", medical(reference))
-
-
-@pytest.mark.parametrize(
-    ("reference", "flawed"),
-    [
         ("7. There has accordingly been a violation of Article 8 of the Convention.", "been no violation"),
         ("7. The Court concludes that the refusal was not in accordance with the law.", "was in accordance"),
         ("7. Therefore, the lists cannot be compared with each other at all.", "can be compared"),
@@ -103,14 +77,30 @@ def test_a_conclusion_is_denied(reference: str, flawed: str) -> None:
     assert flawed in found
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "7. The central question is, therefore, whether the fine was large enough to be a penalty.",
+        "7. Therefore, it is unclear what this state of the model stands for in the end.",
+        "7. Thus, the lists were about 30 pages long when the office received them.",
+    ],
+)
+def test_a_conclusion_that_a_not_would_make_unnatural_is_not_denied(reference: str) -> None:
+    assert not tries("denied_conclusion", case_of("legal", "Nothing.", reference))
+
+
 def test_an_opposite_needs_a_ground_in_its_sentence_and_a_verb() -> None:
     grounded = medical("1. Carcinoma was excluded based on the absence of dysplastic features.")
     assert afters("reversed_conclusion", grounded) == {
-        "1. Carcinoma was confirmed based on the absence of dysplastic features."
+        "1. Carcinoma was considered likely based on the absence of dysplastic features."
     }
     assert not tries("reversed_conclusion", medical("1. Carcinoma was excluded on the second day of the stay."))
     attributive = "1. They must take all reasonable steps because the child was young and alone."
     assert not tries("reversed_conclusion", medical(attributive))
+    contrast = "1. Carcinoma was considered but was excluded based on the absence of dysplastic features."
+    assert not tries("reversed_conclusion", medical(contrast))
+    of_a_party = "1. The Government argued that the fine was justified because the flat had been let at once."
+    assert not tries("reversed_conclusion", medical(of_a_party))
 
 
 WOUND = "The wound on the left arm was 36 mm long and was cleaned three times on 14 May 2003."
@@ -138,6 +128,24 @@ def test_a_number_of_the_case_gets_another_value_of_its_form() -> None:
 )
 def test_a_number_is_left_where_the_case_does_not_contradict_the_new_one(reference: str) -> None:
     assert not tries("other_number", medical(reference, WOUND))
+
+
+@pytest.mark.parametrize(("dose", "coarse"), [("325 mg", 25), ("65 mg", 5), ("40 mg", 10), ("36 mg", 1)])
+def test_a_round_number_gets_another_round_one(dose: str, coarse: int) -> None:
+    reference = f"1. The dose of {dose} was enough for the whole morning."
+    case = medical(reference, f"The morning dose was {dose}, which was enough.")
+    values = {int(edit.replacement.removesuffix(" mg")) for edit in tries("other_number", case, 40)}
+    assert len(values) > 1
+    assert gcd(*values) % coarse == 0
+
+
+def test_an_attribute_of_an_acronym_stays() -> None:
+    context = "The patient had selective internal radiation of the liver."
+    for reference, expected in (
+        ("1. The patient had selective internal radiation of the liver.", {"external"}),
+        ("1. The patient had selective internal radiation (SIR) of the liver.", set()),
+    ):
+        assert texts("other_attribute", medical(reference, context)) == expected
 
 
 def test_dates_counts_and_attributes_follow_the_case() -> None:
@@ -185,8 +193,16 @@ def test_a_detail_is_invented_only_if_the_whole_case_has_no_trace_of_its_matter(
 @pytest.mark.parametrize(
     ("domain", "reference", "texts_found"),
     [
-        ("academic", "1. The authors should report the raw counts of each row in a table.", "The authors should {}."),
-        ("academic", "1. Please explain why the second list was left out of the test.", "Please {}."),
+        (
+            "academic",
+            "1. The table is short. The authors should report the raw counts of each row in it.",
+            "The table is short. The authors should {}.",
+        ),
+        (
+            "academic",
+            "1. The test is short. Please explain why the second list was left out of it.",
+            "The test is short. Please {}.",
+        ),
         ("medical", "1. Carcinoma was excluded due to the lack of dysplastic cells.", "Carcinoma was excluded {}."),
     ],
 )
@@ -206,10 +222,16 @@ def test_an_instruction_or_a_reason_becomes_vague(domain: str, reference: str, t
         "1. The authors should realize that great results are repeated by others.",
         "1. Repeat the second measurement of the whole series in the spring.",
         "- Preserve the catheter while avoiding a change to another treatment.",
+        "1. The authors should report the raw counts of each row in a table.",  # a vague `this` would refer to nothing
+        "1. The table is short. Please report the raw counts of each row. These would help.",  # the next one needs them
+        "1. The labels were few, mainly because the words of the annotations differed.",
+        "1. There has been a violation on account of the search of the home in May.",  # a holding
+        "1. The opinion, on the basis of a report issued by an office, is in breach of the duty of neutrality.",
+        "1. The car stopped on the way home because the road was wet and dark.",  # a cause, and no judgement
     ],
 )
-def test_what_asks_for_no_action_and_whole_imperatives_do_not_become_vague(reference: str) -> None:
-    assert not tries("vague", case_of("legal", "Nothing.", reference))
+def test_what_would_read_oddly_if_vague_stays(reference: str) -> None:
+    assert not tries("vague", case_of("academic", "Nothing.", reference))
 
 
 @pytest.mark.parametrize(
@@ -217,6 +239,7 @@ def test_what_asks_for_no_action_and_whole_imperatives_do_not_become_vague(refer
     [
         ("medical", "1. Ibuprofen should be avoided in the first week.", "can be used freely"),
         ("medical", "1. Steroids were tapered slowly over six weeks.", "tapered abruptly"),
+        ("academic", "1. They should be cautious about the small groups.", "They can be confident about the small"),
         ("academic", "1. The limitations should be discussed in the last part.", "need not be discussed"),
         ("legal", "1. The authorities must protect the family from such acts.", "authorities need not protect"),
     ],

@@ -20,11 +20,17 @@ class _Advice(Lexicon):
     safeguards: tuple[tuple[str, str], ...]
 
 
+def _becauses(text: str, start: int, end: int) -> Iterator[Interval]:
+    """The reasons that open with `because`. Others, as in `interpreted in the light of`, say how and not only why."""
+    return (at for at in reasons(text, start, end) if text.startswith("because ", at[0]))
+
+
 _ADVICE = load_lexicon("advice", dict[str, _Advice])
 _FIND: Mapping[str, Callable[[str, int, int], Iterable[Interval]]] = {
     "task": tasks,
     "measure": measures,
     "reason": reasons,
+    "because": _becauses,
 }
 MIN_REPLACED = 5
 """Words of an instruction that has something to lose."""
@@ -62,17 +68,15 @@ def vague(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
             for at in _FIND[kind](step.text, start, end):
                 old, before = step.text[slice(*at)], step.text[start : at[0]]
                 is_open = _NOT_VAGUE.match(old) or _OPEN.search(before) or step.text[end - 1] == "?"
-                fits = _JUDGED.search(before) if kind == "reason" else _has_referent(step, start, end)
-                if len(old.split()) >= MIN_REPLACED and fits and not is_open:
+                fits = _JUDGED.search(before) if kind in ("reason", "because") else _has_referent(step, start)
+                if len(old.split()) >= MIN_REPLACED and fits and not is_open and not is_leaned_on(step, end):
                     new = rng.choice(texts)
                     yield step.edit(at, new[0].upper() + new[1:] if old[0].isupper() else new)
 
 
-def _has_referent(step: Step, start: int, end: int) -> bool:
-    """Whether a vague instruction can refer to a sentence before it in its item, and no sentence refers to its own
-    content."""
-    opens_item = start == body_start(step) and (start > 0 or step.start == 0)
-    return not opens_item and not is_leaned_on(step, end)
+def _has_referent(step: Step, start: int) -> bool:
+    """Whether a vague instruction can refer to a sentence before it in its item."""
+    return start != body_start(step) or (start == 0 and step.start > 0)
 
 
 @operator(6, "dropped_safeguard")

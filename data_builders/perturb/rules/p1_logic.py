@@ -39,6 +39,7 @@ _PREDICATE = re.compile(
     r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been|being|seems?|appears?|remains?|deemed|considered|declared|found|proved"
     r"|therefore|thus|accordingly|also|then|more|clearly|highly)\s)$"
 )
+_VERDICTS = ("considered likely", "likely")
 _VERBS = ("supports", "contradicts", "strengthens", "weakens", "aligns with", "conflicts with", "likely", "unlikely")
 """Opposites that need no verb in front of them."""
 _DRAWS = re.compile(
@@ -67,11 +68,19 @@ _POLAR = re.compile(
 MAX_SUBJECT = 14
 """Words between the opening of a conclusion and its verb."""
 _NOT_DRAWN = re.compile(
-    r"\b(?:but|although|though|while|whereas|however|despite|whether)\b"
-    r"|\b(?:claim|argu|submit|maintain|contend|alleg|complain|assert)\w*\b",
+    r"\b(?:but|although|though|while|whereas|however|despite|notwithstanding|whether)\b"
+    r"|\b(?:claim|argu|submit|maintain|contend|alleg|complain|assert)(?:t?ed|es)\b",
     re.IGNORECASE,
 )
 """What precedes a conclusion that a contrast needs, that is open, or that a party draws."""
+
+
+_TELLING = re.compile(
+    r"\b(?:no|not|non|nor|lack\w*|absen\w+|without|free|normal|negativ\w+|unremarkable|unusual|uncommon|rare\w*|atypical"
+    r"|inconsistent|fail\w*|despite|low|incompatible|less|never|different|benign)\b|[(]",
+    re.IGNORECASE,
+)
+"""Grounds that show without the case that they speak against what they follow."""
 
 
 @operator(1, "reversed_conclusion")
@@ -88,6 +97,8 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
                 and not _NOT_DRAWN.search(before)
             ):
                 new = rng.choice(_OPPOSITES[word])
+                if new in _VERDICTS and _TELLING.search(step.text, match.end(), end):
+                    continue
                 yield step.edit(match.span(), new[0].upper() + new[1:] if match[0][0].isupper() else new)
 
 
@@ -106,7 +117,13 @@ def _denied(step: Step, opening: re.Match[str], start: int, end: int) -> Edit | 
     first = opening.end() if opening[0].endswith("that") else start
     match = _AUXILIARY.search(step.text, first, end)
     before = step.text[first : match.start()] if match else ""
-    if match is None or _BEFORE_VERB.search(before) or FINITE.search(before) or len(before.split()) > MAX_SUBJECT:
+    if (
+        match is None
+        or _NOT_DRAWN.search(before)
+        or _BEFORE_VERB.search(before)
+        or FINITE.search(before)
+        or len(before.split()) > MAX_SUBJECT
+    ):
         return None
     clause = re.split(r"(?<=.)[,;]", step.text[match.end() : end])[0]
     if match["cannot"]:

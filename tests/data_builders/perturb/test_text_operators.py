@@ -90,15 +90,17 @@ def test_a_conclusion_that_a_not_would_make_unnatural_is_not_denied(reference: s
 
 
 def test_an_opposite_needs_a_ground_in_its_sentence_and_a_verb() -> None:
-    grounded = medical("1. Carcinoma was excluded based on the absence of dysplastic features.")
+    grounded = medical("1. Carcinoma was excluded based on the picture of the second sample.")
     assert afters("reversed_conclusion", grounded) == {
-        "1. Carcinoma was considered likely based on the absence of dysplastic features."
+        "1. Carcinoma was considered likely based on the picture of the second sample."
     }
     assert not tries("reversed_conclusion", medical("1. Carcinoma was excluded on the second day of the stay."))
     attributive = "1. They must take all reasonable steps because the child was young and alone."
     assert not tries("reversed_conclusion", medical(attributive))
-    contrast = "1. Carcinoma was considered but was excluded based on the absence of dysplastic features."
+    contrast = "1. Carcinoma was considered but was excluded based on the picture of the second sample."
     assert not tries("reversed_conclusion", medical(contrast))
+    telling = "1. Carcinoma was excluded based on the absence of dysplastic features."
+    assert not tries("reversed_conclusion", medical(telling)), "it would contradict itself without the case"
     of_a_party = "1. The Government argued that the fine was justified because the flat had been let at once."
     assert not tries("reversed_conclusion", medical(of_a_party))
 
@@ -241,7 +243,11 @@ def test_what_would_read_oddly_if_vague_stays(reference: str) -> None:
         ("medical", "1. Steroids were tapered slowly over six weeks.", "tapered abruptly"),
         ("academic", "1. They should be cautious about the small groups.", "They can be confident about the small"),
         ("academic", "1. The limitations should be discussed in the last part.", "need not be discussed"),
-        ("legal", "1. The authorities must protect the family from such acts.", "authorities need not protect"),
+        (
+            "legal",
+            "1. A search must be accompanied by adequate safeguards.",
+            "A search does not call for any safeguards",
+        ),
     ],
 )
 def test_a_safeguard_is_dropped(domain: str, reference: str, flawed: str) -> None:

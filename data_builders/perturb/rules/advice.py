@@ -45,6 +45,7 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What precedes a vague ground that reads oddly: an open question, an adverb that weighs grounds, a court's holding."""
+_OWN_REFERENT = re.compile(r"\W*(?:Since|As|If|Given|Because|When|While|Although)\b")
 _JUDGED = re.compile(
     r"\b(?:consider|find|conclu|justif|necess|violat|interfer|proportion|lawful|effective|sufficien|insufficien"
     r"|reasonabl|accept|unlikely|likely|exclud|ruled out|suspect|confirm|important|chosen|selected|appropriate"
@@ -68,15 +69,16 @@ def vague(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
             for at in _FIND[kind](step.text, start, end):
                 old, before = step.text[slice(*at)], step.text[start : at[0]]
                 is_open = _NOT_VAGUE.match(old) or _OPEN.search(before) or step.text[end - 1] == "?"
-                fits = _JUDGED.search(before) if kind in ("reason", "because") else _has_referent(step, start)
+                fits = _JUDGED.search(before) if kind in ("reason", "because") else _has_referent(step, start, at[1])
                 if len(old.split()) >= MIN_REPLACED and fits and not is_open and not is_leaned_on(step, end):
                     new = rng.choice(texts)
                     yield step.edit(at, new[0].upper() + new[1:] if old[0].isupper() else new)
 
 
-def _has_referent(step: Step, start: int) -> bool:
-    """Whether a vague instruction can refer to a sentence before it in its item."""
-    return start != body_start(step) or (start == 0 and step.start > 0)
+def _has_referent(step: Step, start: int, after: int) -> bool:
+    """Whether a vague instruction can refer to a sentence before it in its item, and to nothing in its own."""
+    opens_item = start == body_start(step) and (start > 0 or step.start == 0)
+    return not opens_item and not _OWN_REFERENT.match(step.text, start) and step.text[after : after + 1] != ":"
 
 
 @operator(6, "dropped_safeguard")

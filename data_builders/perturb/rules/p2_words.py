@@ -93,7 +93,8 @@ def other_name(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Replace a person or institution by another one of the case. The reference names neither elsewhere."""
     for match in _NAME.finditer(step.text):
         name = match[0]
-        if _POSSESSIVE.search(name) or " v. " in sentence_around(step, match.start()):
+        general = re.search(r"\b[Aa]n? $", step.text[: match.start()])  # "a Supreme Court" names none
+        if general or _POSSESSIVE.search(name) or " v. " in sentence_around(step, match.start()):
             continue
         others = [
             other

@@ -177,6 +177,8 @@ def test_a_name_is_another_one_of_the_case_of_the_same_kind() -> None:
     )
     case = case_of("legal", context, "1. Mr Nowak read the report of the fire, which the Poznan Court examined.")
     assert texts("other_name", case) == {"Mr Kowal", "Lodz Court"}
+    general = case_of("legal", context, "1. The report of the fire was examined by a Poznan Court.")
+    assert not tries("other_name", general)
 
 
 INFECTION = "1. Infection was excluded by negative results on the third day of the stay."
@@ -226,6 +228,8 @@ def test_an_instruction_or_a_reason_becomes_vague(domain: str, reference: str, t
         "- Preserve the catheter while avoiding a change to another treatment.",
         "1. The authors should report the raw counts of each row in a table.",  # a vague `this` would refer to nothing
         "1. The table is short. Please report the raw counts of each row. These would help.",  # the next one needs them
+        "1. The table is short. The authors should report the raw counts of: 1) rows; 2) columns; 3) blocks.",
+        "1. The table is short. Since it is, the authors should report the raw counts of each row in it.",
         "1. The labels were few, mainly because the words of the annotations differed.",
         "1. There has been a violation on account of the search of the home in May.",  # a holding
         "1. The opinion, on the basis of a report issued by an office, is in breach of the duty of neutrality.",

@@ -3,6 +3,7 @@ how an answer is parsed, or which verdict is returned."""
 
 import asyncio
 import json
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,11 +199,9 @@ def test_requests_produce_no_control_token_of_the_model(engine_judge: tuple[Engi
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["ana", "ben"]), st.sampled_from(ATTACKS)), min_size=2, max_size=6))
-def test_no_request_reads_the_case_of_another(tenants: Sequence[tuple[str, str]]) -> None:
+def test_no_request_reads_the_case_of_another(fake_judge: JudgeServer, tenants: Sequence[tuple[str, str]]) -> None:
     """Tenants store hostile cases and judge concurrently. Evidence is their own; other tenants get 404."""
-    import tempfile
-
-    with JudgeServer(scripted) as fake_judge, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "keys.json"
         keys = {name: {"Authorization": f"Bearer {add_key(file, name)}"} for name in ("ana", "ben")}
         cases = CaseStore()

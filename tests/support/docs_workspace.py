@@ -113,11 +113,11 @@ def write_medrbench(folder: Path) -> None:
 
 
 def write_books(folder: Path) -> None:
-    """Two stories of about 5,000 words."""
+    """Two stories of about 2,500 words."""
     folder.mkdir()
     for number in range(2):
         random, paragraphs = Random(number), []
-        for day in range(90):
+        for day in range(45):
             one, other = random.sample(NAMES, 2)
             paragraphs.append(
                 f"{one} walked to the {random.choice(PLACES)} of the hill with {other} in the morning of day {day}. "

@@ -1,11 +1,14 @@
 """Episodes in shared batches of the local engine, compared with one full forward pass for each token."""
 
 import pytest
+import torch
 from word_model import BUDGET, WordTokenizer, episodes, logprobs_of, model, passages, search
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode, Finished, Search
+from judge_r1.models.engine import LocalModel
+from judge_r1.models.sampling import sample_tokens
 
 
 def greedy_one_by_one(index: int, episode: Episode) -> Trajectory:
@@ -19,10 +22,8 @@ def greedy_one_by_one(index: int, episode: Episode) -> Trajectory:
     return episode.trajectory()
 
 
-def run_in_batches(temperature: float, batch_size: int, seed: int = 0) -> list[Trajectory]:
-    from judge_r1.models.engine import LocalModel
-
-    running = episodes(seed)
+def run_in_batches(temperature: float, batch_size: int, seed: int = 0, count: int = 16) -> list[Trajectory]:
+    running = episodes(seed)[:count]
     local = LocalModel(model(), WordTokenizer().decode, [1], pad_id=0, max_rows=batch_size)
     EpisodeDriver(local).run_episodes(running, search, temperature)
     return [episode.trajectory() for episode in running]
@@ -53,16 +54,13 @@ def test_logprobs_equal_those_of_a_plain_forward_pass(temperature: float) -> Non
 
 
 def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
-    samples = [[t.token_ids for t in run_in_batches(1.0, size, seed=seed)] for size, seed in ((5, 1), (1, 1), (5, 2))]
+    runs = [run_in_batches(1.0, size, seed, count=7) for size, seed in ((5, 1), (1, 1), (5, 2))]
+    samples = [[trajectory.token_ids for trajectory in run] for run in runs]
     assert samples[0] == samples[1]
     assert all(one != other for one, other in zip(samples[0], samples[2], strict=True))
 
 
 def test_sample_frequencies_match_the_distribution() -> None:
-    import torch
-
-    from judge_r1.models.sampling import sample_tokens
-
     logits = torch.tensor([0.0, 1.0, -2.0, -float("inf")]).expand(20_000, 4)
     noise = torch.rand(20_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     ids, logprobs = sample_tokens(logits, 0.5, noise)
@@ -76,7 +74,7 @@ def test_sample_frequencies_match_the_distribution() -> None:
 def test_every_episode_ends_and_the_training_mode_is_restored() -> None:
     model().train()
     try:
-        trajectories = run_in_batches(1.5, 4)
+        trajectories = run_in_batches(1.5, 4, count=8)
         assert model().training
     finally:
         model().eval()

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_parsing import reason_of
 
 from judge_r1.core.conversation_types import FAILURE_KEYS, FAILURES
 from judge_r1.core.located_verdicts import JOINT, Parts, Shaping, parts_correct
 from judge_r1.core.verdicts import Judgment, LocatedVerdict, PairwiseVerdict
 from judge_r1.episode.located_answer import located_answer, parse_located, problem_list
-from judge_r1.episode.parsing import Rejected
 
 VERDICTS = st.builds(
     LocatedVerdict,
@@ -46,16 +46,13 @@ def test_the_answer_of_an_unknown_type() -> None:
     ],
 )
 def test_rejected_answers(changes: dict[str, Any], reason: str) -> None:
-    found = parse_located(json.dumps({"worst_round": 2, "problem_type": "C", "verdict": "A", **changes}))
-    assert isinstance(found, Rejected)
-    assert found.reason == reason
+    answer = {"worst_round": 2, "problem_type": "C", "verdict": "A", **changes}
+    assert reason_of(parse_located(json.dumps(answer))) == reason
 
 
 @pytest.mark.parametrize(("text", "reason"), [("{}", "missing_key"), ("[]", "not_an_object"), ("A", "no_json")])
 def test_what_is_no_answer(text: str, reason: str) -> None:
-    found = parse_located(text)
-    assert isinstance(found, Rejected)
-    assert found.reason == reason
+    assert reason_of(parse_located(text)) == reason
 
 
 def test_an_analysis_is_kept() -> None:

@@ -116,12 +116,6 @@ def test_each_end_has_a_name(turns: list[str], ended: str) -> None:
     assert (trajectory.judgment is not None) == (ended == "answer")
 
 
-def test_the_first_complete_action_is_used() -> None:
-    trajectory = run_turns('<answer>{"comparison": "A<B", "violated_principles": [1]}</answer>' + ANSWER)
-    assert trajectory.judgment is not None
-    assert trajectory.judgment.comparison == "A<B"
-
-
 def test_tags_in_a_thought_are_text() -> None:
     episode = start()
     write(episode, "<think>I could <search>x</search> or " + ANSWER)
@@ -155,27 +149,20 @@ def test_a_search_past_the_budget_gets_a_notice() -> None:
 
 def test_an_empty_query_uses_a_search_and_gets_a_notice() -> None:
     trajectory = run_turns("<search> \n</search>", "<search>q</search>", "<search>r</search>", ANSWER)
-    assert [turn.notice for turn in trajectory.turns] == [
-        "empty query; 1 searches left",
-        None,
-        "no searches left: answer now",
-        None,
-    ]
+    notices = ["empty query; 1 searches left", None, "no searches left: answer now", None]
+    assert [turn.notice for turn in trajectory.turns] == notices
     assert trajectory.searches == 1
 
 
 def test_a_query_of_too_many_words_uses_a_search_and_gets_a_notice() -> None:
     limited = LARGE.model_copy(update={"query_words": 2})
     trajectory = run_turns("<search>one two three</search>", "<search> one  two </search>", ANSWER, budget=limited)
-    assert [turn.notice for turn in trajectory.turns] == [
-        "the query has more than 2 words; 1 searches left",
-        None,
-        None,
-    ]
+    notice = "the query has more than 2 words; 1 searches left"
+    assert [turn.notice for turn in trajectory.turns] == [notice, None, None]
     assert [turn.query for turn in trajectory.turns] == ["one two three", "one  two", None]
     assert (trajectory.searches, trajectory.ended) == (1, "answer")
     joined = run_turns("<search>one,two-three</search>", ANSWER, budget=limited)
-    assert joined.turns[0].notice == "the query has more than 2 words; 1 searches left"
+    assert joined.turns[0].notice == notice
 
 
 def test_an_episode_of_searches_alone_ends() -> None:
@@ -285,20 +272,13 @@ def test_calls_in_the_wrong_state_raise() -> None:
 
 WORDS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", GOLD, "q", " ", "\0", "é", "x" * 30]
 LONG_NOTICE = len(f"<information>\n({no_action_notice(9)})</information>")
-BUDGETS = st.builds(
-    Budget,
-    max_searches=st.integers(0, 3),
-    top_k=st.just(1),
-    response_tokens=st.integers(1, 90),
-    observation_tokens=st.integers(NOTICE, NOTICE + 60),
-) | st.builds(
-    Budget,
-    max_searches=st.integers(0, 3),
-    top_k=st.just(1),
-    response_tokens=st.integers(1, 90),
-    observation_tokens=st.integers(LONG_NOTICE, LONG_NOTICE + 60),
-    no_action=st.just("notice"),
-)
+BUDGETS = st.one_of(
+    st.builds(
+        Budget, max_searches=st.integers(0, 3), top_k=st.just(1), response_tokens=st.integers(1, 90),
+        observation_tokens=st.integers(shortest, shortest + 60), no_action=st.just(no_action),
+    )
+    for no_action, shortest in (("end", NOTICE), ("notice", LONG_NOTICE))
+)  # fmt: skip
 
 
 @given(

@@ -61,16 +61,9 @@ def test_the_reward_is_flat_and_keeps_the_trajectory() -> None:
     assert before.reward is None
     assert after.model_copy(update={"reward": None}) == before
     assert after.reward == {
-        "r": 1.0,
-        "R1": 2.0,
-        "R2": 1.0,
-        "F1": 1.0,
-        "precision": 1.0,
-        "recall": 1.0,
-        "valid": 1.0,
-        "searches": 1.0,
+        "r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0, "precision": 1.0, "recall": 1.0, "valid": 1.0, "searches": 1.0,
         "evidence_hit": 1.0,
-    }
+    }  # fmt: skip
 
 
 def test_claimed_evidence_and_confidence_earn_nothing() -> None:

@@ -1,13 +1,12 @@
 """SkyRL's environment, made by the real skyrl_gym and stepped as its generator does."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from factories import mini_pairs
-from recorded_rollouts import TINY, gold_answer, rollouts, write_pairs
+from recorded_rollouts import TINY, rollouts, write_pairs
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
@@ -58,18 +57,13 @@ def test_rewards_and_observations_are_those_of_our_driver(data: PairSet) -> None
     ends = {one.ended for one in recorded}
     assert {"answer", "no_answer", "turn_budget"} <= ends
     assert {"unclosed_think", "unclosed_search"} & ends
+    assert 1.0 in {one.reward["r"] for one in recorded}
     for one in recorded:
         env = made(one.pair_id)
         ids = [[token for token in sample if token != tokenizer.eos_token_id] for sample in one.samples]
         reward, shown = run(env, [tokenizer.decode(sample) for sample in ids])
         assert (reward, shown) == (one.reward["r"], one.searched)
         assert env.get_metrics() == one.reward
-
-
-def test_the_gold_judgment_scores_one(data: PairSet) -> None:
-    for pair in data.pairs:
-        answer = f"<answer>{json.dumps(gold_answer(data, pair.pair_id))}</answer>"
-        assert run(made(pair.pair_id), ["<search>who paid</search>", answer])[0] == 1.0
 
 
 def test_concurrent_searches_stay_in_their_case(data: PairSet) -> None:

@@ -34,23 +34,17 @@ def started(data: PairSet, pair: ReasoningPair) -> JudgeEnvironment:
     return environment
 
 
-def test_the_gold_judgment_scores_one(data: PairSet) -> None:
-    environment = environment_of(data, CONFIG)()
-    for pair in data.pairs:  # one environment runs many episodes
-        environment.reset(pair_id=pair.pair_id)
-        assert environment.submit(gold(pair)) == OVER
-        assert environment.get_reward() == 1.0
-
-
 def test_rewards_are_those_of_the_episode(data: PairSet) -> None:
+    environment = environment_of(data, CONFIG)()  # one environment runs many episodes
     for pair in data.pairs:
-        other = "A<B" if pair.gold.comparison == "A>B" else "A>B"
-        for text in (gold(pair, comparison=other), gold(pair, violated_principles=[6]), "A>B", "{}", gold(pair)[:-1]):
-            environment = started(data, pair)
-            environment.submit(text)
+        other, right = "A<B" if pair.gold.comparison == "A>B" else "A>B", gold(pair)
+        for text in (right, gold(pair, comparison=other), gold(pair, violated_principles=[6]), "A>B", "{}", right[:-1]):
+            environment.reset(pair_id=pair.pair_id)
+            assert environment.submit(text) == OVER
             parsed = parse_strict(text)
             expected = score(None if isinstance(parsed, Rejected) else parsed, pair)["r"]
             assert environment.get_reward() == pytest.approx(expected, abs=2e-6)
+            assert (text == right) == (expected == 1)
     assert started(data, data.pairs[0]).get_reward() == 0.0  # nothing was submitted
 
 

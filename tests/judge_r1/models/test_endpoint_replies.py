@@ -127,24 +127,31 @@ def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() 
     assert "<html>upstream hiccup</html>" in found.error
 
 
+OVERFLOW = "context_overflow"
+
+
 @pytest.mark.parametrize(
-    ("reply", "failure", "finish", "calls"),
+    ("status", "reply", "failure", "finish", "calls"),
     [
-        ({"error": {"code": 400, "message": "odd model", "type": "x"}}, "refused", "stop", 1),
-        ({"error": "Input validation error: `inputs` must have less than 9 tokens"}, None, "context_overflow", 1),
-        ({"error": {"code": 500, "type": "exceed_context_size_error", "message": "m"}}, None, "context_overflow", 1),
-        ({"error": {"code": 502, "message": "Provider returned error"}}, "no_answer", "stop", 8),
-        ({"choices": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, None, "content_filter", 1),
-        ({"promptFeedback": {"blockReason": "SAFETY"}}, None, "content_filter", 1),
-        ({"choices": [{"message": {}, "finish_reason": "content_filter: SPII"}]}, None, "content_filter", 1),
-        ({"choices": [{"message": {"content": None}, "finish_reason": "SAFETY"}]}, None, "content_filter", 1),
-        ({"choices": [{"message": {"role": "assistant"}, "finish_reason": "length"}]}, None, "length", 1),
+        (200, {"error": {"code": 400, "message": "odd model", "type": "x"}}, "refused", "stop", 1),
+        (200, {"error": "Input validation error: `inputs` must have less than 9 tokens"}, None, OVERFLOW, 1),
+        (200, {"error": {"code": 500, "type": "exceed_context_size_error", "message": "m"}}, None, OVERFLOW, 1),
+        (200, {"error": {"code": 502, "message": "Provider returned error"}}, "no_answer", "stop", 8),
+        (200, {"choices": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, None, "content_filter", 1),
+        (200, {"promptFeedback": {"blockReason": "SAFETY"}}, None, "content_filter", 1),
+        (200, {"choices": [{"message": {}, "finish_reason": "content_filter: SPII"}]}, None, "content_filter", 1),
+        (200, {"choices": [{"message": {"content": None}, "finish_reason": "SAFETY"}]}, None, "content_filter", 1),
+        (200, {"choices": [{"message": {"role": "assistant"}, "finish_reason": "length"}]}, None, "length", 1),
+        (500, {"error": {"code": 500, "message": "m", "type": "exceed_context_size_error"}}, None, OVERFLOW, 1),
+        (400, {"error": {"code": "data_inspection_failed", "message": "m"}}, None, "content_filter", 1),
+        (403, {"error": {"code": 403, "message": "m", "metadata": {"flagged_input": "y"}}}, None, "content_filter", 1),
+        (413, {"error": {"message": "too big"}}, None, OVERFLOW, 1),
     ],
 )  # fmt: skip
-def test_an_error_or_a_filter_in_a_reply_of_status_200(
-    reply: Any, failure: str | None, finish: str, calls: int
+def test_final_errors_and_filters_end_at_the_first_attempt(
+    status: int, reply: Any, failure: str | None, finish: str, calls: int
 ) -> None:
-    with JudgeServer(lambda path, body: (200, reply)) as server:
+    with JudgeServer(lambda path, body: (status, reply)) as server:
         [found] = generate(server.url)
         assert len(server.bodies) == calls
     assert (found.failure, found.finish_reason) == (failure, finish)
@@ -175,22 +182,6 @@ def test_the_parts_of_a_message_are_one_text(name: str) -> None:
     with JudgeServer(lambda path, body: (200, reply)) as server:
         [found] = generate(server.url)
     assert (found.text, found.reasoning, found.finish_reason) == expected
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "finish"),
-    [
-        (500, {"code": 500, "message": "m", "type": "exceed_context_size_error", "n_ctx": 256}, "context_overflow"),
-        (400, {"code": "data_inspection_failed", "message": "m", "type": "data_inspection_failed"}, "content_filter"),
-        (403, {"code": 403, "message": "m", "metadata": {"reasons": ["x"], "flagged_input": "y"}}, "content_filter"),
-        (413, {"message": "too big"}, "context_overflow"),
-    ],
-)
-def test_structured_errors_are_final_at_the_first_attempt(status: int, error: dict[str, Any], finish: str) -> None:
-    with JudgeServer(lambda path, body: (status, {"error": error})) as server:
-        [found] = generate(server.url)
-        assert len(server.bodies) == 1
-    assert (found.failure, found.finish_reason) == (None, finish)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,12 @@ from judge_r1.models.hub import (
     load_model,
     load_tokenizer,
     resolve,
-)
+)  # fmt: skip
 
 
 def test_resolve() -> None:
+    with pytest.raises(ModelUnavailable, match="the model name is empty"):
+        resolve("")
     assert resolve("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
     with pytest.raises(ModelUnavailable, match="no bundled model is named 'smolm2-135m'; did you mean 'smollm2-135m'"):
         resolve("bundled:smolm2-135m")
@@ -118,11 +120,6 @@ def test_the_converted_smollm2_answers_and_stops() -> None:
     ids = tokenizer.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)
     answer = model.generate(**ids, max_new_tokens=20, do_sample=False)[0]
     assert tokenizer.decode(answer).endswith("The capital of France is Paris.<|im_end|>")
-
-
-def test_an_empty_name_is_refused() -> None:
-    with pytest.raises(ModelUnavailable, match="the model name is empty"):
-        resolve("")
 
 
 def load_all(folder: str) -> None:

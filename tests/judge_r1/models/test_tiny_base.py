@@ -19,10 +19,9 @@ RECIPE = RECIPES / "mini" / "warmup.yaml"
 
 def test_the_base_is_small_and_gives_no_valid_answer() -> None:
     assert load_model("bundled:tiny").num_parameters() <= 2_000_000
-    cases = list(read(None, 8, 77, Counter()))
+    cases = list(read(None, 4, 77, Counter()))
     pairs = [p for c in cases for p in islice(perturb(c, variants=1, rule_set="mini", abstained=Counter()), 3)]
     suite = pair_benchmark(PairSet.of(cases, pairs))
     judge = AgenticJudge(JudgeBuild("bundled:tiny", texts=suite.texts), load_recipe(RECIPE).episode)
     valid = [played.trajectory.judgment is not None for played in run_all(judge, suite.requests())]
-    assert len(valid) == 24
-    assert sum(valid) <= 1
+    assert valid == [False] * 12

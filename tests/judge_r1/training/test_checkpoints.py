@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, newest_whole, resume_verl_at
+from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints
 
 
 def trl_checkpoint(folder: Path, step: int, state: str | None = '{"global_step": 1}') -> None:
@@ -44,19 +44,6 @@ def test_a_verl_checkpoint_is_complete_once_the_marker_names_it(tmp_path: Path) 
     verl_checkpoint(tmp_path, 12, data=False)
     assert steps(tmp_path) == [2, 10]
     assert all(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
-
-
-def test_an_empty_marker_is_rewritten(tmp_path: Path) -> None:
-    resume_verl_at(tmp_path, newest_whole(tmp_path))
-    marker = tmp_path / "latest_checkpointed_iteration.txt"
-    assert not marker.exists()
-    verl_checkpoint(tmp_path, 2)
-    verl_checkpoint(tmp_path, 4)
-    marker.write_text("")
-    resume_verl_at(tmp_path, newest_whole(tmp_path))
-    assert marker.read_text() == "4"
-    resume_verl_at(tmp_path, newest_whole(tmp_path))
-    assert marker.read_text() == "4"
 
 
 def test_a_missing_checkpoint_is_an_error_that_lists_the_others(tmp_path: Path) -> None:

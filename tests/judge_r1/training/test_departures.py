@@ -215,32 +215,14 @@ def search_r1() -> None:
 
 
 CHECKS: dict[str, Callable[[], None]] = {
-    "cases": cases,
-    "flaws": flaws,
-    "weight decay": weight_decay,
-    "turn without an action": no_action,
-    "Eq. 4": eq_4,
-    "empty query": empty_query,
-    "wording of P3": wording_of_p3,
-    "wording of P2": wording_of_p2,
-    "Table 11": table_11,
-    "F1 of two empty sets": f1_of_empty_sets,
-    "principles of a rule flaw": principles_of_a_rule_flaw,
-    "Table 6": table_6,
-    "Table 7": table_7,
-    "Table 8": table_8,
-    "response limit": response_limit,
-    "observations": observations,
-    "prompts": prompts,
-    "several answers": several_answers,
-    "validation": validation,
-    "thinking": thinking,
-    "steps": steps,
-    "SFT and DPO values": sft_and_dpo_values,
-    "rationales": rationales,
-    "offloading": offloading,
-    "Search-R1": search_r1,
-}
+    "cases": cases, "flaws": flaws, "weight decay": weight_decay, "turn without an action": no_action, "Eq. 4": eq_4,
+    "empty query": empty_query, "wording of P3": wording_of_p3, "wording of P2": wording_of_p2, "Table 11": table_11,
+    "F1 of two empty sets": f1_of_empty_sets, "principles of a rule flaw": principles_of_a_rule_flaw,
+    "Table 6": table_6, "Table 7": table_7, "Table 8": table_8, "response limit": response_limit,
+    "observations": observations, "prompts": prompts, "several answers": several_answers, "validation": validation,
+    "thinking": thinking, "steps": steps, "SFT and DPO values": sft_and_dpo_values, "rationales": rationales,
+    "offloading": offloading, "Search-R1": search_r1,
+}  # fmt: skip
 
 
 def test_the_documentation_lists_the_departures_that_are_checked() -> None:

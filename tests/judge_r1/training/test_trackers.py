@@ -1,5 +1,6 @@
 """Experiment trackers: real ones without network access, and a recording one."""
 
+import sqlite3
 import subprocess
 import sys
 import time
@@ -121,33 +122,28 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from test_trackers import log_steps, recipe
-log_steps(Path(sys.argv[2]), recipe(sys.argv[1]), *map(int, sys.argv[3:]))
+log_steps(Path(sys.argv[1]), recipe("trackio", "wandb"), *map(int, sys.argv[2:]))
 """
 
 
-def log_in_subprocess(tmp_path: Path, name: str, *steps: int) -> str:
-    """Log steps in a separate process, as a run does."""
-    import_path = [str(Path(__file__).parent), str(SUPPORT), str(REPO)]
-    env = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(tmp_path),
-        "PYTHONPATH": ":".join(import_path),
-        "TRACKIO_DIR": str(tmp_path / "trackio"),
-        "WANDB_MODE": "offline",
-    }
-    command = [sys.executable, "-c", SCRIPT, name, str(tmp_path / "run"), *map(str, steps)]
-    done = subprocess.run(command, env=env, timeout=200, capture_output=True, text=True, check=True)
-    assert "gave up" not in done.stderr, done.stderr
-    return done.stderr
+@pytest.fixture(scope="module")
+def tracked_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a run that logged to both trackers in two processes, the second one resumed at step 1."""
+    for name in ("trackio", "wandb"):
+        pytest.importorskip(name)
+    home = tmp_path_factory.mktemp("home")
+    import_path = ":".join(map(str, (Path(__file__).parent, SUPPORT, REPO)))
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": import_path}
+    env |= {"TRACKIO_DIR": str(home / "trackio"), "WANDB_MODE": "offline"}
+    for steps in (("1", "2", "3"), ("2", "3", "4")):
+        command = [sys.executable, "-c", SCRIPT, str(home / "run"), *steps]
+        done = subprocess.run(command, env=env, timeout=200, capture_output=True, text=True, check=True)
+        assert "gave up" not in done.stderr, done.stderr
+    return home
 
 
-def test_trackio_holds_every_step_once(tmp_path: Path) -> None:
-    pytest.importorskip("trackio")
-    import sqlite3
-
-    log_in_subprocess(tmp_path, "trackio", 1, 2, 3)
-    log_in_subprocess(tmp_path, "trackio", 2, 3, 4)  # resumed from a checkpoint at step 1
-    (path,) = (tmp_path / "trackio").glob("*.db")
+def test_trackio_holds_every_step_once(tracked_run: Path) -> None:
+    (path,) = (tracked_run / "trackio").glob("*.db")
     with sqlite3.connect(path) as database:
         rows: list[Any] = database.execute("SELECT run_name, step FROM metrics ORDER BY step").fetchall()
     assert [step for _, step in rows] == [1, 2, 3, 4]
@@ -170,14 +166,11 @@ def records(path: Path) -> Iterator[bytes]:
             record = b""
 
 
-def test_wandb_keeps_every_step_once_offline(tmp_path: Path) -> None:
-    pytest.importorskip("wandb")
+def test_wandb_keeps_every_step_once_offline(tracked_run: Path) -> None:
     from wandb.proto import wandb_internal_pb2
 
-    log_in_subprocess(tmp_path, "wandb", 1, 2, 3)
-    log_in_subprocess(tmp_path, "wandb", 2, 3, 4)
     steps, ids = [], set()
-    for path in sorted((tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")):
+    for path in sorted((tracked_run / "run" / "wandb").glob("offline-run-*/*.wandb")):
         for data in records(path):
             record = wandb_internal_pb2.Record.FromString(data)
             if record.WhichOneof("record_type") == "history":

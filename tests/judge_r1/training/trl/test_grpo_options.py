@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from factories import mini_pairs
 from grpo_formulas import (
     ADVANTAGES,
     CASES,
@@ -18,8 +19,12 @@ from grpo_formulas import (
     policy_loss,
 )  # fmt: skip
 from toy_model import toy_model
+from toy_trainer import toy_trainer
 
+from data_builders.build import write_pairs
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.models.hub import load_model
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.stage_config import GrpoConfig, LoraConfig
 from judge_r1.training.trl.objective import trl_objective
@@ -37,60 +42,28 @@ def recipe(**grpo: Any) -> Recipe:
     )
 
 
-def trainer(folder: Path, **grpo: Any) -> Any:
-    """TRL's trainer with the arguments of the recipe."""
-    from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
-
-    from judge_r1.models.hub import load_model, load_tokenizer
-    from judge_r1.training.trl.grpo import reward
-
-    result = GRPOTrainer(
-        model=load_model(str(toy_model()), training=True),
-        args=GRPOConfig(
-            output_dir=str(folder), use_cpu=True, bf16=False, per_device_train_batch_size=2, num_generations=2,
-            gradient_accumulation_steps=1, report_to=[], **trl_objective(recipe(**grpo)),
-        ),
-        reward_funcs=[reward],
-        train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
-        processing_class=load_tokenizer(str(toy_model())),
-    )  # fmt: skip
-    result.current_gradient_accumulation_steps = 1
-    return result
-
-
-def loss_of(folder: Path, grpo: dict[str, Any], in_loss: list[list[int]]) -> float:
+def loss_of(trainer: Any, in_loss: list[list[int]]) -> float:
     """TRL's loss of the two episodes, with `in_loss` as their mask."""
-    grpo_trainer = trainer(folder, kl=0.0, **grpo)
-    new = torch.tensor(NEW)
-    grpo_trainer._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
-    mask = torch.tensor(in_loss)
-    loss = grpo_trainer._compute_loss(
-        grpo_trainer.model,
-        {
-            "prompt_ids": torch.ones(2, 1, dtype=torch.long),
-            "prompt_mask": torch.ones(2, 1, dtype=torch.long),
-            "completion_ids": torch.ones(2, LENGTH, dtype=torch.long),
-            "completion_mask": torch.ones(2, LENGTH, dtype=torch.long),
-            "tool_mask": mask,
-            "old_per_token_logps": torch.tensor(OLD),
-            "advantages": torch.tensor(ADVANTAGES),
-            "num_items_in_batch": mask.sum(),
-        },
-    )
-    return float(loss)
+    ones, mask = torch.ones(2, LENGTH, dtype=torch.long), torch.tensor(in_loss)
+    inputs = {
+        "prompt_ids": ones[:, :1], "prompt_mask": ones[:, :1], "completion_ids": ones, "completion_mask": ones,
+        "tool_mask": mask, "old_per_token_logps": torch.tensor(OLD), "advantages": torch.tensor(ADVANTAGES),
+        "num_items_in_batch": mask.sum(),
+    }  # fmt: skip
+    return float(trainer._compute_loss(trainer.model, inputs))
 
 
 @pytest.mark.parametrize("grpo", CASES, ids=str)
 def test_the_loss_of_trl_equals_the_formula(tmp_path: Path, grpo: dict[str, Any]) -> None:
-    wanted = policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo))
-    assert loss_of(tmp_path, grpo, MASK) == pytest.approx(wanted, rel=1e-5)
-
-
-@pytest.mark.parametrize("grpo", CASES, ids=str)
-def test_a_failed_episode_stays_in_the_denominator_of_means_over_episodes(tmp_path: Path, grpo: dict[str, Any]) -> None:
-    wanted = loss_with_a_failure(Options.of(grpo))
-    assert loss_of(tmp_path, grpo, FAILED_MASK) == pytest.approx(wanted, rel=1e-5)
+    """A failed episode stays in the denominator of means over episodes."""
+    trainer, new, options = (
+        toy_trainer(tmp_path, **trl_objective(recipe(kl=0.0, **grpo))),
+        torch.tensor(NEW),
+        Options.of(grpo),
+    )
+    trainer._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
+    wanted = [policy_loss(NEW, OLD, MASK, ADVANTAGES, options), loss_with_a_failure(options)]
+    assert [loss_of(trainer, mask) for mask in (MASK, FAILED_MASK)] == pytest.approx(wanted, rel=1e-5)
 
 
 def test_every_option_changes_the_loss() -> None:
@@ -109,12 +82,6 @@ def test_keys_are_fields_of_trls_config() -> None:
 
 
 def test_lora_training_saves_a_model_without_adapters(tmp_path: Path) -> None:
-    from factories import mini_pairs
-
-    from data_builders.build import write_pairs
-    from judge_r1.models.hub import load_model
-    from judge_r1.training.pipeline import run_recipe
-
     write_pairs(mini_pairs(6), tmp_path / "data")
     small = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(
         update={

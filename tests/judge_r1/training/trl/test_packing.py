@@ -6,29 +6,17 @@ from typing import Any
 
 import pytest
 import torch
+from toy_model import toy_model
 
+from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.trl.packing import Isolation, NoPacking, attention
 
 LENGTHS = (9, 14, 5, 11)
 
 
-def model() -> Any:
-    from transformers import Qwen3Config, Qwen3ForCausalLM
-
-    torch.manual_seed(0)
-    return Qwen3ForCausalLM(
-        Qwen3Config(
-            vocab_size=600, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
-            num_key_value_heads=2, head_dim=16, max_position_embeddings=128, pad_token_id=0, eos_token_id=1,
-        )
-    )  # fmt: skip
-
-
 def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
-
-    from judge_r1.models.hub import load_tokenizer
 
     rows = []
     for number, length in enumerate(LENGTHS):
@@ -48,7 +36,7 @@ def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
 def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) -> None:
     gradients, losses, shapes = [], [], []
     for packing in (False, True):
-        trained = model()
+        trained = load_model(str(toy_model())).train()
         if packing:
             trained.set_attn_implementation(attention())
         run = trainer(tmp_path, trained, packing=packing)
@@ -70,7 +58,7 @@ def begin_training(model: Any, collate: Any) -> None:
 
 
 def test_the_isolation_check_passes_for_separate_examples_and_fails_for_mixed_ones(tmp_path: Path) -> None:
-    trained = model()
+    trained = load_model(str(toy_model())).train()
     collate = trainer(tmp_path, trained, packing=True).data_collator
     for implementation in (attention(), "sdpa", "eager"):
         trained.set_attn_implementation(implementation)

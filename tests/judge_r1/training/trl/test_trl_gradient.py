@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from toy_model import toy_model
+from toy_trainer import toy_trainer
 
 PROMPT, RESPONSE = 6, 12
 OBSERVED = ((4, 5, 6, 7), (2, 3, 4))
@@ -34,33 +34,8 @@ class Step:
     """One forward and backward pass of TRL's trainer on two fixed episodes."""
 
     def __init__(self, folder: Path) -> None:
-        from datasets import Dataset
-        from transformers import Qwen3ForCausalLM
-        from trl import GRPOConfig, GRPOTrainer
-
-        from judge_r1.models.hub import load_tokenizer
-        from judge_r1.training.trl.grpo import reward
-
-        tokenizer = load_tokenizer(str(toy_model()))
-        # TRL loads the reference model from the same folder
-        self.model = Qwen3ForCausalLM.from_pretrained(toy_model(), dtype=torch.float32)
-        self.trainer = GRPOTrainer(
-            model=self.model,
-            args=GRPOConfig(
-                output_dir=str(folder),
-                use_cpu=True,
-                bf16=False,
-                gradient_checkpointing=False,
-                per_device_train_batch_size=2,
-                num_generations=2,
-                beta=0.04,
-                report_to=[],
-            ),
-            reward_funcs=[reward],
-            train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
-            processing_class=tokenizer,
-        )
-        self.trainer.current_gradient_accumulation_steps = 1
+        self.trainer = toy_trainer(folder, beta=0.04)
+        self.model = self.trainer.model
 
     def gradient(self, change: str | None = None, position: tuple[int, int] = (0, 0)) -> torch.Tensor:
         """The gradient with `change` applied at one (row, position of the response)."""

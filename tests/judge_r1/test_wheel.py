@@ -33,7 +33,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the installed wheel."""
     site = tmp_path_factory.mktemp("installed") / "site"
-    command = [*PIP, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    command = [*PIP, "install", "--no-compile", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return site
 
@@ -92,25 +92,13 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
     judge_r1 = bin_ / "judge-r1"
     assert "serve" in call(judge_r1, "--help")
     pair = {"reasoning_a": "one two", "reasoning_b": "one"}
-    assert (
-        call(bin_ / "python", "-c", f"import judge_r1; print(judge_r1.load_judge('longer')(**{pair}).winner)") == "A\n"
-    )
+    judged = f"import judge_r1; print(judge_r1.load_judge('longer')(**{pair}).winner)"
+    assert call(bin_ / "python", "-c", judged) == "A\n"
     call(judge_r1, "build", "mini", "--out", "pairs", "--limit", "6")
-    call(
-        judge_r1,
-        "eval",
-        "--judge",
-        "longer",
-        "--judge",
-        "panel:orders=2@overlap|random",
-        "--path",
-        "pairs",
-        "--out",
-        "eval",
-    )
-    assert {row["name"] for row in json.loads((work / "eval" / "summary.json").read_text())["rows"]} == {
-        "longer", "panel:orders=2@overlap|random",
-    }  # fmt: skip
+    panel = "panel:orders=2@overlap|random"
+    call(judge_r1, "eval", "--judge", "longer", "--judge", panel, "--path", "pairs", "--out", "eval")
+    rows = json.loads((work / "eval" / "summary.json").read_text())["rows"]
+    assert {row["name"] for row in rows} == {"longer", panel}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = subprocess.Popen(

@@ -96,15 +96,10 @@ def judged(pair: ReasoningPair, judgment: Judgment | None) -> ItemResult:
         score=float(preference(verdict) == pair.preferred),
         votes=(Vote(order=(0, 1), sample=0, member=0, verdict=verdict, ended="answer", searches=0),),
         labels=LabelResult(
-            kind=pair.kind,
-            violated=pair.violated,
-            predicted=judgment and judgment.violated_principles,
-            valid_strict=None,
-            valid_tolerant=None,
-            evidence_hit=None,
-            reward=score(judgment, pair),
+            kind=pair.kind, violated=pair.violated, predicted=judgment and judgment.violated_principles,
+            valid_strict=None, valid_tolerant=None, evidence_hit=None, reward=score(judgment, pair),
         ),
-    )
+    )  # fmt: skip
 
 
 ANSWERS = st.none() | st.tuples(st.sampled_from(["A>B", "A<B"]), st.sets(st.integers(1, 6)))

@@ -12,10 +12,12 @@ from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, group, pro
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Turn
+from judge_r1.core.records import ReasoningPair, Turn
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.reward import round_reward, with_reward
+from judge_r1.episode.parsing import Rejected, parse_strict
+from judge_r1.episode.reward import round_reward, score, with_reward
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.search import CaseSearcher
@@ -89,6 +91,19 @@ def write_pairs(folder: Path, data: PairSet) -> str:
     write_jsonl(folder / "cases.jsonl", data.cases.values())
     write_jsonl(folder / "pairs.jsonl", data.pairs)
     return str(folder)
+
+
+def reward_of(text: str, pair: ReasoningPair) -> float:
+    """The reward of a submitted text by the strict parser."""
+    parsed = parse_strict(text)
+    return round_reward(score(None if isinstance(parsed, Rejected) else parsed, pair)["r"])
+
+
+def assert_of_its_case(data: PairSet, pair: ReasoningPair, passages: Sequence[Evidence]) -> None:
+    assert passages
+    for passage in passages:
+        assert passage.case_id == pair.case_id
+        assert data.cases[pair.case_id].context[passage.start : passage.end] == passage.text
 
 
 def gold_answer(data: PairSet, pair_id: str, **changes: Any) -> dict[str, Any]:

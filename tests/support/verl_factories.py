@@ -25,12 +25,9 @@ def _compose(keys: tuple[str, ...]) -> Any:
     return config
 
 
-def keys_of(recipe: Recipe, *, cpu: bool = True, gpus: int = 1, folder: Path = Path("/runs/it's a=b")) -> list[str]:
-    return overrides(
-        recipe,
-        train_parquet=folder / "train.parquet",
-        agent_loops=folder / "agent_loops.yaml",
-        checkpoints=folder / "checkpoints",
-        cpu=cpu,
-        gpus=gpus,
-    )
+def keys_of(
+    recipe: Recipe, *, cpu: bool = True, gpus: int = 1, folder: Path = Path("/runs/it's a=b"), **more: Any
+) -> list[str]:
+    paths = {"train_parquet": "train.parquet", "agent_loops": "agent_loops.yaml", "checkpoints": "checkpoints"}
+    places = {name: folder / file for name, file in paths.items()}
+    return overrides(recipe, **places, cpu=cpu, gpus=gpus, **more)

@@ -68,12 +68,8 @@ def test_confidences_of_opposite_decisions_sum_to_one(chosen: float, alternative
 
 
 def test_opposite_tokens() -> None:
-    assert opposite_tokens({">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}) == {
-        0: 1,
-        1: 0,
-        3: 4,
-        4: 3,
-    }
+    vocabulary = {">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}
+    assert opposite_tokens(vocabulary) == {0: 1, 1: 0, 3: 4, 4: 3}
 
 
 def test_confidence_from_chat_logprobs() -> None:

@@ -5,7 +5,6 @@ import json
 from threading import Event
 
 import pytest
-from factories import mini_pairs
 from recorded_rollouts import gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
@@ -24,11 +23,6 @@ from judge_r1.integrations.episodes import (
 )
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(3)
 
 
 @pytest.fixture(scope="module")

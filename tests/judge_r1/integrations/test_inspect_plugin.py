@@ -151,9 +151,7 @@ def test_a_judge_is_a_model_that_answers_the_prompts_of_judges(tmp_path: Path) -
     assert "[User Question]" in refused.error.message
 
 
-def test_a_retriever_or_a_folder_that_cannot_be_had_is_one_error_before_the_samples(
-    data: Path,
-) -> None:
+def test_a_retriever_or_a_folder_that_cannot_be_had_is_one_error_before_the_samples(data: Path) -> None:
     from inspect_ai._util.error import PrerequisiteError
     from rich.text import Text
 
@@ -210,16 +208,7 @@ def test_the_commands_of_inspect_find_the_plugin(data: Path, tmp_path: Path) -> 
     assert by_model["openai-api/local/m"].results.scores[0].metrics["accuracy"].value == share
     quiz = by_model[f"judge_r1/direct@{server.url}/v1#m"]
     assert quiz.results.scores[0].metrics["accuracy"].value == 1.0
-    inspect(
-        "score",
-        quiz.location,
-        "--scorer",
-        "judge_r1/pairwise",
-        "-S",
-        "judge=longer",
-        "--action",
-        "append",
-        "--overwrite",
-    )
+    scorer = ("--scorer", "judge_r1/pairwise", "-S", "judge=longer")
+    inspect("score", quiz.location, *scorer, "--action", "append", "--overwrite")
     scores = inspect_ai.log.read_eval_log(quiz.location).samples[0].scores
     assert scores["pairwise"].value == 1.0

@@ -16,14 +16,11 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from factories import mini_pairs
 from paths import REPO
-from recorded_rollouts import gold_answer, write_pairs
+from recorded_rollouts import gold_answer, reward_of, write_pairs
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.reward import round_reward, score
 from judge_r1.integrations.episodes import OVER
 
 pytest.importorskip("fastapi", reason="not installed: pip install 'judge-r1[serve]'")
@@ -31,11 +28,6 @@ pytest.importorskip("fastapi", reason="not installed: pip install 'judge-r1[serv
 SERVER = REPO / "environments" / "nemo_gym" / "resources_servers" / "judge_r1"
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
 OPTIONS = ["context=none", "retriever=bm25", "budget.max_searches=2", "budget.top_k=2"]
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(6)
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +87,8 @@ def test_rewards_are_those_of_the_episode(url: str, data: PairSet) -> None:
         for answer in (gold, gold | {"comparison": other}, gold | {"violated_principles": [6]}, {}, "A>B"):
             text = json.dumps(answer)
             said, verified = asyncio.run(rollout(url, row, [("submit", {"judgment": text})]))
-            parsed = parse_strict(text)
-            expected = round_reward(score(None if isinstance(parsed, Rejected) else parsed, pair)["r"])
             found = verified.raise_for_status().json()
-            assert (said, found["reward"]) == ([OVER], expected)
+            assert (said, found["reward"]) == ([OVER], reward_of(text, pair))
             assert found["response"]["output"]
             assert found["responses_create_params"] == row["responses_create_params"]
             if answer == gold:

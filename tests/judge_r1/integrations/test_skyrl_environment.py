@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from factories import mini_pairs
-from recorded_rollouts import TINY, rollouts, write_pairs
+from recorded_rollouts import TINY, assert_of_its_case, rollouts, write_pairs
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
@@ -16,11 +15,6 @@ from judge_r1.models.hub import load_tokenizer
 skyrl_gym = pytest.importorskip("skyrl_gym", reason="SkyRL is not installed: pip install 'judge-r1[skyrl]'")
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2, response_tokens=100))
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(6)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -67,17 +61,14 @@ def test_rewards_and_observations_are_those_of_our_driver(data: PairSet) -> None
 
 
 def test_concurrent_searches_stay_in_their_case(data: PairSet) -> None:
-    contexts = {case_id: case.context for case_id, case in data.cases.items()}
+    contexts = [case.context for case in data.cases.values()]
 
     def search(number: int) -> None:
         pair = data.pairs[number % len(data.pairs)]
-        other = list(contexts)[number // len(data.pairs) % len(contexts)]
+        other = contexts[number // len(data.pairs) % len(contexts)]
         env = made(pair.pair_id)
-        env.step(f"<search>{contexts[other][:2000]}</search>")  # another case's own words
-        passages = env._episode.machine.turns[-1].passages
-        assert passages
-        assert all(passage.case_id == pair.case_id for passage in passages)
-        assert all(contexts[pair.case_id][passage.start : passage.end] == passage.text for passage in passages)
+        env.step(f"<search>{other[:2000]}</search>")  # another case's own words
+        assert_of_its_case(data, pair, env._episode.machine.turns[-1].passages)
 
     with ThreadPoolExecutor(8) as pool:  # SkyRL steps in threads
         list(pool.map(search, range(36)))

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import mini_pairs
-from recorded_rollouts import Rollout, gold_answer, rollouts, write_pairs
+from recorded_rollouts import Rollout, assert_of_its_case, gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
@@ -19,11 +18,6 @@ from judge_r1.integrations.episodes import SearchFailed
 pytest.importorskip("tinker_cookbook", reason="tinker-cookbook is not installed: pip install 'judge-r1[tinker]'")
 OPTIONS = ("context=none", "retriever=bm25", "budget.max_searches=2", "budget.top_k=2", "budget.response_tokens=100")
 CONFIG = with_options(EpisodeConfig(), OPTIONS)
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(6)
 
 
 @pytest.fixture(scope="module")
@@ -104,23 +98,19 @@ def test_the_gold_judgment_scores_one(built: Any, data: PairSet) -> None:
 def test_concurrent_searches_stay_in_their_case(built: Any, data: PairSet) -> None:
     from judge_r1.integrations.tinker_dataset import JudgeEnv, tokenizer_of
 
-    contexts = {case_id: case.context for case_id, case in data.cases.items()}
     roomy = with_options(CONFIG, ["budget.response_tokens=10000"])
 
-    async def search(pair: Any, other: str) -> None:
+    async def search(pair: Any, other: Any) -> None:
         group = dataclasses.replace(group_of(built, pair.pair_id), config=roomy)
         [env] = await group.make_envs()
         assert isinstance(env, JudgeEnv)
-        query = f"<search>{contexts[other]}</search>"  # another case's own words
+        query = f"<search>{other.context}</search>"  # another case's own words
         result = await env.step(tokenizer_of(group.model_name).encode_policy_text(query))
         assert not result.episode_done
-        passages = env._machine.turns[-1].passages
-        assert passages
-        assert all(passage.case_id == pair.case_id for passage in passages)
-        assert all(contexts[pair.case_id][passage.start : passage.end] == passage.text for passage in passages)
+        assert_of_its_case(data, pair, env._machine.turns[-1].passages)
 
     async def all_of_them() -> None:
-        await asyncio.gather(*(search(pair, other) for pair in data.pairs for other in contexts))
+        await asyncio.gather(*(search(pair, other) for pair in data.pairs for other in data.cases.values()))
 
     asyncio.run(all_of_them())
 

@@ -5,22 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import mini_pairs
+from recorded_rollouts import assert_of_its_case, reward_of
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.reward import score
 from judge_r1.integrations.episodes import OVER
 from judge_r1.integrations.trl_environment import JudgeEnvironment, environment_of, rows_of
 
 CONFIG = EpisodeConfig(context="none", retriever="bm25", budget=Budget(max_searches=2, top_k=2))
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(6)
 
 
 def gold(pair: ReasoningPair, **changes: Any) -> str:
@@ -41,24 +34,18 @@ def test_rewards_are_those_of_the_episode(data: PairSet) -> None:
         for text in (right, gold(pair, comparison=other), gold(pair, violated_principles=[6]), "A>B", "{}", right[:-1]):
             environment.reset(pair_id=pair.pair_id)
             assert environment.submit(text) == OVER
-            parsed = parse_strict(text)
-            expected = score(None if isinstance(parsed, Rejected) else parsed, pair)["r"]
-            assert environment.get_reward() == pytest.approx(expected, abs=2e-6)
-            assert (text == right) == (expected == 1)
+            assert environment.get_reward() == reward_of(text, pair)
+            assert (text == right) == (environment.get_reward() == 1)
     assert started(data, data.pairs[0]).get_reward() == 0.0  # nothing was submitted
 
 
 def test_a_search_sees_the_case_of_its_row_alone(data: PairSet) -> None:
-    by_case = {case_id: case.context for case_id, case in data.cases.items()}
     environments = [(started(data, pair), pair) for pair in data.pairs]
-    for other in by_case.values():
+    for other in data.cases.values():
         for environment, pair in environments:
             environment.reset(pair_id=pair.pair_id)
-            environment.search(other)  # asks for another case's own words
-            shown = environment._episode.machine.turns[-1].passages
-            assert shown
-            assert all(passage.case_id == pair.case_id for passage in shown)
-            assert all(by_case[pair.case_id][passage.start : passage.end] == passage.text for passage in shown)
+            environment.search(other.context)  # asks for another case's own words
+            assert_of_its_case(data, pair, environment._episode.machine.turns[-1].passages)
 
 
 def test_budgets_and_the_end_hold(data: PairSet) -> None:

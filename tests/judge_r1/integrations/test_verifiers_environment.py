@@ -11,27 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import mini_pairs
 from failing_judge import FailsOn
-from recorded_rollouts import gold_answer, write_pairs
+from recorded_rollouts import gold_answer, reward_of, write_pairs
 from scripted_tool_model import ToolModel
 from serving_fixture import LiveServer, service
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
-from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.reward import round_reward, score
 from judge_r1.integrations.episodes import OVER, SearchFailed
 from judge_r1.rewards.collector import JudgmentFailed
 
 pytest.importorskip("judge_r1_env", reason="not installed: pip install -e environments/judge_r1_env")
 OPTIONS = ["retriever=bm25", "context=none", "budget.max_searches=2", "budget.top_k=2"]
 WORSE = {"A>B": "A<B", "A<B": "A>B"}
-
-
-@pytest.fixture(scope="module")
-def data() -> PairSet:
-    return mini_pairs(6)
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +92,7 @@ def test_rewards_are_those_of_the_episode(data: PairSet, evaluated: tuple[list[A
         assert not trace["errors"]
         rewards.setdefault(trace["task"]["data"]["pair_id"], set()).add(trace["rewards"]["judgment"]["score"])
     for pair, text in zip(data.pairs[:5], answers(data), strict=False):
-        parsed = parse_strict(text)
-        expected = score(None if isinstance(parsed, Rejected) else parsed, pair)["r"]
-        assert rewards[pair.pair_id] == {round_reward(expected)}
+        assert rewards[pair.pair_id] == {reward_of(text, pair)}
     assert rewards[data.pairs[0].pair_id] == {1.0}
     assert rewards[data.pairs[5].pair_id] == {0.0}, "nothing was submitted"
 

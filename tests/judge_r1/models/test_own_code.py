@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,17 +99,15 @@ def test_the_folder_runs_its_code_if_it_is_trusted(own: Path, marker: Path) -> N
     assert marker.exists()
 
 
-@pytest.mark.parametrize("load", [load_model, load_tokenizer, load_config, context_length])
-def test_loaders_of_models_refuse(load: Callable[[str], object], own: Path, marker: Path) -> None:
+LOADERS: list[Callable[[str], object]] = [
+    load_model, load_tokenizer, load_config, context_length, partial(load_model, training=True),
+    partial(load_embedder, device="cpu"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("load", LOADERS)
+def test_loaders_refuse(load: Callable[[str], object], own: Path, marker: Path) -> None:
     refused(lambda: load(str(own)), marker)
-
-
-def test_a_model_for_training_is_refused(own: Path, marker: Path) -> None:
-    refused(lambda: load_model(str(own), training=True), marker)
-
-
-def test_an_embedder_is_refused(own: Path, marker: Path) -> None:
-    refused(lambda: load_embedder(str(own), "cpu"), marker)
 
 
 def test_an_embedder_with_a_module_of_its_own_is_refused(own: Path, marker: Path) -> None:

@@ -20,14 +20,10 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "mistral": {"num_key_value_heads": 1, "sliding_window": 4},
     "opt": {"ffn_dim": 32, "word_embed_proj_dim": 16, "dropout": 0.0},
     "qwen3_moe": {
-        "num_key_value_heads": 2,
-        "head_dim": 8,
-        "num_experts": 4,
-        "num_experts_per_tok": 2,
-        "moe_intermediate_size": 16,
-        "output_router_logits": True,
+        "num_key_value_heads": 2, "head_dim": 8, "num_experts": 4, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 16, "output_router_logits": True,
     },
-}
+}  # fmt: skip
 
 
 def model_of(kind: str, **options: Any) -> Any:

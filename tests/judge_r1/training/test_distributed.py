@@ -30,12 +30,8 @@ def assert_same_training(one: Path, other: Path, *, rows: float = 1e-4, tensors:
     ours, theirs = timeless(one), timeless(other)
     assert len(ours) == len(theirs) > 0
     for row, expected in zip(ours, theirs, strict=True):
-        means = {
-            "entropy",
-            "token_accuracy",
-            "trl/logits/chosen",
-            "trl/logits/rejected",
-        }  # TRL averages these over micro-batches
+        # TRL averages these over micro-batches
+        means = {"entropy", "token_accuracy", "trl/logits/chosen", "trl/logits/rejected"}
         shared = (row.keys() & expected.keys()) - means
         assert {"step", "loss", "grad_norm", "learning_rate"} <= shared
         assert {key: row[key] for key in shared} == pytest.approx({k: expected[k] for k in shared}, rel=rows, abs=rows)

@@ -66,16 +66,10 @@ def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> No
     printed = "\n".join([lines[0].replace(" python -m verl.trainer.main_ppo", " printf '%s\\n'"), *lines[1:]])
     keys = subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True, timeout=60).stdout
     home = folder / "verl"
-    expected = overrides(
-        recipe.model_copy(update={"model": str(Path(recipe.model).absolute())}),
-        train_parquet=home / "train.parquet",
-        dev_parquet=home / "dev.parquet",
-        agent_loops=home / "agent_loops.yaml",
-        checkpoints=folder / "checkpoints",
-        cpu=False,
-        gpus=8,
-    )
-    assert keys.splitlines() == expected
+    absolute = recipe.model_copy(update={"model": str(Path(recipe.model).absolute())})
+    files = {name: home / f"{name.removesuffix('_parquet')}.parquet" for name in ("train_parquet", "dev_parquet")}
+    files |= {"agent_loops": home / "agent_loops.yaml", "checkpoints": folder / "checkpoints"}
+    assert keys.splitlines() == overrides(absolute, **files, cpu=False, gpus=8)
 
 
 def test_judge_r1_fc_equals_grpo_21k() -> None:

@@ -23,15 +23,9 @@ def tiny_model(*, lora: bool = False) -> Any:
 
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=64,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=64,
-        pad_token_id=0,
-    )
+        vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=64, pad_token_id=0,
+    )  # fmt: skip
     model = LlamaForCausalLM(config)
     add_fused_lm_head(model, temperature=0.7, outputs=("log_probs", "entropy"))
     if lora:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from verl_factories import compose
+from verl_factories import compose, keys_of
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
@@ -11,23 +11,12 @@ from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.verl.cluster_check import Machines, NodeReport, NodesMissing, NotShared, check_reports
-from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.rollout_log import RolloutReader
 from judge_r1.training.verl.runner import verl_variables
 
 
 def keys(recipe: Recipe, *, cpu: bool, variables: dict[str, str] | None, gpus: int = 4, nodes: int = 2) -> list[str]:
-    x = Path("/x")
-    return overrides(
-        recipe,
-        train_parquet=x,
-        agent_loops=x,
-        checkpoints=x,
-        cpu=cpu,
-        gpus=gpus,
-        nodes=nodes,
-        cluster_variables=variables,
-    )
+    return keys_of(recipe, cpu=cpu, gpus=gpus, nodes=nodes, cluster_variables=variables)
 
 
 def test_keys_for_a_running_ray_cluster(recipe: Recipe) -> None:

@@ -204,12 +204,7 @@ def test_failure_shows_the_end_of_the_log(run: RunFolder) -> None:
 def test_a_process_without_output_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge_r1.training.verl.supervisor.SILENCE_SECONDS", 1.0)
     with pytest.raises(VerlFailed, match="printed nothing for 1 s"):
-        run_supervised(
-            [sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"],
-            run.folder,
-            {},
-            lambda: None,
-        )
+        run_supervised([sys.executable, "-c", SLEEPS], run.folder, {}, lambda: None)
 
 
 @pytest.mark.usefixtures("sigterm_after_a_second")

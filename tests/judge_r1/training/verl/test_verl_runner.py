@@ -94,16 +94,9 @@ def test_a_step_of_an_asynchronous_run_has_the_groups_that_it_trained_on(
     def episodes(group: str, step: int, weights: tuple[int, int]) -> None:
         for session in range(4):
             pair = pairs.pairs[0]
-            worker.write(
-                step,
-                session,
-                pair,
-                trajectory(),
-                group=group,
-                seconds={"generation": 1.0, "search": 0.0},
-                weights=weights,
-                cache=(1, 4),
-            )
+            seconds = {"generation": 1.0, "search": 0.0}
+            more = {"group": group, "seconds": seconds, "weights": weights, "cache": (1, 4)}
+            worker.write(step, session, pair, trajectory(), **more)
 
     def trained(step: int, *groups: str) -> None:
         with named.open("a") as file:  # one line per update

@@ -74,23 +74,15 @@ def check_two_steps(
         assert row["time/episode/generation"] > row["time/search"] > 0
         assert row["rollout/reward/valid"] > 0
         assert row["rollout/reward/searches"] > 0
-        # verl has the driver's reward, and trainer and sampler agree on log-probabilities
-        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
+        # verl has the driver's reward, which is rounded, and trainer and sampler agree on log-probabilities
+        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=2e-6)
         assert row["verl/training/rollout_probs_diff_max"] < 1e-4
         # verl's response length includes the masked observations
         assert row["verl/response_length/mean"] > row["rollout/sampled_tokens"] > 0
     assert any(row["grad_norm"] > 0 for row in rows)
 
     # the metrics that both engines share
-    shared = {
-        "loss",
-        "learning_rate",
-        "entropy",
-        "kl",
-        "clip_fraction",
-        "tokens_per_second",
-        "frac_outcome_zero_std",
-    }
+    shared = {"loss", "learning_rate", "entropy", "kl", "clip_fraction", "tokens_per_second", "frac_outcome_zero_std"}
     shared |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "weight_sync")}
     assert all(shared <= row.keys() for row in rows)
     assert [row["progress"] for row in rows] == [0.5, 1.0]

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def vllm_recipe(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Recipe:
     """The bundled model (vLLM has no attention kernel for the smaller one of other tests), trained to answer."""
-    folder = train_to_answer("bundled:tiny", recipe.episode, pairs, tmp_path_factory.mktemp("answers"), steps=60)
+    folder = train_to_answer("bundled:tiny", recipe.episode, pairs, tmp_path_factory.mktemp("answers"), steps=100)
     grpo = recipe.grpo.model_copy(update={"learning_rate": 1e-4, "traced_pairs": 2})
     return recipe.model_copy(update={"model": str(folder), "grpo": grpo})
 
@@ -45,7 +45,7 @@ def test_two_steps_under_verls_vllm_server(vllm_recipe: Recipe, data_folder: Pat
         assert row["rollout/reward/searches"] > 0
         assert row["rollout/reward/valid"] > 0
         assert row["verl/training/rollout_probs_diff_max"] < 1e-4  # trainer and sampler have the same weights
-        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
+        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=2e-6)
         assert row["rollout/prefix_cache_hit"] > 0.25
     assert any(row["grad_norm"] > 0 for row in rows)
     log = (run.folder / "logs" / "verl.log").read_text()
@@ -77,7 +77,7 @@ def test_an_asynchronous_mode_trains_on_older_weights_and_logs_it(
         assert behind == sorted(behind)
         assert row["verl/training/off_policy/trajectory_staleness/max"] <= row["rollout/weights_behind"]
         assert 0 < row["verl/rollout_corr/rollout_is_mean"] <= 2
-        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
+        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=2e-6)
     groups = [group for line in read_rows(run.folder / "verl" / "trained_groups.jsonl") for group in line["groups"]]
     assert len(groups) == len(set(groups)) == 4 * recipe.grpo.pairs_per_step
     assert (run.model / "config.json").exists()

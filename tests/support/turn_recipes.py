@@ -1,6 +1,7 @@
 """Small recipes on the toy model, and readers of their runs: metrics without timings, weights."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from toy_model import toy_model
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
 
+Runs = Callable[[str], tuple[Recipe, Path]]
+"""Trains a stage once, and returns the recipe and the run folder."""
 MINI = RECIPES / "mini"
 RECIPE = Recipe(name="test", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
 

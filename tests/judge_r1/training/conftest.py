@@ -1,12 +1,11 @@
 """Toy data and finished runs that several files of this folder read. Each is made once per process."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 from factories import mini_pairs
-from turn_recipes import evaluated_recipe, turn_recipe
+from turn_recipes import Runs, evaluated_recipe, turn_recipe
 
 from data_builders.build import write_pairs
 from data_builders.splits.split import split_by_case
@@ -21,7 +20,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Trains SFT or DPO in one process, with checkpoints at steps 2 and 4. Returns the recipe, which is in the file
     recipe.yaml beside the run folder too, and the run folder."""
     from judge_r1.training.pipeline import run_recipe
@@ -49,7 +48,7 @@ def split_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def evaluated(split_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Recipe, Path]]:
+def evaluated(split_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Trains each stage with evaluations on the dev pairs. Returns the recipe and the run folder."""
     from data_builders.rationales.rules import recipe_traces
     from judge_r1.training.pipeline import run_recipe

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from turn_recipes import timeless, weights
+from turn_recipes import Runs, timeless, weights
 
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage, write_manifest
 from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, newest_whole, resume_verl_at
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.verl.log_follower import ManifestThread
 
@@ -52,7 +51,7 @@ def assert_same_run(one: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_named_and_the_checkpoint_before_is_used(
-    damage: str, trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    damage: str, trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (_, whole), (name, break_file, message) = trained("sft"), DAMAGES[damage]
     last = before_the_model(whole, tmp_path / "run")
@@ -69,7 +68,7 @@ def test_damage_is_named_and_the_checkpoint_before_is_used(
 def test_training_resumes_from_the_newest_whole_checkpoint(
     stage: str,
     damage: str,
-    trained: Callable[[str], tuple[Recipe, Path]],
+    trained: Runs,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -84,7 +83,7 @@ def test_training_resumes_from_the_newest_whole_checkpoint(
 
 
 def test_without_a_whole_checkpoint_training_starts_again(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
@@ -97,7 +96,7 @@ def test_without_a_whole_checkpoint_training_starts_again(
 
 
 def test_checkpoints_of_earlier_versions_are_used_with_a_warning(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
@@ -109,18 +108,14 @@ def test_checkpoints_of_earlier_versions_are_used_with_a_warning(
     assert_same_run(tmp_path / "run", whole)
 
 
-def test_a_checkpoint_whose_saving_was_interrupted_is_not_complete(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_a_checkpoint_whose_saving_was_interrupted_is_not_complete(trained: Runs, tmp_path: Path) -> None:
     _, whole = trained("sft")
     last = before_the_model(whole, tmp_path / "run")
     (last / MANIFEST).unlink()
     assert [checkpoint.step for checkpoint in checkpoints(last.parent)] == [2]
 
 
-def test_merge_exports_no_damaged_checkpoint(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_merge_exports_no_damaged_checkpoint(trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from judge_r1.training.export_checkpoint import merge
 
     _, whole = trained("sft")

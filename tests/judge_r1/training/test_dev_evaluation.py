@@ -2,14 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from factories import make_case, make_pair
-from turn_recipes import evaluated_recipe, evaluations
+from turn_recipes import Runs, evaluated_recipe, evaluations
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
@@ -33,9 +32,7 @@ METRICS = {
 
 
 @pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
-def test_every_evaluation_is_in_the_row_of_its_step(
-    stage: str, evaluated: Callable[[str], tuple[Recipe, Path]]
-) -> None:
+def test_every_evaluation_is_in_the_row_of_its_step(stage: str, evaluated: Runs) -> None:
     _, folder = evaluated(stage)
     found = evaluations(folder)
     assert list(found) == ([2, 4, 6] if stage == "sft" else [2, 4])
@@ -47,7 +44,7 @@ def test_every_evaluation_is_in_the_row_of_its_step(
 
 
 @pytest.mark.parametrize("stage", ["sft", "dpo", "grpo"])
-def test_the_best_checkpoint_is_kept_and_exported(stage: str, evaluated: Callable[[str], tuple[Recipe, Path]]) -> None:
+def test_the_best_checkpoint_is_kept_and_exported(stage: str, evaluated: Runs) -> None:
     """It has the weights of its step, whether or not that checkpoint is still there."""
     from safetensors.torch import load_file
 
@@ -71,9 +68,7 @@ def test_the_best_checkpoint_is_kept_and_exported(stage: str, evaluated: Callabl
         assert merge(folder, step=best.step, out=folder / "again").step == best.step
 
 
-def test_evaluating_does_not_change_training(
-    split_data: Path, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_evaluating_does_not_change_training(split_data: Path, evaluated: Runs, tmp_path: Path) -> None:
     for stage in ("sft", "grpo"):
         plain = evaluated_recipe(stage, split_data, "data.dev=null", "eval_every=null", "eval_pairs=null")
         run_recipe(plain, tmp_path / stage, rationales=recipe_traces)
@@ -83,9 +78,7 @@ def test_evaluating_does_not_change_training(
         assert not (tmp_path / stage / "best").exists()
 
 
-def test_keep_best_makes_the_best_weights_the_model(
-    split_data: Path, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_keep_best_makes_the_best_weights_the_model(split_data: Path, evaluated: Runs, tmp_path: Path) -> None:
     _, last = evaluated("dpo")
     run_recipe(evaluated_recipe("dpo", split_data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
     assert not (tmp_path / "run" / "best").exists()
@@ -192,9 +185,7 @@ def test_a_lost_best_costs_the_model_only_if_it_was_to_be_the_model(
                 export_best(run, resolved)
 
 
-def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(
-    evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(evaluated: Runs, tmp_path: Path) -> None:
     resolved, whole = evaluated("dpo")
     folder = tmp_path / "run"
     shutil.copytree(whole, folder)

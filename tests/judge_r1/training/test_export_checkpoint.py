@@ -1,7 +1,6 @@
 """`merge`: the exported model has the trained weights, or the export fails."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, GenerationConfig
+from turn_recipes import Runs
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
@@ -16,12 +16,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training import export_checkpoint
 from judge_r1.training.export_checkpoint import atomic_folder, merge, partial_of
-from judge_r1.training.recipe import Recipe
 from judge_r1.training.weight_verification import WeightMismatch, verify_weights
 
 
 @pytest.fixture(scope="module")
-def run(trained: Callable[[str], tuple[Recipe, Path]]) -> Path:
+def run(trained: Runs) -> Path:
     """A finished SFT run of four steps, with checkpoints at 2 and 4."""
     return trained("sft")[1]
 

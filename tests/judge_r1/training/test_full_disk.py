@@ -5,14 +5,13 @@ A limit on the size of files stands for the full disk: writes fail in the same p
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from command_server import TRAINING, run
-from turn_recipes import timeless, weights
+from turn_recipes import Runs, timeless, weights
 
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
@@ -21,7 +20,7 @@ from judge_r1.training.resources import Resources
 
 
 @pytest.fixture(scope="module")
-def finished(trained: Callable[[str], tuple[Recipe, Path]]) -> tuple[Recipe, Path]:
+def finished(trained: Runs) -> tuple[Recipe, Path]:
     return trained("sft")
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import torch
 from command_server import TRAINING, run
 from factories import mini_pairs
-from turn_recipes import evaluated_recipe, evaluations, timeless_rows, weights
+from turn_recipes import Runs, evaluated_recipe, evaluations, timeless_rows, weights
 
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_traces
@@ -18,7 +17,6 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
-from judge_r1.training.recipe import Recipe
 
 KILL_AT_STEP_3 = """
 import os, signal, sys
@@ -37,9 +35,7 @@ run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_
 
 
 @pytest.mark.parametrize("stage", ["sft", "grpo"])
-def test_a_killed_and_resumed_run_equals_an_uninterrupted_one(
-    stage: str, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_a_killed_and_resumed_run_equals_an_uninterrupted_one(stage: str, evaluated: Runs, tmp_path: Path) -> None:
     """Both runs end in a later epoch. kill -9 comes at the first row after an evaluation and a checkpoint."""
     (resolved, whole), killed = evaluated(stage), tmp_path / "killed"
     done = run(whole / "recipe.yaml", killed, code=KILL_AT_STEP_3, modules=TRAINING, timeout=500)
@@ -60,9 +56,7 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_one(
 
 
 @pytest.mark.parametrize("stage", ["sft", "grpo"])
-def test_a_run_that_lacks_only_its_model_is_not_trained_further(
-    stage: str, evaluated: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_a_run_that_lacks_only_its_model_is_not_trained_further(stage: str, evaluated: Runs, tmp_path: Path) -> None:
     """A kill after the last checkpoint leaves such a run. SFT's `max_steps` ends it in the middle of an epoch."""
     resolved, whole = evaluated(stage)
     folder, saved = tmp_path / "run", "model/model.safetensors"

@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from command_server import TRAINING, Command
 from command_server import start as start_command
 from paths import RECIPES
 from test_distributed import alive, assert_same_training
-from turn_recipes import timeless, turn_recipe, weights
+from turn_recipes import Runs, timeless, turn_recipe, weights
 from two_nodes import family, free_ports, two_nodes
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
@@ -85,9 +85,7 @@ def await_checkpoint(run: Path, nodes: list[Command]) -> None:
         time.sleep(0.05)
 
 
-def test_two_nodes_train_the_same_model_as_one_process(
-    trained: Callable[[str], tuple[Recipe, Path]], tmp_path: Path
-) -> None:
+def test_two_nodes_train_the_same_model_as_one_process(trained: Runs, tmp_path: Path) -> None:
     recipe, one = trained("sft")
     train(recipe, tmp_path / "two")
     assert_same_training(tmp_path / "two", one)

@@ -36,6 +36,8 @@ def _verl() -> Iterator[None]:
     load, parsed = OmegaConf.load, dict[str, Any]()
 
     def load_once(file: Any) -> Any:
+        if isinstance(file, str | Path):  # not by Hydra: a file of a test
+            return load(file)
         if file.name not in parsed:
             parsed[file.name] = load(file)
         return deepcopy(parsed[file.name])

@@ -111,9 +111,10 @@ class PairsByTeacher(Pairs[Case | Draft]):
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
         records, left_over, candidates = [case], Counter[str](), list[Candidate]()
         # Apart for each set of principles, as `plan.variants` is a number for each. The pairs of a set are adjacent.
-        for name, found in groupby((one for one in others if isinstance(one, ReasoningPair)), set_name):
-            measured = measure(list(found))
-            chosen = balance.choose(measured, self.plan.variants)
+        pairs = (one for one in others if isinstance(one, ReasoningPair))
+        sets = [(name, measure(list(found))) for name, found in groupby(pairs, set_name)]
+        chosen_of = balance.choose([measured for _, measured in sets], self.plan.variants)
+        for (name, measured), chosen in zip(sets, chosen_of, strict=True):
             left_over[name] = len(measured) - len(chosen)
             candidates += measured
             for pair in chosen:

@@ -6,17 +6,20 @@ reasonings of a case share most of their text, so the reference is read once and
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from judge_r1.core.records import ReasoningPair
 
 TAIL = 12
 """Tokens after a change that show how well it fits."""
-CHUNK = 1024
+CHUNK = 2048
 """Tokens of a forward pass over several texts."""
+ROWS = 64
+"""Rows of logits whose float32 copies fit the caches of a processor."""
 ZERO_SHOT: Mapping[str, tuple[str, str]] = {
     "log-likelihood": ("likelier text", "less likely text"),
     "mean log-likelihood": ("likelier token", "less likely token"),
@@ -36,17 +39,25 @@ class TokenScores:
 class LikelihoodReader:
     """Reads texts with a causal language model: a folder, a hub name or `bundled:NAME`.
 
+    With `fast`, it computes in bfloat16 if the processor has instructions for it: twice as fast, and log-probabilities
+    differ by 0.03 nats on average.
+
     Raises:
         ModelUnavailable: The model or its tokenizer cannot be loaded.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, fast: bool = False) -> None:
+        import torch
+
+        from judge_r1.models.branch_attention import can_branch
         from judge_r1.models.hub import load_model, load_tokenizer
 
         self._model, self._tokenizer = load_model(name).eval(), load_tokenizer(name)
+        if fast and torch.cpu._is_avx512_bf16_supported():
+            self._model.bfloat16()
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
-        self._whole = lru_cache(maxsize=1)(self._read_whole)  # a build reads several sets of flaws of one reference
+        self._can_branch = can_branch(self._model)
 
     def read(self, texts: Sequence[str], tail: int | None = None) -> list[TokenScores]:
         """The scores of each text. The first text is read whole, the others from where they leave it.
@@ -54,71 +65,48 @@ class LikelihoodReader:
         With `tail`, a text is read for so many tokens after it has joined the first one again. The scores of the first
         text stand for the rest.
         """
-        encoded = [tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-        first, *others = encoded
+        from judge_r1.models.branch_attention import grouped
+
+        first, *others = (tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts)
         branches = [_branch(first, ids, tail) for ids in others]
-        cache, kept = self._whole(first)
-        scores = [TokenScores(first, kept)]
-        for chunk in _chunks(branches):
-            for branch, rest in zip(chunk, self._read_branches(cache, first, chunk), strict=True):
-                unread = kept[len(kept) - branch.joined :] if branch.joined else ()
-                scores.append(TokenScores(branch.ids, (*kept[: branch.left], *rest, *unread)))
+        parts = sorted(dict.fromkeys([whole := _Branch(first, 0, 0), *branches]), key=lambda part: part.left)
+        read: dict[_Branch, tuple[float, ...]] = {}
+        for own in grouped(parts, lambda part: len(part.read), CHUNK if self._can_branch else 0):
+            read.update(zip(own, self._read(first if self._can_branch else own[0].ids, own), strict=True))
+        scores = [TokenScores(first, kept := read[whole])]
+        for branch in branches:
+            unread = kept[len(kept) - branch.joined :] if branch.joined else ()
+            scores.append(TokenScores(branch.ids, (*kept[: branch.left], *read[branch], *unread)))
         return scores
 
-    def _read_whole(self, ids: tuple[int, ...]) -> tuple[Any, tuple[float, ...]]:
-        """The cache of the start token and all ids but the last, and the log-probabilities of the ids."""
-        import torch
-        from transformers import DynamicCache
-
-        from judge_r1.models.kv_cache import CACHE_ARGUMENT
-
-        cache = DynamicCache()
-        if not ids:
-            return cache, ()
-        given = torch.tensor([[self._start, *ids[:-1]]], device=self._model.device)
-        with torch.no_grad():
-            logits = self._model(given, use_cache=True, **{CACHE_ARGUMENT: cache}).logits[0]
-        return cache, _chosen(logits, ids)
-
-    def _read_branches(
-        self, cache: Any, first: Sequence[int], branches: "Sequence[_Branch]"
-    ) -> list[tuple[float, ...]]:
-        """The log-probabilities of the ids of each branch, in one forward pass.
-
-        The branches stand side by side. Each attends to the cached ids before it and to itself. The last id that it
-        shares with the first text is read again.
-        """
+    def _read(self, first: Sequence[int], branches: "Sequence[_Branch]") -> list[tuple[float, ...]]:
+        """The log-probabilities of the ids of each branch, in one forward pass over a row with the first text."""
         import torch
 
-        from judge_r1.models.kv_cache import CACHE_ARGUMENT
+        from judge_r1.models.branch_attention import branching_row
 
-        cached = cache.get_seq_length()
-        device, dtype = self._model.device, self._model.dtype
-        length = sum(len(branch.read) for branch in branches)
-        given = torch.zeros(1, length, dtype=torch.long)
-        positions = torch.zeros(1, length, dtype=torch.long)
-        blocked = torch.ones(length, cached + length, dtype=torch.bool)
-        begin = 0
+        given, positions, parts = [self._start, *first], [*range(len(first) + 1)], [(0, len(first) + 1)]
+        rows = list[int]()
         for branch in branches:
-            count, end = len(branch.read), begin + len(branch.read)
-            before = first[branch.left - 1] if branch.left else self._start
-            given[0, begin:end] = torch.tensor([before, *branch.read][:count])
-            positions[0, begin:end] = torch.arange(branch.left, branch.left + count)
-            blocked[begin:end, : branch.left] = False
-            blocked[begin:end, cached + begin : cached + end] = torch.ones(count, count, dtype=torch.bool).triu(1)
-            begin = end
-        mask = torch.zeros(1, 1, length, cached + length, dtype=dtype).masked_fill(blocked, torch.finfo(dtype).min)
-        with torch.no_grad():
+            count = len(branch.read)
+            if branch.ids == first:
+                rows += range(branch.left, branch.left + count)
+            elif count:
+                # The last id that it shares with the first text predicts its first one.
+                rows += [branch.left, *range(len(given), len(given) + count - 1)]
+                given += branch.read[:-1]
+                positions += range(branch.left + 1, branch.left + count)
+                parts.append((branch.left + 1, count - 1))
+        device = self._model.device
+        with torch.inference_mode(), branching_row(self._model, parts) if self._can_branch else nullcontext():
             logits = self._model(
-                given.to(device),
-                attention_mask=mask.to(device),
-                position_ids=positions.to(device),
-                use_cache=True,
-                **{CACHE_ARGUMENT: cache},
+                torch.tensor([given], device=device),
+                position_ids=torch.tensor([positions], device=device),
+                use_cache=False,
+                logits_to_keep=torch.tensor(rows, dtype=torch.long, device=device),
             ).logits[0]
-        cache.crop(cached)
-        parts = logits.split([len(branch.read) for branch in branches])
-        return [_chosen(part, branch.read) for part, branch in zip(parts, branches, strict=True)]
+        values = iter(_chosen(logits, [id_ for branch in branches for id_ in branch.read]))
+        return [tuple(islice(values, len(branch.read))) for branch in branches]
 
 
 @dataclass(frozen=True)
@@ -142,25 +130,16 @@ def _branch(first: Sequence[int], ids: tuple[int, ...], tail: int | None) -> _Br
     return _Branch(ids, left, joined)
 
 
-def _chunks(branches: Sequence[_Branch]) -> Iterator[list[_Branch]]:
-    """The branches in order, as many at a time as have `CHUNK` ids together, but at least one."""
-    chunk: list[_Branch] = []
-    for branch in branches:
-        if chunk and sum(len(other.read) for other in chunk) + len(branch.read) > CHUNK:
-            yield chunk
-            chunk = []
-        chunk.append(branch)
-    if chunk:
-        yield chunk
-
-
-def _chosen(logits: Any, ids: Sequence[int]) -> tuple[float, ...]:
+def _chosen(logits: Any, ids: Sequence[int]) -> list[float]:
     """The log-probabilities of ids, one row of logits each."""
     import torch
 
     targets = torch.tensor(ids, dtype=torch.long, device=logits.device)
-    values = logits.float().gather(1, targets[:, None])[:, 0] - logits.float().logsumexp(1)
-    return tuple(map(float, values))
+    losses = [
+        torch.nn.functional.cross_entropy(rows.float(), chosen, reduction="none")
+        for rows, chosen in zip(logits.split(ROWS), targets.split(ROWS), strict=True)
+    ]
+    return (-torch.cat(losses)).tolist()
 
 
 def likelihood_features(one: TokenScores, other: TokenScores) -> dict[str, float]:

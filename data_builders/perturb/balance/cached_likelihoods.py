@@ -11,6 +11,8 @@ from data_builders.text_units.likelihood import TAIL, LikelihoodReader, likeliho
 from judge_r1.core.record_base import content_hash
 
 DECIMALS = 3
+SCHEMA = 2
+"""Changes when the values of a text change: cached ones are then read again."""
 
 
 class CachedLikelihoods:
@@ -29,7 +31,7 @@ class CachedLikelihoods:
             return []
         if self._path is None:
             return self._read(reference, flawed)
-        key = content_hash("likelihoods", self._model, "features", TAIL, reference, list(flawed), length=40)
+        key = content_hash("likelihoods", self._model, SCHEMA, TAIL, reference, list(flawed), length=40)
         with Cache(self._path) as cache:
             reply = cache.get(key)
             if reply is None:
@@ -45,4 +47,4 @@ class CachedLikelihoods:
 
     @cached_property
     def _reader(self) -> LikelihoodReader:
-        return LikelihoodReader(self._model)
+        return LikelihoodReader(self._model, fast=True)

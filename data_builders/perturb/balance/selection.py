@@ -127,14 +127,18 @@ class Balance:
         self._likelihoods = likelihoods
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
-    def choose(self, candidates: Sequence[Candidate], wanted: int) -> list[ReasoningPair]:
-        """Choose up to `wanted` variants of one case and one set (a principle, or several flaws), numbered from 1.
+    def choose(self, sets: Sequence[Sequence[Candidate]], wanted: int) -> list[list[ReasoningPair]]:
+        """Choose up to `wanted` variants of each set of one case (a principle, or several flaws), numbered from 1.
 
-        Operators that the case has used before are avoided.
+        Operators that the case has used before in the set are avoided. The language model reads all sets at once.
         """
+        free = [self._promising(candidates) for candidates in sets]
+        self._read([one for candidates in free for one in candidates if one.pair.kind == "single"])
+        return [self._choose(candidates, wanted) for candidates in free]
+
+    def _choose(self, free: Sequence[Candidate], wanted: int) -> list[ReasoningPair]:
         chosen: list[ReasoningPair] = []
         used: Counter[str] = Counter()
-        free = self._read(candidates)
         while free and len(chosen) < wanted:
             group = self._group(free[0])
             best = min(free, key=lambda c: group.cost(c) + REPEAT_WEIGHT * sum(used[name] for name in c.operators))
@@ -144,21 +148,26 @@ class Balance:
             chosen.append(best.pair.model_copy(update={"variant": len(chosen) + 1}))
         return chosen
 
-    def _read(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates to choose from, with the features of the language model if there is one."""
+    def _promising(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The candidates to choose from: those that the language model is to read, if there is one."""
         if self._likelihoods is None or not candidates or candidates[0].pair.kind != "single":
-            return list(candidates)
-        reference, group = candidates[0].pair.reference, self._group(candidates[0])
+            return candidates
+        group = self._group(candidates[0])
         ranks: Counter[int | tuple[int, ...]] = Counter()
         order: list[tuple[int, int]] = []
         for index in sorted(range(len(candidates)), key=lambda index: group.cost(candidates[index])):
             order.append((ranks[candidates[index].place], index))
             ranks[candidates[index].place] += 1
-        read = [candidates[index] for _, index in sorted(order, key=lambda one: one[0])[:READ]]
-        found = self._likelihoods.features(reference, [candidate.pair.flawed for candidate in read])
-        for candidate, features in zip(read, found, strict=True):
+        return [candidates[index] for _, index in sorted(order, key=lambda one: one[0])[:READ]]
+
+    def _read(self, candidates: Sequence[Candidate]) -> None:
+        """Add the features of the language model, if there is one, to those of candidates of one case."""
+        if self._likelihoods is None or not candidates:
+            return
+        flawed = [candidate.pair.flawed for candidate in candidates]
+        found = self._likelihoods.features(candidates[0].pair.reference, flawed)
+        for candidate, features in zip(candidates, found, strict=True):
             candidate.features |= features
-        return read
 
     def _group(self, candidate: Candidate) -> _Group:
         return self._groups[set_name(candidate.pair), candidate.pair.domain]

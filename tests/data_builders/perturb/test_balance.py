@@ -27,6 +27,10 @@ def variant(case: Case, step: int, text: str) -> ReasoningPair:
     return pair.model_copy(update={"origin": pair.origin.model_copy(update={"flaws": (moved,)})})
 
 
+def as_set(pair: ReasoningPair, principle: int) -> ReasoningPair:
+    return pair.model_copy(update={"violated": (principle,)})
+
+
 LONGER, SHORTER = "The first sentence is here and it is much longer than it was.", "The first."
 
 
@@ -34,7 +38,8 @@ def test_the_lengths_of_a_set_are_balanced() -> None:
     balance, chosen = Balance(), list[ReasoningPair]()
     for number in range(40):
         case = case_number(number)
-        chosen += balance.choose(measure([variant(case, 0, LONGER), variant(case, 0, SHORTER)]), 1)
+        [found] = balance.choose([measure([variant(case, 0, LONGER), variant(case, 0, SHORTER)])], 1)
+        chosen += found
     longer = sum(len(pair.flawed) > len(pair.reference) for pair in chosen)
     assert len(chosen) == 40
     assert 12 <= longer <= 28
@@ -43,17 +48,17 @@ def test_the_lengths_of_a_set_are_balanced() -> None:
 def test_one_variant_of_a_step_is_chosen_and_all_steps_if_wanted() -> None:
     case = case_number(0)
     pairs = [variant(case, step, f"{text} {word}") for step, text in enumerate(STEPS) for word in ("Indeed.", "So.")]
-    chosen = Balance().choose(measure(pairs), 5)
+    [chosen] = Balance().choose([measure(pairs)], 5)
     assert [pair.variant for pair in chosen] == [1, 2, 3]
     assert len({pair.origin.flaws[0].span.start for pair in chosen}) == 3
-    assert len(Balance().choose(measure(pairs), 2)) == 2
-    assert Balance().choose([], 5) == []
+    assert len(Balance().choose([measure(pairs)], 2)[0]) == 2
+    assert Balance().choose([[]], 5) == [[]]
 
 
 def test_a_single_variant_is_kept_however_much_it_leans() -> None:
     """What leaks is measured by the audit: nothing is lost here."""
     balance = Balance()
-    chosen = [balance.choose(measure([variant(case_number(n), 0, LONGER)]), 5) for n in range(30)]
+    chosen = [balance.choose([measure([variant(case_number(n), 0, LONGER)])], 5)[0] for n in range(30)]
     assert all(len(found) == 1 for found in chosen)
 
 
@@ -61,18 +66,21 @@ class Reader:
     """Finds a text likelier that begins with its subject."""
 
     def __init__(self) -> None:
-        self.read = 0
+        self.read: list[int] = []
 
     def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
-        self.read += len(flawed)
+        self.read.append(len(flawed))
         return [{"log-likelihood": 6.0 if "1. Now the" in text else -6.0} for text in flawed]
 
 
 def test_a_language_model_reads_the_most_promising_variants() -> None:
     reader, case = Reader(), case_number(0)
     pairs = [variant(case, n % 3, f"{STEPS[n % 3]} {'Indeed so. ' * (n // 3)}Yes.") for n in range(READ + 6)]
-    assert len(Balance(reader).choose(measure(pairs), 3)) == 3
-    assert reader.read == READ
+    other = [as_set(variant(case, n, f"{STEPS[n]} So."), 3) for n in range(2)]
+    several = [pair.model_copy(update={"violated": (1, 3), "kind": "multi"}) for pair in pairs[:2]]
+    chosen = Balance(reader).choose([measure(pairs), measure(other), measure(several)], 3)
+    assert [len(found) for found in chosen] == [3, 2, 1]
+    assert reader.read == [READ + 2], "all sets of a case at once, and none of several flaws"
 
 
 def test_likelihoods_are_balanced() -> None:
@@ -80,7 +88,7 @@ def test_likelihoods_are_balanced() -> None:
     for number in range(30):
         case = case_number(number)
         texts = "Now the first sentence stands here.", "The first sentence now stands here."
-        [pair] = balance.choose(measure([variant(case, 0, text) for text in texts]), 1)
+        [[pair]] = balance.choose([measure([variant(case, 0, text) for text in texts])], 1)
         likelier += "1. Now the" in pair.flawed
     assert 12 <= likelier <= 18
 

@@ -14,7 +14,7 @@ FLAWED = ["1. Ana paid 35 euros in May. 2. So Ben owes her nothing.", "1. Ana pa
 def test_a_stopped_build_reads_no_text_twice(tmp_path: Path) -> None:
     first, again = (CachedLikelihoods("bundled:tiny", tmp_path / "likelihoods.sqlite") for _ in range(2))
     read = first.features(REFERENCE, FLAWED)
-    reference, *others = LikelihoodReader("bundled:tiny").read([REFERENCE, *FLAWED], tail=TAIL)
+    reference, *others = LikelihoodReader("bundled:tiny", fast=True).read([REFERENCE, *FLAWED], tail=TAIL)
     for found, other in zip(read, others, strict=True):
         assert found == pytest.approx(likelihood_features(other, reference), abs=5e-4)
     assert again.features(REFERENCE, FLAWED) == read

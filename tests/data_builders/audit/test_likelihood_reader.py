@@ -1,11 +1,16 @@
 """The language-model reader scores as a plain forward pass does, and finds what is unlikely."""
 
+from functools import partial
+
 import pytest
+import torch
 from planted_pairs import pairs_of
 
 from data_builders.audit.shortcut_probe import zero_shot_likelihood
 from data_builders.audit.shortcuts import audit_shortcuts, likelihood_sample
+from data_builders.text_units import likelihood
 from data_builders.text_units.likelihood import LikelihoodReader, TokenScores, likelihood_features, pair_likelihoods
+from judge_r1.models import hub
 
 
 @pytest.fixture(scope="module")
@@ -13,24 +18,69 @@ def reader() -> LikelihoodReader:
     return LikelihoodReader("bundled:tiny")
 
 
-def test_scores_equal_a_plain_forward_pass(reader: LikelihoodReader) -> None:
-    import torch
+TEXTS = [
+    "the paper cites 3 of 40 trials and then leaves",
+    "the paper cites 3 of 40 trials and then stays",
+    "the paper",
+    "a different text from its first word",
+    "the paper cites 3 of 40 trials and then leaves",
+    "",
+    "the paper cites 4 of 40 trials and then leaves, but later",
+    "the paper cites 3 of 40 trials and then leaves it",
+]
 
-    texts = [
-        "the paper cites 3 of 40 trials and then leaves",
-        "the paper cites 3 of 40 trials and then stays",
-        "the paper",
-        "a different text from its first word",
-        "the paper cites 3 of 40 trials and then leaves",
-        "the paper cites 4 of 40 trials and then leaves, but later",
-    ]
-    for text, scores in zip(texts, reader.read(texts), strict=True):
-        ids = reader._tokenizer(text, add_special_tokens=False)["input_ids"]
-        with torch.no_grad():
-            logits = reader._model(torch.tensor([[reader._start, *ids[:-1]]])).logits[0]
-        expected = logits.log_softmax(-1)[range(len(ids)), ids].tolist()
-        assert scores.ids == tuple(ids)
-        assert scores.logprobs == pytest.approx(expected, abs=1e-4)
+
+def plain(reader: LikelihoodReader, text: str) -> TokenScores:
+    """The scores of a text that the model reads alone."""
+    ids = reader._tokenizer(text, add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        logits = reader._model(torch.tensor([[reader._start, *ids[:-1]]])).logits[0].float()
+    return TokenScores(tuple(ids), tuple(logits.log_softmax(-1)[range(len(ids)), ids].tolist()))
+
+
+def assert_equal(found: list[TokenScores], expected: list[TokenScores], abs: float = 1e-4) -> None:
+    assert [scores.ids for scores in found] == [scores.ids for scores in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=abs)
+
+
+@pytest.mark.parametrize("chunk", [likelihood.CHUNK, 12, 0])
+def test_scores_equal_a_plain_forward_pass(
+    reader: LikelihoodReader, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(likelihood, "CHUNK", chunk)
+    assert_equal(reader.read(TEXTS), [plain(reader, text) for text in TEXTS])
+    assert_equal(reader.read(["", *TEXTS]), [plain(reader, text) for text in ["", *TEXTS]])
+
+
+def test_a_model_whose_attention_cannot_branch_reads_the_same(
+    reader: LikelihoodReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = reader.read(TEXTS, tail=2)
+    monkeypatch.setattr(hub, "load_model", partial(hub.load_model, attention="eager"))
+    other = LikelihoodReader("bundled:tiny")
+    assert not other._can_branch
+    assert_equal(other.read(TEXTS, tail=2), expected)
+
+
+def test_a_text_is_read_to_the_end_of_the_tail(reader: LikelihoodReader) -> None:
+    """The scores of the first text stand for the rest."""
+    one, other = "a cat sat on the mat and saw the old dog of Ana", "a cat lay on the mat and saw the old dog of Ana"
+    first, second = plain(reader, one), plain(reader, other)
+    left = next(n for n, (a, b) in enumerate(zip(first.ids, second.ids, strict=False)) if a != b)
+    right = next(n for n, (a, b) in enumerate(zip(first.ids[::-1], second.ids[::-1], strict=False)) if a != b)
+    for tail in (0, 3):
+        kept = right - tail
+        mixed = TokenScores(second.ids, (*second.logprobs[:-kept], *first.logprobs[-kept:]))
+        assert_equal(reader.read([one, other], tail=tail), [first, mixed])
+    assert left > 0 < right - 3
+
+
+def test_in_bfloat16_scores_are_nearly_the_same(reader: LikelihoodReader) -> None:
+    fast = LikelihoodReader("bundled:tiny", fast=True)
+    assert fast._model.dtype == (torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32)
+    assert reader._model.dtype == torch.float32
+    assert_equal(fast.read(TEXTS), reader.read(TEXTS), abs=0.5)
 
 
 def test_features_are_differences_and_turn_their_sign_with_the_sides() -> None:

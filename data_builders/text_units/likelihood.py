@@ -137,7 +137,7 @@ def _chosen(logits: Any, ids: Sequence[int]) -> list[float]:
     targets = torch.tensor(ids, dtype=torch.long, device=logits.device)
     losses = [
         torch.nn.functional.cross_entropy(rows.float(), chosen, reduction="none")
-        for rows, chosen in zip(logits.split(ROWS), targets.split(ROWS), strict=True)
+        for rows, chosen in zip(torch.split(logits, ROWS), torch.split(targets, ROWS), strict=True)
     ]
     return (-torch.cat(losses)).tolist()
 

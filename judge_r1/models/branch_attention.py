@@ -102,17 +102,17 @@ def branch_attention(
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """An attention function of transformers: query `[1, heads, tokens, size]` to `[1, tokens, heads, size]`."""
-    scale = query.shape[3] ** -0.5 if scaling is None else scaling
-    queries = (query[0] * scale).unflatten(0, (key.shape[1], -1))
-    keys, values = key[0].transpose(1, 2), value[0]
+    groups, size = key.shape[1], query.shape[3]
+    scaled = query[0] * (size**-0.5 if scaling is None else scaling)
+    queries, keys, values = scaled.view(groups, -1, *scaled.shape[1:]), key[0].transpose(1, 2), value[0]
     outputs: list[torch.Tensor] = []
     for block in _BLOCKS.get():
-        own, tokens = slice(block.begin, block.end), block.end - block.begin
+        own, shared = slice(block.begin, block.end), block.shared
         asked = queries[:, :, own].flatten(1, 2)
-        scores = torch.cat((asked @ keys[:, :, : block.shared], asked @ keys[:, :, own]), 2)
-        weights = scores.unflatten(1, (-1, tokens)).add_(block.bias).softmax(3).flatten(1, 2)
-        found = weights[..., : block.shared] @ values[:, : block.shared] + weights[..., block.shared :] @ values[:, own]
-        outputs.append(found.unflatten(1, (-1, tokens)).flatten(0, 1))
+        scores = torch.cat((asked @ keys[:, :, :shared], asked @ keys[:, :, own]), 2)
+        weights = scores.view(groups, -1, *block.bias.shape).add_(block.bias).softmax(3).flatten(1, 2)
+        found = weights[..., :shared] @ values[:, :shared] + weights[..., shared:] @ values[:, own]
+        outputs.append(found.view(-1, len(block.bias), size))
     return torch.cat(outputs, 1).transpose(0, 1)[None], None
 
 

@@ -53,7 +53,8 @@ class LikelihoodReader:
         from judge_r1.models.hub import load_model, load_tokenizer
 
         self._model, self._tokenizer = load_model(name).eval(), load_tokenizer(name)
-        if fast and torch.cpu._is_avx512_bf16_supported():
+        # torch has no public question for this; without its private one the reader stays in float32.
+        if fast and getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)():
             self._model.bfloat16()
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start

@@ -226,7 +226,10 @@ def _read(
 def _evaluated(runs: list[Path]) -> "Evaluated":
     from judge_r1.evaluation.report.discovery import find_runs
 
-    return find_runs(runs)[1]
+    evaluated = find_runs(runs)[1]
+    for note in evaluated.unfinished:
+        Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
+    return evaluated
 
 
 def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:

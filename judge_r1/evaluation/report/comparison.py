@@ -54,7 +54,10 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
     parts = []
     benchmarks = list(dict.fromkeys(found.benchmark for found in evaluated.judged))
-    names = [f"{run.name} ({run.progress:.0%}, not finished)" if run.unfinished else run.name for run in runs]
+    # 99.6 % of an unfinished run is not 100 %.
+    names = [
+        f"{run.name} ({min(run.progress, 0.99):.0%}, not finished)" if run.unfinished else run.name for run in runs
+    ]
     for kind, count, listed in (("training run", len(runs), names), ("evaluation", len(evaluated.judged), benchmarks)):
         if count:
             parts.append(f"{counted(count, kind)}: {', '.join(listed)}.")
@@ -83,7 +86,7 @@ def _page(found: Judged, out: Path) -> str | None:
 
 def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
     """Warnings about comparisons that are not valid."""
-    notes = []
+    notes = [f"{note}." for note in evaluated.unfinished]
     judged = {run.folder for run in evaluated.runs.values()}
     if unfinished := [run.name for run in runs if run.unfinished]:
         notes.append(

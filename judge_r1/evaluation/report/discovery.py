@@ -123,6 +123,8 @@ class Evaluated:
     runs: dict[str, TrainingRun] = field(default_factory=dict)
     pair_sets: int = 0
     judged: list[Judged] = field(default_factory=list)
+    unfinished: Sequence[str] = ()
+    """Notes on evaluations without a summary, and on judges that a summary lacks."""
 
     @property
     def trained(self) -> list[tuple[dict[str, Any], TrainingRun]]:
@@ -149,29 +151,42 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
     """The runs and evaluations in the folders. Each folder may be a run, an evaluation, or a parent of these.
 
     Raises:
-        NothingToReport: A folder holds no run and no evaluation, or a file of it is invalid.
+        NothingToReport: A folder holds no run and no evaluation, no evaluation is finished, or a file is invalid.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
     for folder in folders:
         inside = [folder] if _holds(folder) else []
         if not (folder / "recipe.yaml").exists() and folder.is_dir():
             inside += sorted(path for path in folder.iterdir() if path.is_dir() and _holds(path))
-        if not inside and (folder / ROWS).exists():
-            raise NothingToReport(
-                f"{folder} holds an evaluation that has not finished (no {SUMMARY}): run its command again with "
-                "--resume, or leave the folder out"
-            )
         if not inside:
             raise NothingToReport(
                 f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"
             )
-        found |= dict.fromkeys(path.absolute() for path in inside)
+        found |= {path.absolute(): path for path in inside}
+    unfinished = [note for path in found.values() if (path / ROWS).exists() and (note := _unfinished(path))]
     runs = _with_unique_names([_run(path) for path in found if (path / "recipe.yaml").exists()])
-    return runs, _evaluated([path for path in found if (path / SUMMARY).exists()], runs)
+    finished = [path for path in found if (path / SUMMARY).exists()]
+    if not runs and not finished:
+        raise NothingToReport("; ".join(unfinished))
+    return runs, replace(_evaluated(finished, runs), unfinished=unfinished)
 
 
 def _holds(folder: Path) -> bool:
-    return (folder / "recipe.yaml").exists() or (folder / SUMMARY).exists()
+    return any((folder / name).exists() for name in ("recipe.yaml", SUMMARY, ROWS))
+
+
+def _unfinished(folder: Path) -> str | None:
+    """A note on an evaluation without a summary, or with a summary that lacks judges that have started."""
+    problem = f"no {SUMMARY}"
+    if (folder / SUMMARY).exists():
+        rows = {row["name"] for row in read_summary(folder)["rows"]}
+        if not (lacking := [name for name in read_started(folder) if name not in rows]):
+            return None
+        problem = f"{SUMMARY} has no row of {', '.join(lacking)}"
+    return (
+        f"{folder} holds an evaluation that has not finished ({problem}): run its command again with --resume, or "
+        "leave the folder out"
+    )
 
 
 def _run(folder: Path) -> TrainingRun:

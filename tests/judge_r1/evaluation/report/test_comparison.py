@@ -1,5 +1,6 @@
 """One report of several evaluations and training runs."""
 
+import json
 from pathlib import Path
 
 from browser import chromium
@@ -67,6 +68,26 @@ def test_runs_that_are_not_finished_are_not_listed_as_if_they_were(tmp_path: Pat
     for shown in (result.output, page):
         assert "Not finished, so without a model: stopped, unborn. Unless it still trains, run its train" in shown
         assert "No evaluation given here names the model of finished:" in shown
+
+
+def test_unfinished_evaluations_are_named(tmp_path: Path) -> None:
+    """Killed before its summary, and stopped at its second judge. A run at 99.6 % is not at 100 %."""
+    toy_eval(tmp_path / "done", {"a": ("agentic@x", 0.5)})
+    (toy_eval(tmp_path / "killed", {"b": ("agentic@y", 0.5)}) / "summary.json").unlink()
+    rows = toy_eval(tmp_path / "stopped", {"c": ("agentic@z", 0.6)}, pairs="q") / "rows.json"
+    rows.write_text(
+        json.dumps(json.loads(rows.read_text()) | {"d": {"judge": "direct@w", "settings": {}, "items": "q"}})
+    )
+    (toy_run(tmp_path / "run", 9) / "metrics.jsonl").write_text('{"step": 996, "progress": 0.996}\n')
+    result = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.output
+    page = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).words)
+    assert "run (99%, not finished)" in page
+    for shown in (result.output, page):
+        for folder, problem in (("killed", "no summary.json"), ("stopped", "summary.json has no row of d")):
+            what = f"{tmp_path / folder} holds an evaluation that has not finished ({problem}): run its command again"
+            assert what in shown
+        assert f"{tmp_path / 'done'} holds" not in shown
 
 
 def test_different_pair_sets_are_noted(tmp_path: Path) -> None:

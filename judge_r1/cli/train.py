@@ -9,6 +9,7 @@ from rich.console import Console
 
 from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from judge_r1.training.recipe import Recipe
@@ -52,6 +53,7 @@ def train(
     from judge_r1.training.distributed import is_main, is_ours
     from judge_r1.training.pipeline import estimate_costs, run_stages
     from judge_r1.training.resources import Resources
+    from judge_r1.training.run_folder import RunFolder
     from judge_r1.training.stage_graph import stage_runs
     from judge_r1.training.verl.check_keys import BadVerlKey
 
@@ -73,9 +75,16 @@ def train(
             console.rule(f"{stage_recipe.name}, in {stage_folder}", align="left")
 
     try:
-        run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+        trained = run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
     except BadVerlKey as error:
         raise JudgeError(f"{recipe}: {error}") from None
+    if not trained:
+        steps = counted(RunFolder(*reversed(stages[-1])).last_step, "step")
+        console.print(
+            f"the run in {folder} is complete ({steps}), so nothing was trained: to train more, start from its model "
+            f"with model={folder / 'model'} and another --out; to train anew, choose another --out or remove the folder",
+            soft_wrap=True, markup=False, highlight=False,
+        )  # fmt: skip
     console.print(f"model in {folder / 'model'}")
     if (folder / "best" / "config.json").exists():
         console.print(f"best model by {resolved.best_metric or DEV_METRICS[resolved.stage][0]} in {folder / 'best'}")

@@ -35,6 +35,12 @@ def is_main() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
+def say(phase: str) -> None:
+    """Print on standard error which slow work starts. Of several processes, only the first one prints."""
+    if is_main():
+        print(phase, file=sys.stderr, flush=True)
+
+
 def is_worker() -> bool:
     """Whether a launcher (ours, torchrun, accelerate) started this process as one of several."""
     return {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()

@@ -26,6 +26,7 @@ from judge_r1.training.distributed import (
     is_worker,
     needs_launch,
     processes_for,
+    say,
     worker,
 )
 from judge_r1.training.launcher import launch
@@ -64,13 +65,16 @@ def run_stages(
     *,
     rationales: RationaleWriter | None = None,
     on_stage: Callable[[Recipe, Path], None] = lambda recipe, folder: None,
-) -> None:
-    """Train every unfinished stage of `stages` (see `stage_graph.stage_runs`), calling `on_stage` before each.
+) -> bool:
+    """Train every unfinished stage of `stages` (see `stage_graph.stage_runs`), calling `on_stage` before each. Return
+    False if the last one is finished already.
 
     Raises:
         JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
     """
     todo = remaining_stages(stages)
+    if not finished(todo[-1][1]):
+        say("loading torch")
     if (is_worker() or resources.node) and sum(not finished(folder) for _, folder in todo) > 1:
         raise JudgeError(
             f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun and "
@@ -86,7 +90,8 @@ def run_stages(
         share = resources if len(stages) == 1 else resources.for_recipe(recipe)
         if recipe.stage != "grpo" and share.nodes < resources.nodes and not finished(folder):
             print(f"{recipe.name} trains on one node: {why_one_node(recipe, resources.nodes, resources.per_node)}")
-        run_recipe(recipe, folder, share, rationales=rationales)
+        trained = run_recipe(recipe, folder, share, rationales=rationales)
+    return trained
 
 
 def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str, gpu: str | None = None) -> list[str]:
@@ -96,6 +101,7 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
+    say("loading torch")
     import torch
 
     from judge_r1.training.cost_estimate.gpus import GPUS, detected
@@ -197,6 +203,7 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     from judge_r1.training.trl.grpo import train_grpo
     from judge_r1.training.trl.sft import train_sft
 
+    say(f"reading the pairs of {recipe.data.train}")
     data = training_pairs(recipe.data.train)
     # of several processes, the first one writes the traces, and the others read them
     if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
@@ -208,6 +215,7 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     if is_main():
         counts = {"pairs": len(data.pairs), "cases": len(data.cases)}
         write_json(run.folder / DATA_FILE, {**counts, "files": file_hashes(recipe)})
+    say(f"loading {'verl' if recipe.on_verl else 'TRL'} and {recipe.model}")
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
         if recipe.on_verl:
             from judge_r1.training.verl.runner import train_verl

@@ -95,13 +95,18 @@ def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
 
 
 def _tokenizer(model: str) -> Any:
-    """The model's tokenizer if it is on this machine, else None. The hub is not accessed."""
+    """The tokenizer of the model's tokenizer.json if it is on this machine, else None. The hub is not accessed."""
     if not model.startswith("bundled:") and not Path(model).exists():
         return None
     from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import resolve
+    from judge_r1.models.pretrained import loading
 
     try:
-        return SafeTokenizer(load_tokenizer(model))
+        with loading(f"tokenizer of {model!r}"):
+            from transformers import PreTrainedTokenizerFast  # without the classes of all models, which take seconds
+
+            tokenizer = PreTrainedTokenizerFast.from_pretrained(resolve(model))
+            return SafeTokenizer(tokenizer) if tokenizer.chat_template else None
     except JudgeError:
         return None

@@ -91,8 +91,9 @@ def check_environment(recipes: Sequence[Recipe]) -> None:
     Raises:
         NotReady: A package is missing or does not fit, or the driver is too old.
     """
-    # A login node may have the GPU build of torch and no GPU: it is no machine that trains on GPUs.
-    gpu = for_gpus() and driver_version() is not None
+    # A login node may have the GPU build of torch and no GPU: it is no machine that trains on GPUs. Without a recipe,
+    # torch is not imported, which takes a second.
+    gpu = bool(recipes) and for_gpus() and driver_version() is not None
     for recipe in recipes:
         if found := problems(needed(recipe, gpu=gpu)):
             raise NotReady(f"recipe {recipe.name}: {'; '.join(found)}")

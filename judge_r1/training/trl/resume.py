@@ -74,11 +74,23 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     # One process chooses for all: each may see another state of a shared folder.
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
+    _expect_tied_weights(trainer)
     signals = nullcontext() if is_worker() else save_on_sigterm(request)  # a worker's launcher receives them
     with storage_full(run.folder, lambda: _saved_so_far(run, updates)), signals:
         trainer.train(resume_from_checkpoint=str(checkpoint.folder) if checkpoint else None)
     if stop.stopped:
         raise Preempted(run.folder)
+
+
+def _expect_tied_weights(trainer: Any) -> None:
+    """Let transformers warn of weights that a checkpoint lacks, but not of tied ones, which are saved once."""
+    tied, warn = getattr(trainer.model, "all_tied_weights_keys", {}), trainer._issue_warnings_after_load
+
+    def warn_of_others(loaded: Any) -> None:
+        loaded.missing_keys[:] = [key for key in loaded.missing_keys if key not in tied]
+        warn(loaded)
+
+    trainer._issue_warnings_after_load = warn_of_others
 
 
 def _saved_so_far(run: RunFolder, updates: int) -> str:

@@ -80,7 +80,7 @@ def train(*arguments: object) -> str:
     result = CliRunner().invoke(app, ["train", *map(str, arguments)])
     if result.exit_code:
         raise JudgeError(result.output)
-    return result.output
+    return result.stdout
 
 
 def test_train_runs_missing_stages_and_refuses_a_changed_start(trained: Path) -> None:
@@ -107,7 +107,8 @@ def test_a_finished_run_keeps_the_versions_that_trained_it(trained: Path, tmp_pa
     shutil.copytree(trained / "out" / "first", tmp_path / "first")
     versions = tmp_path / "first" / "versions.json"
     versions.write_text('{"torch": "1.0"}')
-    train(trained / "first.yaml", "--out", versions.parent)
+    said = train(trained / "first.yaml", "--out", versions.parent)
+    assert f"the run in {versions.parent} is complete (1 step), so nothing was trained: to train more, start" in said
     assert versions.read_text() == '{"torch": "1.0"}'
 
 

@@ -16,7 +16,7 @@ from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.partial_files import staged_folder
 
@@ -82,8 +82,7 @@ def splits_of(path: Path, dataset: DatasetType[Any]) -> dict[str, Path]:
     if not folders:
         plural = dataset.main.plural
         raise JudgeError(
-            f"{path} holds no {file}, and none of its folders does: build or split {plural} there"
-            f"{name_below(path, file)}"
+            f"{lacks(path, f'{file}, nor do its folders')}: build or split {plural} there{name_below(path, file)}"
         )
     splits = {re.sub(r"\W", "_", folder.name): folder for folder in folders}
     if len(splits) < len(folders):

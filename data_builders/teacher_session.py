@@ -79,7 +79,7 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
         _check(spec, spending, with_key=not options.batch_export)
     if options.batch_import:
         check_results(options.batch_import, options.cache)
-    how_to_resume = f"every answer so far is stored in {options.cache}; run the same command again to resume"
+    how_to_resume = f"every answer so far is stored in {options.cache}, and the same command resumes"
     with Cache(options.cache) as cache:
         notes = [_import(specs[0], cache, options.batch_import)] if options.batch_import else []
         try:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import Item
 from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.pair_set import PAIRS_FILE, PairSet, open_pairs
@@ -14,7 +14,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a domain."""
     if not (path / PAIRS_FILE).exists():
         raise BadBenchmark(
-            f"{path} holds no {PAIRS_FILE}: give --path a folder that `judge-r1 build` or `split` wrote, or name "
+            f"{lacks(path, PAIRS_FILE)}: give --path a folder that `judge-r1 build` or `split` wrote, or name "
             f"another benchmark by --benchmark{name_below(path, PAIRS_FILE)}"
         )
     data = open_pairs(path)

@@ -1,5 +1,6 @@
 """audit: probe pairs for shortcuts, draw pairs for readers, and have people annotate them."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -104,6 +105,7 @@ def shortcuts(
     pairs, name, differences = with_groups_as_cases(load_pairs(folder)), None, {}
     check_case_count(pairs)  # before a model is loaded
     if language_model != "none":
+        print(f"loading {language_model}", file=sys.stderr, flush=True)  # imports and weights take seconds
         name, reader = language_model, LikelihoodReader(language_model)
         sample = likelihood_sample(pairs, language_model_pairs, seed)
 

@@ -82,7 +82,8 @@ def train(
         steps = counted(RunFolder(*reversed(stages[-1])).last_step, "step")
         console.print(
             f"the run in {folder} is complete ({steps}), so nothing was trained: to train more, start from its model "
-            f"with model={folder / 'model'} and another --out; to train anew, choose another --out or remove the folder",
+            f"with model={folder / 'model'} and another --out; to train anew, choose another --out, or remove the "
+            "folder",
             soft_wrap=True, markup=False, highlight=False,
         )  # fmt: skip
     console.print(f"model in {folder / 'model'}")

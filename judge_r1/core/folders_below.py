@@ -9,6 +9,11 @@ DEPTH, SEARCHED, NAMED = 5, 2_000, 6
 """Levels below the start and folders that are searched, and folders that a message names."""
 
 
+def lacks(folder: Path, what: str) -> str:
+    """`FOLDER holds no WHAT`, or that there is no such folder: the beginning of every message about a wrong folder."""
+    return f"{folder} holds no {what}" if folder.exists() else f"{folder} does not exist"
+
+
 def name_below(folder: Path, file: str, noun: str = "") -> str:
     """`; NOUN below FOLDER: a, b`, the folders that hold `file`; an empty text if there are none. The search begins at
     the nearest folder that exists, if `folder` is missing."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.jsonl import ids_with_offsets, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.record_base import Record
@@ -243,8 +243,7 @@ def cases_file(folder: Path) -> Path:
             f"(`judge-r1 validate` and `export` read every type of data set){name_below(folder, CASES_FILE)}"
         )
     if not known and not name_below(folder, CASES_FILE):
-        what = f"holds no {CASES_FILE}" if folder.is_dir() else "does not exist"
-        raise JudgeError(f"{folder} {what}: give a folder that `judge-r1 build` or `judge-r1 split` wrote")
+        raise JudgeError(f"{lacks(folder, CASES_FILE)}: give a folder that `judge-r1 build` or `judge-r1 split` wrote")
     return path
 
 

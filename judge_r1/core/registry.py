@@ -9,6 +9,7 @@ Modules outside the package register in the same way. An installed package names
 import difflib
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
@@ -46,13 +47,24 @@ class Registry(Generic[T]):
     def __init__(self, noun: str, package: str) -> None:
         self.noun, self.package = noun, package
         self._entries: dict[str, T] = {}
+        self._own: set[str] = set()
         self._loaded = False
 
     def register(self, name: str) -> Callable[[T], T]:
+        """Adds what it decorates. The package's own entry wins over one of an entry point with the same name."""
+        own = sys._getframe(1).f_globals["__name__"].startswith(self.package)
+
         def add(entry: T) -> T:
+            if _loading and not own:
+                self._import(lambda module: True)  # the package's own entries come first
             if name in self._entries:
+                if _loading and not own and name in self._own:
+                    taken = f"{self.noun} {name!r}, which judge-r1 has built in and uses instead"
+                    print(f"warning: {_described(_loading[-1])} names a {taken}: rename it there", file=sys.stderr)
+                    return entry
                 raise ValueError(f"two entries register as {self.noun} {name!r}")
             self._entries[name] = entry
+            self._own |= {name} if own else set()
             return entry
 
         return add
@@ -83,6 +95,8 @@ class Registry(Generic[T]):
                 importlib.import_module(f"{self.package}.{module.name}")
 
 
+_loading: list[EntryPoint] = []
+"""The entry point that is imported at the moment."""
 _broken: dict[EntryPoint, JudgeError] = {}
 """Kept, because a module that failed behind its first entry would fail otherwise the next time: the name is taken."""
 
@@ -91,12 +105,19 @@ def _import_entry_points() -> None:
     for point in entry_points(group=ENTRY_POINTS):
         if point in _broken:
             raise _broken[point]
+        _loading.append(point)
         try:
             point.load()
         except Exception as error:
-            package = point.dist.name if point.dist else "unknown"
             _broken[point] = JudgeError(
-                f"the entry point {point.name} = {point.value!r} of package {package} cannot be loaded: "
-                f"{type(error).__name__}: {error}; correct the package or uninstall it"
+                f"{_described(point)} cannot be loaded: {type(error).__name__}: {error}; correct the package or "
+                "uninstall it"
             )
             raise _broken[point] from error
+        finally:
+            _loading.pop()
+
+
+def _described(point: EntryPoint) -> str:
+    package = point.dist.name if point.dist else "unknown"
+    return f"the entry point {point.name} = {point.value!r} of package {package}"

@@ -56,8 +56,8 @@ def read_yaml(path: Path) -> Any:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        near = nearest(path.name, (other.name for other in path.parent.glob("*.y*ml")))
-        hint = f"; did you mean {path.parent / near}?" if near else ""
+        names = {other.stem: other for other in path.parent.glob("*.y*ml")}  # equal suffixes make no name near
+        hint = f"; did you mean {names[near]}?" if (near := nearest(path.stem, names)) else ""
         raise JudgeError(f"{read_error(path, error)}{hint}") from None
     except IsADirectoryError:
         inside = ", ".join(sorted(other.name for other in path.glob("*.y*ml"))[:NAMED])

@@ -6,6 +6,7 @@ declined answer (`context_overflow`, `content_filter`) ends it as invalid, under
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -45,6 +46,7 @@ CaseSearch = Callable[[str], list[Evidence]]
 SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
 """Searches for several episodes at once: (index of the episode, query) -> passages, in the same order."""
 _log = logging.getLogger(__name__)
+_lost, _REASONS = Counter[str](), 1_000
 
 
 class EpisodeRunner(Protocol):
@@ -126,13 +128,23 @@ class EpisodeDriver:
 def ended_by_model(episode: Episode, generation: Generation) -> bool:
     """End the episode where the model failed or declined without an answer. Returns whether it did."""
     if generation.failure is not None:
-        _log.error("an episode is lost (%s): %s", generation.failure, generation.error)
+        log_lost(f"({generation.failure}): {generation.error}")
         episode.abort(generation.failure, generation.error)
     elif generation.declined and not generation.text:
         episode.end(generation.finish_reason, generation.error)
     else:
         return False
     return True
+
+
+def log_lost(why: str) -> None:
+    """Log that an episode is lost. Of many with one reason, the first, the tenth, the hundredth … is logged, with the
+    count."""
+    if len(_lost) > _REASONS:
+        _lost.clear()
+    _lost[why] += 1
+    if str(_lost[why]).strip("0") == "1":
+        _log.error("%s %s", "an episode is lost" if _lost[why] == 1 else f"{_lost[why]} episodes are lost", why)
 
 
 async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = SEARCH_S) -> None:
@@ -142,7 +154,7 @@ async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = 
     try:
         passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), deadline_s)
     except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
-        _log.error("an episode is lost: a search had no answer in time")
+        log_lost("(search_timeout): a search had no answer in time")
         episode.abort("search_timeout")
     except asyncio.CancelledError:
         # The episode is ended first: a framework that catches the error and scores the episode sees no judgment.

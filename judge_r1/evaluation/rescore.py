@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.text_check import counted
@@ -89,7 +89,7 @@ def rescore_evaluation(
         raise EvaluationError(f"{out} already holds a summary: choose another --out")
     if not (folder / SUMMARY).exists():
         raise EvaluationError(
-            f"{folder} holds no {SUMMARY}: replay takes a folder that `eval` has finished{name_below(folder, SUMMARY)}"
+            f"{lacks(folder, SUMMARY)}: replay takes a folder that `eval` has finished{name_below(folder, SUMMARY)}"
         )
     before, started = read_summary(folder), read_started(folder)
     name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
@@ -179,11 +179,11 @@ def rescore(
     known = {item.item_id for item in benchmark.items}
     if unknown := next((item_id for item_id in traces if item_id not in known), None):
         raise EvaluationError(
-            f"panel {panel!r} judged item {unknown}, which the benchmark does not hold: give the files that it "
+            f"judge {panel!r} judged item {unknown}, which the benchmark does not hold: give the files that it "
             "was run on"
         )
     if missing := [item.item_id for item in benchmark.items if item.item_id not in traces]:
-        raise EvaluationError(f"panel {panel!r} has no trace of item {missing[0]} and of {len(missing) - 1} more")
+        raise EvaluationError(f"judge {panel!r} has no trace of item {missing[0]} and of {len(missing) - 1} more")
     rescored = _RescoredTraces(traces, benchmark, settings, parser, reward)
     return PanelResults.of(panel, benchmark, rescored, settings)
 

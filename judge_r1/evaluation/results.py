@@ -8,7 +8,7 @@ from typing import IO, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import write_error
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.evaluation.label_results import label_result, searches_own_case
@@ -147,7 +147,7 @@ def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
     """
     if not (out / OUTCOMES).exists():
         raise EvaluationError(
-            f"{out} holds no {OUTCOMES}: give a folder of a finished `judge-r1 eval`{name_below(out, OUTCOMES)}"
+            f"{lacks(out, OUTCOMES)}: give a folder of a finished `judge-r1 eval`{name_below(out, OUTCOMES)}"
         )
     panels: dict[str, list[ItemResult]] = {}
     for result in read_jsonl(out / OUTCOMES, ItemResult):

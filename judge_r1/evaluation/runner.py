@@ -158,17 +158,17 @@ class _PanelProgress:
         self.expected = np.array(requests.counts(), dtype=np.int32) * len(panel.members)
         if not len(requests.ids) or requests.ids.distinct < len(requests.ids):
             raise EvaluationError(
-                f"panel {panel.name!r} needs items that differ, and at least one; it has {len(requests.ids)} of "
+                f"judge {panel.name!r} needs items that differ, and at least one; it has {len(requests.ids)} of "
                 f"which {requests.ids.distinct} differ"
             )
         if not self.expected.all():
             raise EvaluationError(
-                f"panel {panel.name!r}: the benchmark shows item {requests.ids.at(int(self.expected.argmin()))} in no "
+                f"judge {panel.name!r}: the benchmark shows item {requests.ids.at(int(self.expected.argmin()))} in no "
                 "order, so no judge can answer it: this is a bug in the benchmark"
             )
         if not any(benchmark.counts(item.gold) for item in benchmark.items):
             raise EvaluationError(
-                f"panel {panel.name!r}: none of the {len(requests.ids)} items counts in the accuracy, such as pairs "
+                f"judge {panel.name!r}: none of the {len(requests.ids)} items counts in the accuracy, such as pairs "
                 "that the gold calls a tie: evaluate more items"
             )
         self.traces = StoredTraces(out / TRACES, requests.ids)
@@ -203,10 +203,10 @@ class _PanelProgress:
         found = PanelResults(self.panel, self.benchmark, self.traces, results, rounded(self.usage))
         if lacking.any():
             first = self.requests.ids.at(int(lacking.argmax()))
+            ended = ", ".join(f"{count} ended as {name}" for name, count in failures.items())
             raise VotesMissing(
-                f"panel {self.panel!r}: {lacking.sum()} of {self.expected.sum()} votes are missing, such as one on "
-                f"item {first} (failures: {dict(failures)}{said and f'; {said}'}): "
-                "run again with --resume to judge them",
+                f"judge {self.panel!r}: {lacking.sum()} of {self.expected.sum()} votes are missing, such as one on "
+                f"item {first} ({ended}{said and f'; {said}'}): run again with --resume to judge them",
                 found,
             )
         return found
@@ -217,7 +217,7 @@ def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, Re
     # JSON has no NaN, and a trace that cannot be read again is a lost result.
     if not all(map(isfinite, trajectory.logprobs)):
         raise EvaluationError(
-            f"panel {panel!r}: item {request.item.item_id} was answered with log-probabilities that are not finite, "
+            f"judge {panel!r}: item {request.item.item_id} was answered with log-probabilities that are not finite, "
             "which a file of traces cannot hold: that is a mistake in the judge or its server"
         )
     if output.confidence is not None and trajectory.judgment is not None:
@@ -274,7 +274,7 @@ def _begin(
             continue
         if done[trace.member, place]:
             raise EvaluationError(
-                f"{path} holds a vote on item {trace.item_id} of panel {panel.name!r} twice: remove one line"
+                f"{path} holds a vote on item {trace.item_id} of judge {panel.name!r} twice: remove one line"
             )
         done[trace.member, place] = True
         if resume and not changed:
@@ -283,7 +283,7 @@ def _begin(
         raise _holds_answers(out, count, panel.name, changed)
     if odd:
         raise EvaluationError(
-            f"{path} holds {counted(len(odd), 'vote')} of panel {panel.name!r} that it does not ask for, such as "
+            f"{path} holds {counted(len(odd), 'vote')} of judge {panel.name!r} that it does not ask for, such as "
             f"one on item {min(odd)}: the file is damaged; remove their lines"
         )
     # Before the first answer: a resume after a kill must know what the traces were made with.

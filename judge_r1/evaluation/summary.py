@@ -67,10 +67,10 @@ def summarize(
     """
     for name in panels:
         if name not in settings:
-            raise BadSummary(f"panel {name!r} comes without its decoding settings{suggest(name, settings)}")
+            raise BadSummary(f"judge {name!r} comes without its decoding settings{suggest(name, settings)}")
     for name in (name for pair in differences for name in pair):
         if name not in panels:
-            raise BadSummary(f"a difference names panel {name!r}, which was not evaluated{suggest(name, panels)}")
+            raise BadSummary(f"a difference names judge {name!r}, which was not evaluated{suggest(name, panels)}")
 
     tables = {name: ResultTable.of(results, counts) for name, results in panels.items()}
     kept = {name: table.where(table["answered"] | (unanswered != EXCLUDED)) for name, table in tables.items()}
@@ -162,10 +162,10 @@ def with_baselines(
 def summary_row(name: str, results: Results, settings: dict[str, Any]) -> dict[str, Any]:
     """The row of one panel, without a benchmark's own measures."""
     if not len(results):
-        raise BadSummary(f"panel {name!r} has no results: evaluate at least one item")
+        raise BadSummary(f"judge {name!r} has no results: evaluate at least one item")
     table = ResultTable.of(results)
     if table.has_repeats():
-        raise BadSummary(f"panel {name!r} holds an item twice: each item counts once")
+        raise BadSummary(f"judge {name!r} holds an item twice: each item counts once")
     return {
         "name": name,
         **_slice(table),

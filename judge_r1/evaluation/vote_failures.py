@@ -27,7 +27,7 @@ class NoAnswers(EvaluationError):
         first = failed[0].trajectory
         said = f": {first.detail}" if first.detail else ""
         super().__init__(
-            f"panel {panel!r}: the server answered none of {counted(len(failed), 'request')}, the first one ended as "
+            f"judge {panel!r}: the server answered none of {counted(len(failed), 'request')}, the first one ended as "
             f"{first.ended}{said}. Change the judge's options, or the server, and run again with --resume"
         )
 

@@ -40,6 +40,9 @@ _MALFORMED_ATTEMPTS = 4
 """Attempts at a request whose reply has another form."""
 _WARN_AFTER = 3
 """Attempts at a request after which a warning names the error, so that a long wait is not silent."""
+_SECRET_CHARACTERS = 8
+"""Length from which a key is masked in messages. No provider issues a shorter one, and a placeholder such as `x`, for
+servers that check no key, is part of many words."""
 _LONGEST_WAIT_S = 60.0
 _ERROR_BYTES = 2**16
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
@@ -96,7 +99,7 @@ class Client:
 
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
-        self._host = httpx.URL(address.url).host
+        self._host = httpx.URL(address.url).netloc.decode()
         self._reached = self._warned = False
         self._connections = Connections(address.url, limits.concurrency)
 
@@ -154,10 +157,13 @@ class Client:
         return malformed >= min(_MALFORMED_ATTEMPTS, self._limits.attempts)
 
     def _warn(self, failed: Sequence[_Transient]) -> None:
-        """Names the error of a request that fails repeatedly. A client warns once."""
+        """Names the error of a request that fails repeatedly, and how long it is repeated. A client warns once."""
         if len(failed) >= _WARN_AFTER and not self._warned:
-            self._warned = True
-            _log.warning("%s: a request failed %d times and is repeated: %s", self._host, len(failed), failed[-1])
+            self._warned, most = True, self._limits
+            until = f"up to {most.attempts} attempts, for at most {most.total_s:g} s"
+            _log.warning(
+                "%s: a request failed %d times and is repeated (%s): %s", self._host, len(failed), until, failed[-1]
+            )
 
     def _wait(self, attempt: int, error: _Transient) -> float:
         """Seconds before the next attempt: the requested wait plus jitter, or a random time with exponential growth."""
@@ -174,9 +180,8 @@ class Client:
         except httpx.RequestError as error:
             reason = self._clean(f"{type(error).__name__} {error}")
             if not self._reached and isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-                address = httpx.URL(self._address.url).netloc.decode()
                 raise EndpointError(
-                    f"{address} cannot be reached ({reason}): start the server, or correct the URL"
+                    f"{self._host} cannot be reached ({reason}): start the server, or correct the URL"
                 ) from None
             raise _Transient(reason) from None
         self._reached = True
@@ -230,7 +235,10 @@ class Client:
         if 300 <= status < 400:
             return EndpointError(f"{self._host} redirects (status {status}): use the address that it redirects to")
         if status == 404:
-            return EndpointError(f"{self._host} has no such address or model ({reason}): check the SPEC")
+            return EndpointError(
+                f"{self._address.url} has no such address or model (status 404: {reason}): check the path of the URL, "
+                "which often ends in /v1, and the name of the model"
+            )
         if status not in _TRANSIENT_STATUSES and status < 500:
             return RequestRejected(f"{self._host} rejects a request (status {status}: {reason})", reason)
         if headers.get("x-should-retry") == "false":
@@ -251,6 +259,6 @@ class Client:
 
     def _clean(self, text: str, length: int = 300) -> str:
         """The text as one short line, without the key."""
-        if self._key:
+        if self._key and len(self._key) >= _SECRET_CHARACTERS:
             text = text.replace(self._key.get_secret_value(), "***")
         return " ".join(text[: 4 * length].split())[:length]

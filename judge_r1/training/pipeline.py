@@ -73,8 +73,6 @@ def run_stages(
         JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
     """
     todo = remaining_stages(stages)
-    if not finished(todo[-1][1]):
-        say("loading torch")
     if (is_worker() or resources.node) and sum(not finished(folder) for _, folder in todo) > 1:
         raise JudgeError(
             f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun and "
@@ -101,15 +99,14 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
-    say("loading torch")
-    import torch
-
     from judge_r1.training.cost_estimate.gpus import GPUS, detected
     from judge_r1.training.cost_report import PAPER_GPUS, report
     from judge_r1.training.verl.check_keys import can_check
 
     for recipe, _ in stages:
         check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
+    import torch
+
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
     share = Resources(resources.processes, resources.nodes, gpus)
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]

@@ -1,12 +1,13 @@
 """The processes, nodes and GPUs of a run, and the checks before anything is trained or written."""
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.models.hub import check_name
@@ -98,7 +99,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
                 if data is not None and not (data / name).exists():
                     without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
                     raise JudgeError(
-                        f"recipe {recipe.name}: data.{part} {data} holds no {name}: build the pairs first, "
+                        f"recipe {recipe.name}: data.{part} {lacks(data, name)}: build the pairs first, "
                         f"or give another folder as data.{part}=FOLDER{without}{name_below(data, name)}"
                     )
         check_conversations(recipe)
@@ -114,9 +115,12 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
 
 def check_supported(recipe: Recipe, resources: Resources) -> None:
     """Raises JudgeError if the recipe cannot be trained on these resources."""
+    from judge_r1.training.distributed import processes_for, say
+
+    if "torch" not in sys.modules:
+        say("loading torch")
     import torch
 
-    from judge_r1.training.distributed import processes_for
     from judge_r1.training.verl.config import check_batches, training_gpus
 
     if resources.nodes > 1 and recipe.stage == "grpo" and not recipe.on_verl:

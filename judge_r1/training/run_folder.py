@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.installed import installed
 from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.core.run_log import read_metrics, read_rows
@@ -138,7 +138,7 @@ def recipe_of_run(folder: Path) -> Recipe:
     """The recipe of a run folder. Raises: JudgeError if it is none."""
     if not (folder / RECIPE).exists():
         raise JudgeError(
-            f"{folder} holds no run (no {RECIPE}): give the folder that `judge-r1 train` writes to"
+            f"{lacks(folder, f'run (no {RECIPE})')}: give the folder that `judge-r1 train` writes to"
             f"{name_below(folder, RECIPE, 'runs')}"
         )
     return load_recipe(folder / RECIPE)

@@ -48,7 +48,10 @@ def find_recipe(recipe: Path) -> Path:
     known |= {path.with_suffix("").as_posix(): str(path) for path in recipe.parent.glob("*.y*ml")}
     wanted = Path(name).with_suffix("")
     near = [one for one in known if Path(one).name == wanted.as_posix()]  # without its folder
-    near = [known[one] for one in near or get_close_matches(wanted.as_posix(), known, n=1)]
+    if not near:  # equal folders make no name near
+        alike = get_close_matches(wanted.as_posix(), known)
+        near = [one for one in alike if get_close_matches(wanted.name, [Path(one).name])][:1]
+    near = [known[one] for one in near]
     folders = sorted({str(Path(path).parent) for path in known.values()})
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are recipes in {', '.join(folders)}"
     raise UnknownName(f"there is no recipe {recipe}; {hint}")

@@ -236,7 +236,7 @@ def test_resume_reports_votes_that_nobody_asked_for(data: Path, finished: Path, 
     folder = copied(finished, tmp_path / "eval")
     traces = (folder / "traces.jsonl").read_text().splitlines(keepends=True)
     (folder / "traces.jsonl").write_text("".join([*traces[:-1], traces[-1].replace('"sample":1', '"sample":17')]))
-    message = "holds 1 vote of panel 'panel' that it does not ask for"
+    message = "holds 1 vote of judge 'panel' that it does not ask for"
     refuses(forked(evaluation(data, folder, "--resume")), 2, str(folder / "traces.jsonl"), message)
 
 

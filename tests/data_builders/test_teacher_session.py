@@ -160,7 +160,7 @@ def test_error_quotes_a_teacher_that_refuses_everything(tmp_path: Path, monkeypa
     message = (
         r"(?s)^chat:toy gave 0 answers for 2 cases, and no pair is accepted.* 42  the teacher refused the request\n.*"
         r"What to do: the server refuses the requests: its reason is below.*; chat:toy: 14 requests rejected, "
-        r"the first one because: 127\.0\.0\.1 "
+        r"the first one because: 127\.0\.0\.1:\d+ "
         r"rejects a request \(status 400: .*toy takes no temperature"
     )
     with FakeLLMServer(fake_teacher.honest) as server, pytest.raises(JudgeError, match=message):
@@ -183,7 +183,7 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
     assert process.returncode == 2
     stored = f"every answer so far is stored in {cache}"
     stopping = "stopping after the calls in flight; a second Ctrl-C stops at once"
-    assert output == f"{stopping}\nerror: stopped: {stored}; run the same command again to resume\n"
+    assert output == f"{stopping}\nerror: stopped: {stored}, and the same command resumes\n"
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
     server.latency_s = 0
     build(server, out, cache)

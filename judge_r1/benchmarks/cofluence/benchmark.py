@@ -8,7 +8,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics, detected
 from judge_r1.benchmarks.pairwise import check_subset, pair_item
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
@@ -47,7 +47,7 @@ def _read(path: Path) -> tuple[dict[str, Document], list[ManipulatedDocument]]:
     for name in (DOCUMENTS_FILE, MANIPULATIONS_FILE):
         if not (path / name).is_file():
             raise BadBenchmark(
-                f"{path} holds no {name}: give --path a folder that `judge-r1 build cofluence` wrote"
+                f"{lacks(path, name)}: give --path a folder that `judge-r1 build cofluence` wrote"
                 f"{name_below(path, name)}"
             )
     documents = {one.document_id: one for one in read_jsonl(path / DOCUMENTS_FILE, Document, unique="document_id")}

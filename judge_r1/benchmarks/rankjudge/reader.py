@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair, read_conversations
 from judge_r1.core.errors import explain
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.tabular import Row, file_rows
 
 
@@ -18,7 +18,7 @@ def read_pairs(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:
         return _published(path)
     if not (path / CONVERSATIONS_FILE).is_file():
         raise BadBenchmark(
-            f"{path} holds no {CONVERSATIONS_FILE}: run `judge-r1 build conversations`, or give pairs.json"
+            f"{lacks(path, CONVERSATIONS_FILE)}: run `judge-r1 build conversations`, or give pairs.json"
             f"{name_below(path, CONVERSATIONS_FILE)}"
         )
     pairs, documents = read_conversations(path)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
@@ -80,7 +80,7 @@ def read_evaluation(
     started = read_started(folder)
     if not started or not (folder / TRACES).exists():
         raise AnalysisError(
-            f"{folder} holds no evaluation ({ROWS} and {TRACES}): make one with judge-r1 eval --out"
+            f"{lacks(folder, f'evaluation ({ROWS} and {TRACES})')}: make one with judge-r1 eval --out"
             f"{name_below(folder, ROWS)}"
         )
     for row in rows:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import name_below
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
@@ -140,7 +140,7 @@ def _sources(path: Path) -> list[Path]:
     if logs := sorted(path.glob(f"*{SUFFIX}")):
         return logs
     raise JudgeError(
-        f"{path} holds no {OUTCOMES}: give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect"
+        f"{lacks(path, OUTCOMES)}: give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect"
         f"{name_below(path, OUTCOMES)}"
     )
 

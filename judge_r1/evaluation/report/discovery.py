@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.folders_below import lacks
 from judge_r1.core.run_log import read_metrics
 from judge_r1.core.strict_json import read_checked
 from judge_r1.core.yaml_config import read as read_yaml
@@ -160,7 +161,7 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
             inside += sorted(path for path in folder.iterdir() if path.is_dir() and _holds(path))
         if not inside:
             raise NothingToReport(
-                f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"
+                lacks(folder, "training run (recipe.yaml) and no evaluation (summary.json), nor do its folders")
             )
         found |= {path.absolute(): path for path in inside}
     unfinished = [note for path in found.values() if (path / ROWS).exists() and (note := _unfinished(path))]

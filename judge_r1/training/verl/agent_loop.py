@@ -20,7 +20,7 @@ from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_index import CaseRetriever, new_retriever
-from judge_r1.episode.driver import SEARCH_S, search_into
+from judge_r1.episode.driver import SEARCH_S, log_lost, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
@@ -191,7 +191,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             if not output.token_ids or output.log_probs is None:
                 raise EmptyResponse("no ids" if output.log_probs is not None else "no log-probabilities")
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            _log.error("an episode is lost: a turn had no answer in time")
+            log_lost("(generation_timeout): a turn had no answer in time")
             episode.abort("generation_timeout")
         except Exception:
             _log.exception("an episode is lost in a turn")

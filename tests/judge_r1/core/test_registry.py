@@ -77,6 +77,21 @@ def test_a_module_of_another_package_is_found(registry: Registry[int], tmp_path:
     assert registry.names() == ["one", "three", "two"]
 
 
+def test_a_package_that_takes_a_built_in_name_loses_it(
+    registry: Registry[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the look-up of another registry has imported the package first."""
+    things = "from toy_registry import THINGS\nTHINGS.register('two')(9)\nTHINGS.register('three')(3)\n"
+    package(tmp_path, "toy_taking", things)
+    with pytest.raises(UnknownName):
+        Registry[int]("other", "toy_registry").get("four")
+    assert (registry.get("two"), registry.get("three")) == (2, 3)
+    assert capsys.readouterr().err == (
+        "warning: the entry point toy_taking = 'toy_taking' of package toy_taking-package names a thing 'two', which "
+        "judge-r1 has built in and uses instead: rename it there\n"
+    )
+
+
 @pytest.mark.parametrize(
     "before", ["", "from toy_registry import THINGS\nTHINGS.register('three')(3)\n"], ids=["at once", "behind an entry"]
 )

@@ -207,7 +207,7 @@ class Faulty(ScriptedJudge):
     [
         ("crash", RuntimeError, "endpoint"),
         ("skip", EvaluationError, r"1 of 32 votes are missing.*--resume"),
-        ("infrastructure", EvaluationError, r"infrastructure_timeout': 1.*--resume"),
+        ("infrastructure", EvaluationError, r"^judge 'row': .* \(1 ended as infrastructure_timeout\): run .*--resume"),
         ("twice", EvaluationError, "unasked or twice"),
     ],
 )

@@ -221,7 +221,10 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
     ("reply", "says"),
     [
         (error_response(401, "who?"), "JUDGE_R1_JUDGE_KEY"),
-        (error_response(404, "no model toy"), "no such address or model"),
+        (
+            error_response(404, "no model toy"),
+            r"^http://127\.0\.0\.1:\d+/v1/chat/completions has no .* \(status 404: no model toy\): check the path",
+        ),
         (error_response(402, "pay"), "no credit is left"),
         (error_response(422, "never"), "8 consecutive requests failed, the last one with infrastructure_refused"),
     ],

@@ -235,7 +235,19 @@ def test_a_long_wait_is_announced(caplog: pytest.LogCaptureFixture) -> None:
         generate(server.url, 2)
     warnings = [record.getMessage() for record in caplog.records if "is repeated" in record.getMessage()]
     assert len(warnings) == 1
-    assert "503: the model is loading" in warnings[0]
+    assert "(up to 8 attempts, for at most 20 s): status 503: the model is loading" in warnings[0]
+
+
+def test_a_placeholder_for_a_key_is_not_masked_in_words() -> None:
+    async def work(url: str) -> Generation:
+        model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), SecretStr("e"), FAST)
+        try:
+            return (await model.generate([GenerateRequest(5, messages=[])]))[0]
+        finally:
+            await model.aclose()
+
+    with JudgeServer(lambda path, body: error_response(422, "the seed is odd")) as server:
+        assert "status 422: the seed is odd" in asyncio.run(work(server.url)).error
 
 
 def test_an_echoed_key_is_not_quoted() -> None:

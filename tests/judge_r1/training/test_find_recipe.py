@@ -37,6 +37,7 @@ def test_an_unknown_name_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("recipes/mini/wramup.yaml", "did you mean recipes/mini/warmup.yaml?"),
         ("mini/grpo.yml", "did you mean recipes/mini/grpo.yaml?"),
         ("own/recpie.yaml", "did you mean own/recipe.yaml?"),
+        ("recipes/mini/nofile.yaml", "there are recipes in recipes, recipes/bases, "),
         ("recipes/x.yml", "there are recipes in recipes, recipes/bases, "),
     ):
         with pytest.raises(UnknownName, match=re.escape(f"there is no recipe {name}; {hint}")):

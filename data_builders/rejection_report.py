@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from data_builders.perturb.teacher.answer_parser import NO_PLACE
 from data_builders.second_opinion import NOT_CONFIRMED
 from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.text_check import counted
@@ -22,6 +23,7 @@ _ADVICE = {
     **dict.fromkeys(("the same text as the reference", "no word is changed"), _COPIES),
     **dict.fromkeys(("the answer was truncated", "cut off", "was cut off"), _CUT),
     **dict.fromkeys(("too long", "cut"), "raise episode.budget.response_tokens in the recipe, or use another model"),
+    NO_PLACE: "the teacher finds no natural place for the flaws: give references with more steps, or {}",
     REFUSED: "the server refuses the requests: its reason is below",
     NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with --keep all, "
     "or give another --verify SPEC",
@@ -46,10 +48,7 @@ def why_nothing(
     """The error message of a build that has accepted no `noun` of its items so far. `stronger` is the advice where no
     other fits."""
     reasons = _reasons(attempts, unmade).most_common()
-    lines = [
-        f"{teacher} gave {counted(attempts.answers, 'answer')} for {items}, and no {noun} is accepted. Rejected, by "
-        "reason:"
-    ]
+    lines = [f"{teacher} gave {counted(attempts.answers, 'answer')} for {items}, and no {noun} is accepted. Reasons:"]
     lines += [f"  {count:>5}  {reason}" for reason, count in reasons]
     if attempts.rejected_answer is not None:
         name, answer = attempts.rejected_answer

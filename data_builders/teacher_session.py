@@ -143,7 +143,7 @@ def _size(teacher: BatchExport, spending: Spending) -> str:
     read, whole = account.cost(Tokens(input=most.input)), account.cost(most)
     cost = "add --prices FILE for the cost"
     if read is not None and whole is not None:
-        cost = f"${read:.2f} for the input, at most ${whole:.2f} in all"
+        cost = f"${read:.2f} for the input, at most ${whole:.2f} in all, at the prices given (no discount for batches)"
     return (
         f"about {most.input:,} tokens in ({CHARACTERS_PER_TOKEN} characters each), at most {most.output:,} out "
         f"(max_tokens): {cost}"

@@ -88,7 +88,7 @@ def count_answers(answers: Sequence[Answer]) -> dict[str, Any]:
     groups: dict[str, list[Answer]] = {}
     for one in answers:
         groups.setdefault(one.group, []).append(one)
-    return {group: _counted(own) for group, own in groups.items()}
+    return {group: _counted(own) for group, own in sorted(groups.items())}
 
 
 def _counted(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 
 FORM = (
-    r"chat:toy gave (\d+) answers for 2 (\w+), and no ([\w ]+) is accepted\. Rejected, by reason:(?:\n +\d+  .+)+\n"
+    r"chat:toy gave (\d+) answers for 2 (\w+), and no ([\w ]+) is accepted\. Reasons:(?:\n +\d+  .+)+\n"
     r"One of its answers, to the request for .+:(?:\n  \| .*)+\nWhat to do: .+\. To build anyway, add --no-early-stop"
 )
 

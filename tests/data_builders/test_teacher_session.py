@@ -108,7 +108,9 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
     size = f"about {read:,} tokens in (4 characters each), at most {most:,} out (max_tokens): "
     assert f"\n{size}add --prices FILE for the cost" in message
     message = build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices).message
-    whole = f"${read * 300e-6:.2f} for the input, at most ${read * 300e-6 + most * 500e-6:.2f} in all"
+    whole = (
+        f"${read * 300e-6:.2f} for the input, at most ${read * 300e-6 + most * 500e-6:.2f} in all, at the prices given"
+    )
     assert f"\n{size}{whole}" in message
 
     prices.write_text("other: {input: 1.0, output: 1.0}")

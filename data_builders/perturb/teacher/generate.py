@@ -171,11 +171,11 @@ class _VariantSet:
             self.accepted[result.number] = (result, prompt_hash)
             texts[result.flawed] = f"variant {result.number} for {self.name}"
             self.stats.accepted_in_round[round_index + 1] += 1
+        again = [rejection for rejection in rejections if rejection.reason != NO_PLACE]
         if len(rejections) < len(self.missing):
             self.stats.used += 1
-        elif self.stats.rejected_answer is None:
+        elif again and self.stats.rejected_answer is None:  # no place for a flaw is an answer, and no fault
             self.stats.rejected_answer = self.name, reply.answer
-        again = [rejection for rejection in rejections if rejection.reason != NO_PLACE]
         if declined := len(rejections) - len(again):
             self.stats.abstained[f"{self.name}: {NO_PLACE}"] += declined
         self.missing = sorted(rejection.number for rejection in again)

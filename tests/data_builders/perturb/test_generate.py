@@ -126,6 +126,7 @@ def test_a_place_that_the_teacher_does_not_find_is_counted_and_not_requested_aga
     assert pairs_by(teacher, LEGAL, stats, variants=1, kinds="single") == []
     assert [request.sample for request in teacher.requests] == [0] * 6
     assert (stats.abstained, stats.rejected) == ({f"P{n}: no natural place": 1 for n in range(1, 7)}, {})
+    assert stats.rejected_answer is None
 
 
 def test_no_more_variants_are_requested_than_there_are_steps() -> None:

@@ -1,5 +1,6 @@
 """The strict YAML reader: every hostile text is one sentence that names the place, within a second."""
 
+import re
 import time
 from pathlib import Path
 
@@ -83,3 +84,10 @@ def test_no_spelling_of_a_number_that_is_not_finite_enters_a_config(value: str, 
     (tmp_path / "x.yaml").write_text(f"sft: {{epochs: {value}}}\n")
     with pytest.raises(ConfigError, match=r"x\.yaml.* finite number"):
         load_config(Config, tmp_path / "x.yaml")
+
+
+def test_a_missing_file_suggests_near_names_only(tmp_path: Path) -> None:
+    (tmp_path / "smoke.yaml").touch()
+    for name, hint in (("nofile.yaml", ""), ("smoek.yml", f"; did you mean {tmp_path / 'smoke.yaml'}?")):
+        with pytest.raises(JudgeError, match=rf"{name} cannot be read: No such file or directory{re.escape(hint)}$"):
+            read_yaml(tmp_path / name)

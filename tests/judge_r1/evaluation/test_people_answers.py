@@ -13,13 +13,13 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.people_answers import agreement_of_people, answer_grids, count_answers, read_answers
 
 CSV = """annotator,id,answer,group
+ana,1,no,mini
 ana,1,yes,gpt-4o
 ana,2,No,gpt-4o
 ana,3,true,gpt-4o
 ben,1,1,gpt-4o
 ben,2,0.5,gpt-4o
 ben,3,0,gpt-4o
-ana,1,no,mini
 """
 
 

@@ -79,7 +79,7 @@ def train(
     except BadVerlKey as error:
         raise JudgeError(f"{recipe}: {error}") from None
     if not trained:
-        steps = counted(RunFolder(*reversed(stages[-1])).last_step, "step")
+        steps = counted(RunFolder(folder, stages[-1][0]).last_step, "step")
         console.print(
             f"the run in {folder} is complete ({steps}), so nothing was trained: to train more, start from its model "
             f"with model={folder / 'model'} and another --out; to train anew, choose another --out, or remove the "

@@ -86,7 +86,16 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
         from judge_r1.models.right_padding import drop_masks_of_right_padding
 
         drop_masks_of_right_padding(model)
-    return model.to("cuda") if gpu else model
+    if gpu:
+        return model.to("cuda")
+    from judge_r1.models.freed_memory import keep_freed_memory
+
+    keep_freed_memory()
+    if training:
+        from judge_r1.models.rms_norm import fuse_norms
+
+        fuse_norms(model)
+    return model
 
 
 def load_tokenizer(name: str) -> Any:

@@ -32,7 +32,10 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
 
     on_gpu = torch.cuda.is_available()
     if not on_gpu:
+        from judge_r1.training.trl.label_logprobs import score_in_blocks
+
         project_labelled_positions_only()
+        score_in_blocks()
     if recipe.stage == "grpo" and (process_count() > 1 or (on_gpu and torch.cuda.device_count() > 1)):
         raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
     return {

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 
@@ -54,7 +55,12 @@ class Fact:
 
 def facts_of(context: str) -> list[Fact]:
     """The facts that a mini context states, in order."""
-    return [Fact(**match.groupdict()) for match in FACT.finditer(context)]
+    return list(_facts(context))
+
+
+@lru_cache(maxsize=8)  # the rules read the context of a case for each edit
+def _facts(context: str) -> tuple[Fact, ...]:
+    return tuple(Fact(who, did, value) for who, did, value in FACT.findall(context))
 
 
 def _case(domain: str, rng: Random) -> Case:

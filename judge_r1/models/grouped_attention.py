@@ -49,8 +49,14 @@ def grouped_attention(
     return out.reshape(rows, 1, heads, size), None
 
 
+def _mask(*args: Any, **options: Any) -> torch.Tensor | None:
+    """The mask of a step is in its `StepAttention`."""
+    mask: torch.Tensor | None = sdpa_mask(*args, **options) if _STEP.get() is None else None
+    return mask
+
+
 AttentionInterface.register(NAME, grouped_attention)
-AttentionMaskInterface.register(NAME, sdpa_mask)
+AttentionMaskInterface.register(NAME, _mask)
 
 
 def uses_grouped_heads(model: Any) -> bool:

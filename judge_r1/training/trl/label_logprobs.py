@@ -12,7 +12,8 @@ from trl.trainer import utils
 
 _BLOCK = 256
 """Tokens whose logits are in memory."""
-_OUTPUTS = {"log_probs", "entropy", "is_top1"}
+_MORE = ("entropy", "is_top1")
+"""Outputs beside the log-probabilities."""
 
 
 class _LabelLogprobs(torch.autograd.Function):
@@ -94,12 +95,13 @@ class _OnProcessors:
     ) -> tuple[torch.Tensor | None, ...]:
         plain = bias is None and softcap is None and not hasattr(weight, "ds_id")  # DeepSpeed gathers its weights
         float32 = hidden.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-        if not (plain and float32 and hidden.device.type == "cpu" and _OUTPUTS.issuperset(outputs)):
+        if not (plain and float32 and hidden.device.type == "cpu" and {"log_probs", *_MORE}.issuperset(outputs)):
             found: tuple[torch.Tensor | None, ...] = ChunkedLogProbFunction.apply(
                 hidden, weight, bias, labels, temperature, chunk_size, softcap, logit_scale, outputs
             )
             return found
-        logprobs, entropy, is_top1 = _LabelLogprobs.apply(hidden, weight, labels, logit_scale / temperature)
+        logprobs, *more = _LabelLogprobs.apply(hidden, weight, labels, logit_scale / temperature)
+        entropy, is_top1 = (part if name in outputs else None for part, name in zip(more, _MORE, strict=True))
         return logprobs, entropy, None, None, is_top1
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge_r1.models import batch
+from judge_r1.models import batch, step_attention
 from judge_r1.models import grouped_attention as grouped_module
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.batch import ContinuousBatch, RunningRequest
@@ -80,3 +80,20 @@ def test_rows_of_different_length_are_sampled_with_it_and_get_the_same_tokens() 
     for one, other in zip(found, expected, strict=True):
         assert one.ids == other.ids
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_a_step_makes_no_mask_and_notes_once_where_the_rows_of_a_text_stand() -> None:
+    running = ContinuousBatch(word_model.model(), lambda ids: "", [1], pad_id=0)
+    prompts = [[2, 3, 4], [2, 3, 4], [5, 6, 7, 8]]
+    places = step_attention._Places
+    with (
+        patch.object(grouped_module, "sdpa_mask", side_effect=grouped_module.sdpa_mask) as masks,
+        patch.object(step_attention, "_Places", side_effect=places) as noted,
+    ):
+        running.admit([RunningRequest(GenerateRequest(prompt_ids=prompt, max_tokens=6)) for prompt in prompts])
+        reading = masks.call_count
+        for _ in range(5):
+            running.step()
+    assert running.busy
+    assert masks.call_count == reading == 1
+    assert noted.call_count == 1

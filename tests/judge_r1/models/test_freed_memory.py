@@ -1,0 +1,40 @@
+"""The process keeps the memory of freed tensors."""
+
+import platform
+import subprocess
+import sys
+from unittest.mock import patch
+
+import pytest
+
+from judge_r1.models import freed_memory
+from judge_r1.models.hub import load_model
+
+_FAULTS = """
+import resource, sys
+from judge_r1.models.freed_memory import keep_freed_memory
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+bytearray(50_000_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(3):
+    bytearray(50_000_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(how: str) -> int:
+    """Pages that the system maps for three blocks of 50 MB, one after the other."""
+    done = subprocess.run([sys.executable, "-c", _FAULTS, how], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc alone has these settings")
+def test_the_next_block_has_the_pages_of_the_one_before() -> None:
+    assert faults("kept") * 10 < faults("given back")
+
+
+def test_a_model_on_a_processor_has_it() -> None:
+    with patch.object(freed_memory, "keep_freed_memory") as called:
+        load_model("bundled:tiny")
+    called.assert_called_once_with()

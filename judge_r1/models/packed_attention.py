@@ -12,6 +12,7 @@ mask of its own. A mask for the whole row would be quadratic in the length of th
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -19,6 +20,10 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 NAME = "sdpa_packed"
+_MASKS: ContextVar[dict[tuple[int, int, int | None], torch.Tensor] | None] = ContextVar(
+    "masks of the row", default=None
+)
+"""By first position, number of tokens and sliding window: all layers share them."""
 
 
 class NoPositions(ValueError):
@@ -56,7 +61,7 @@ def packed_attention(
             states = [torch.cat((whole[:, :, :start], rest), 2) for whole, rest in zip(text, states, strict=True)]
         else:
             text = states
-        mask = _mask(start, length, sliding_window, query.device)
+        mask = _mask(start, length, sliding_window, query)
         found, _ = sdpa_attention_forward(
             module, queries, *states, mask, dropout, scaling, is_causal=mask is None, **options
         )
@@ -85,13 +90,20 @@ def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
     return parts
 
 
-def _mask(start: int, length: int, sliding_window: int | None, device: torch.device) -> torch.Tensor | None:
-    """What the tokens of a part at position `start` see of its text, [1, 1, length, start + length]. None for a whole
-    text within the sliding window of its layer, which needs no mask."""
+def _mask(start: int, length: int, sliding_window: int | None, query: torch.Tensor) -> torch.Tensor | None:
+    """What is added to the scores of the tokens of a part at position `start`, [1, 1, length, start + length]. None for
+    a whole text within the sliding window of its layer, which needs no mask."""
     if not start and (sliding_window is None or length <= sliding_window):
         return None
-    allowed = torch.ones(1, 1, length, start + length, dtype=torch.bool, device=device).tril(start)
-    return allowed if sliding_window is None else allowed.triu(start + 1 - sliding_window)
+    masks, key = _MASKS.get(), (start, length, sliding_window)
+    if masks is None:
+        masks = {}
+    if key not in masks:
+        allowed = torch.ones(1, 1, length, start + length, dtype=torch.bool, device=query.device).tril(start)
+        allowed = allowed if sliding_window is None else allowed.triu(start + 1 - sliding_window)
+        # Not as booleans, which PyTorch turns into numbers in each layer.
+        masks[key] = torch.zeros_like(allowed, dtype=query.dtype).masked_fill_(~allowed, -torch.inf)
+    return masks[key]
 
 
 AttentionInterface.register(NAME, packed_attention)
@@ -101,10 +113,12 @@ AttentionMaskInterface.register(NAME, lambda *args, **kwargs: None)
 
 @contextmanager
 def packed_rows(model: Any) -> Iterator[None]:
-    """Let a model that uses PyTorch's attention read packed rows."""
+    """Let a model that uses PyTorch's attention read packed rows of one dtype."""
     config = model.config.get_text_config()
     before, config._attn_implementation = config._attn_implementation, NAME
+    masks = _MASKS.set({})
     try:
         yield
     finally:
         config._attn_implementation = before
+        _MASKS.reset(masks)

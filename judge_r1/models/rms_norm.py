@@ -32,10 +32,14 @@ class _RmsNorm(torch.autograd.Function):
         return (gradient * weight).mul_(inverse).addcmul_(x, sums), of_weight, None
 
 
+def _normed(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    found: torch.Tensor = _RmsNorm.apply(x, weight, eps)  # type: ignore[no-untyped-call]
+    return found
+
+
 def _forward(self: Any, hidden_states: torch.Tensor) -> torch.Tensor:
     if torch.is_grad_enabled() and hidden_states.dtype == self.weight.dtype == torch.float32:
-        normed: torch.Tensor = _RmsNorm.apply(hidden_states, self.weight, self.variance_epsilon)
-        return normed
+        return _normed(hidden_states, self.weight, self.variance_epsilon)
     plain: torch.Tensor = type(self).forward(self, hidden_states)
     return plain
 
@@ -54,4 +58,4 @@ def _is_plain(norm: Any) -> bool:
     if weight is None or eps is None or weight.dtype != torch.float32:
         return False
     row = torch.linspace(-1.0, 2.0, len(weight), device=weight.device)
-    return torch.allclose(norm(row[None]), _RmsNorm.apply(row[None], weight, eps))
+    return torch.allclose(norm(row[None]), _normed(row[None], weight, eps))

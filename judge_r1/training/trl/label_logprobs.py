@@ -100,7 +100,8 @@ class _OnProcessors:
                 hidden, weight, bias, labels, temperature, chunk_size, softcap, logit_scale, outputs
             )
             return found
-        logprobs, *more = _LabelLogprobs.apply(hidden, weight, labels, logit_scale / temperature)
+        scale = logit_scale / temperature
+        logprobs, *more = _LabelLogprobs.apply(hidden, weight, labels, scale)  # type: ignore[no-untyped-call]
         entropy, is_top1 = (part if name in outputs else None for part, name in zip(more, _MORE, strict=True))
         return logprobs, entropy, None, None, is_top1
 

@@ -1,11 +1,14 @@
 """Packed texts get the attention that each gets alone."""
 
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
+from judge_r1.models import packed_attention as packed_module
 from judge_r1.models.hub import load_model
 from judge_r1.models.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
 
@@ -55,3 +58,22 @@ def test_a_model_has_its_own_attention_back_after_an_error() -> None:
     with pytest.raises(TypeError), packed_rows(model):
         model(input_ids="no ids")
     assert model.config._attn_implementation == "sdpa"
+
+
+def test_all_layers_of_a_row_share_the_mask_of_a_part() -> None:
+    model = load_model("bundled:tiny")
+    assert model.config.num_hidden_layers > 1
+    seen: list[torch.Tensor | None] = []
+    attention = packed_module.sdpa_attention_forward
+
+    def watched(module: Any, query: Any, key: Any, value: Any, mask: Any, *rest: Any, **options: Any) -> Any:
+        seen.append(mask)
+        return attention(module, query, key, value, mask, *rest, **options)
+
+    positions = torch.tensor([POSITIONS])
+    for _ in range(2):
+        with patch.object(packed_module, "sdpa_attention_forward", watched), packed_rows(model):
+            model(input_ids=positions + 5, position_ids=positions, use_cache=False)
+    masks = [mask for mask in seen if mask is not None]
+    assert len(masks) == 2 * 2 * model.config.num_hidden_layers
+    assert len({id(mask) for mask in masks}) == 2 * 2  # each row makes its own

@@ -4,11 +4,13 @@ done = run("validate", folder)
 process = start("train", recipe, "--out", out, log=file, modules=TRAINING)
 assert process.wait(60) == 0
 
-A forked command is a process of its own: it leads a process group, signals end it, and it exits as Python does. All
-commands of a server share its hash seed: a test that compares two processes starts one of them in another way.
-`code=` runs a Python program instead of a command.
+A forked command is a process of its own: it leads a process group, signals end it, and it exits as Python does, except
+that it does not clear its modules, which would copy the memory that it shares with the server. All commands of a server
+share its hash seed: a test that compares two processes starts one of them in another way. `code=` runs a Python program
+instead of a command.
 """
 
+import atexit
 import contextlib
 import errno
 import functools
@@ -24,6 +26,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -169,11 +172,21 @@ def _bound(listening: socket.socket, address: str) -> bool:
 def _serve(listening: socket.socket) -> str:
     """Forks for each request. Returns in each fork, which is then the command, the program to run instead of it."""
     workers: list[socket.socket] = []
+    running: dict[int, tuple[int, int]] = {}
+    """Descriptor of a process -> its id and the pipe for its status."""
     while True:
-        ready = select.select([listening, *workers], [], [], None if workers else GRACE_S)[0]
+        ready = select.select([listening, *workers, *running], [], [], None if workers else GRACE_S)[0]
         if not ready:
             os._exit(0)
         for channel in ready:
+            if isinstance(channel, int):
+                pid, status = running.pop(channel)
+                ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                with contextlib.suppress(BrokenPipeError):  # the worker has ended
+                    os.write(status, f"{ended}\n".encode())
+                os.close(status)
+                os.close(channel)
+                continue
             if channel is listening:
                 workers.append(listening.accept()[0])
                 continue
@@ -182,21 +195,20 @@ def _serve(listening: socket.socket) -> str:
                 workers.remove(channel)
                 channel.close()
                 continue
-            if os.fork() == 0:
+            if (pid := os.fork()) == 0:
                 for end in (listening, *workers):
                     end.close()
-                if (pid := os.fork()) == 0:
-                    request = json.loads(message)
-                    _become(request, *fds)
-                    return str(request["code"])
-                os.write(fds[2], f"{pid}\n".encode())
-                os.write(fds[2], f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
-                os._exit(0)
-            for fd in fds:
-                os.close(fd)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+                for descriptor, (_, status) in running.items():
+                    os.close(descriptor)
+                    os.close(status)
+                request = json.loads(message)
+                _become(request, *fds)
+                return str(request["code"])
+            out, err, status = fds
+            running[os.pidfd_open(pid)] = pid, status
+            os.write(status, f"{pid}\n".encode())
+            os.close(out)
+            os.close(err)
 
 
 def _become(request: dict[str, Any], out: int, err: int, status: int) -> None:
@@ -212,14 +224,30 @@ def _become(request: dict[str, Any], out: int, err: int, status: int) -> None:
     sys.argv = request["arguments"]
 
 
+def _run(program: str) -> int:
+    """Returns the exit status of the program, or of the command of `sys.argv`."""
+    try:
+        if program:
+            exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
+        else:
+            from judge_r1.cli import main
+
+            main()
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
 if __name__ == "__main__":
     for module in sys.argv[2:]:
         importlib.import_module(module)
     gc.freeze()  # forks share the memory of what was imported
     gc.set_threshold(20_000, 10, 10)
-    if program := _serve(socket.socket(fileno=int(sys.argv[1]))):
-        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
-    else:
-        from judge_r1.cli import main
-
-        main()
+    status = _run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    threading._shutdown()  # waits for threads, like the end of Python
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status & 0xFF)

@@ -98,8 +98,8 @@ COMMANDS = {
     ],
     "split": [Reads(f"split @data --out {OUT}", PAIRS)],
     "audit shortcuts": [
-        Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS),
         Reads(f"audit shortcuts @talks --out {OUT}", TALKS),
+        Reads(f"audit shortcuts @data --language-model none --out {OUT}", PAIRS),
     ],
     "audit sample": [
         Reads(f"audit sample @data --per-principle 1 --out {OUT}", PAIRS),

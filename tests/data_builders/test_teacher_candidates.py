@@ -160,8 +160,8 @@ class Honest:
 
 
 def test_the_order_of_the_cases_is_that_of_the_choice(tmp_path: Path) -> None:
-    plan = BuildPlan("mini", variants=1, limit=12, candidates=3)
-    for name, delay_s, concurrency in (("one", 0.0, 1), ("many", 0.03, 12)):
+    plan = BuildPlan("mini", variants=1, limit=6, candidates=3)
+    for name, delay_s, concurrency in (("one", 0.0, 1), ("many", 0.03, 6)):
         asyncio.run(build_by_teacher(plan, tmp_path / name, Honest(delay_s), concurrency=concurrency))
     assert (tmp_path / "one" / "pairs.jsonl").read_bytes() == (tmp_path / "many" / "pairs.jsonl").read_bytes()
 

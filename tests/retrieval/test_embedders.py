@@ -106,8 +106,8 @@ def test_a_model_is_used_with_the_prompts_that_it_ships(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     model, model.prompts = tiny, prompts
-    model.save(str(tmp_path / "shipped"))
-    model.save(str(tmp_path / "my-e5-small"))
+    for name in ("shipped", "my-e5-small"):
+        model.save(str(tmp_path / name), create_model_card=False)
     with caplog.at_level(logging.INFO, "retrieval.embedders"):
         shipped = load_embedder(str(tmp_path / "shipped"), "cpu")
     assert isinstance(shipped, SentenceTransformerEmbedder)

@@ -159,5 +159,4 @@ def test_the_page_fits_the_screen_with_enough_contrast(
         page.keyboard.press("Tab")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
         assert not errors
-        page.screenshot(path=tmp_path / "page.png")
         page.close()

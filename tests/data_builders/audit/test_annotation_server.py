@@ -62,8 +62,7 @@ def test_interrupting_reports_the_number_of_answers(folder: Path) -> None:
     with served(folder) as (url, process):
         choose_next(url, "Ana")
         process.send_signal(signal.SIGINT)
-        assert process.stdout is not None
-        assert f"1 answer in {folder / 'answers.jsonl'}" in process.stdout.read()
+        assert f"1 answer in {folder / 'answers.jsonl'}" in process.said()
         assert process.wait(timeout=20) == 0
 
 

@@ -78,7 +78,7 @@ def test_traces_have_about_the_wanted_length(tokens: int) -> None:
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        build("traces", tmp_path / name, limit=2, seed=seed)
+        build("traces", tmp_path / name, limit=1, seed=seed)
     for file in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     assert (tmp_path / "a" / "cases.jsonl").read_bytes() != (tmp_path / "c" / "cases.jsonl").read_bytes()

@@ -177,7 +177,7 @@ def test_a_file_that_changed_below_an_opened_folder_is_reported(tmp_path: Path) 
 
 
 def test_offsets_take_20_bytes_a_record(tmp_path: Path) -> None:
-    ids = [content_hash(number) for number in range(10_000)]
+    ids = [content_hash(number) for number in range(3_000)]
     write_jsonl(tmp_path / CASES_FILE, [{"case_id": case_id} for case_id in ids])
     places = dict(ids_with_offsets(tmp_path / CASES_FILE, "case_id"))
     gc.collect()

@@ -614,7 +614,7 @@ def test_the_trace_of_an_agent_fills_the_form_and_is_judged(browser: Any) -> Non
     with JudgeServer(trace_judge.answer) as model:
         judge = make_judge(f"agentic:{options}@{model.url}#m", JudgeBuild("", texts=cases))
         with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, page_errors):
-            page.locator("#file").set_input_files(TRACES / "calc.eval")
+            page.locator("#file").set_input_files(TRACES / "verifiers.jsonl")
             until(page, "document.querySelector('[name=context]').value.startsWith('[trace 1]')")
             assert page.input_value("[name=reasoning_a]") == "Yes."
             assert "tools: bash (3 calls)" in page.input_value("[name=decision]")

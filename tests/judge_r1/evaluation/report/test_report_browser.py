@@ -471,8 +471,8 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A filter may show one item of each of many parts: all get their texts, and no part is read again and again."""
-    monkeypatch.setattr("judge_r1.evaluation.report.trace_viewer.PART_ITEMS", 20)
-    suite = plain_suite([(f"first {n}", "a heron" if n % 100 == 7 else "b") for n in range(2_400)])
+    monkeypatch.setattr("judge_r1.evaluation.report.trace_viewer.PART_ITEMS", 5)
+    suite = plain_suite([(f"first {n}", "a heron" if n % 25 == 7 else "b") for n in range(600)])
     write(tmp_path / "report.html", [item_results("first", replace(suite, presentation_orders=one_order), first_shown)])
     page, complaints = open_page(browser, tmp_path / "report.html")
     page.evaluate(
@@ -480,7 +480,7 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
         " if (node.src) window.loads = (window.loads ?? 0) + 1; }).observe(document.head, { childList: true })"
     )
     page.evaluate(FILTER, "heron")
-    until(page, "document.getElementById('status').textContent === '24 of 2400 items'")
+    until(page, "document.getElementById('status').textContent === '24 of 600 items'")
     until(page, "![...document.querySelectorAll('.entry .line')].some((line) => line.textContent.endsWith('…'))")
     assert page.locator(".entry").count() > 12
     loads = page.evaluate("window.loads")

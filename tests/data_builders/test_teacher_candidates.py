@@ -38,12 +38,7 @@ def server() -> Iterator[FakeLLMServer]:
 
 
 def run(
-    server: FakeLLMServer,
-    out: Path,
-    *more: object,
-    cases: int = 3,
-    variants: int = KEPT,
-    kills: tuple[int, ...] = (),
+    server: FakeLLMServer, out: Path, *more: object, cases: int = 3, variants: int = KEPT, kills: tuple[int, ...] = ()
 ) -> FaultRun:
     plan = ["builtin", "--limit", cases, "--variants", variants, "--teacher", server.chat, *more, "--out", out]
     cache = out.with_suffix(".sqlite")

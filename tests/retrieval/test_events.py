@@ -5,15 +5,7 @@ from hash_embedder import HashEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.events import (
-    MARK,
-    PART_CHARACTERS,
-    EventFilter,
-    event_parts,
-    original_text,
-    render_event,
-    split_query,
-)
+from retrieval.events import MARK, PART_CHARACTERS, EventFilter, event_parts, original_text, render_event, split_query
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 

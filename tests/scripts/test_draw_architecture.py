@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.draw_architecture import (
-    box_of,
-    cycles,
-    draw,
-    edges_between,
-    layer_order,
-    mentions,
-    read_modules,
-    totals,
-)
+from scripts.draw_architecture import box_of, cycles, draw, edges_between, layer_order, mentions, read_modules, totals
 
 
 def write(root: Path, files: dict[str, str]) -> None:

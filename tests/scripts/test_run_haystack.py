@@ -8,15 +8,7 @@ import pytest
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
-from scripts.run_haystack import (
-    DIFFERENCES,
-    TRAINED,
-    WARMUP,
-    AnyPassages,
-    main,
-    searches_by_line,
-    with_starts,
-)
+from scripts.run_haystack import DIFFERENCES, TRAINED, WARMUP, AnyPassages, main, searches_by_line, with_starts
 
 
 def test_rows_follow_those_that_they_start_from() -> None:

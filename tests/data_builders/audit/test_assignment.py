@@ -5,13 +5,7 @@ from pathlib import Path
 import pytest
 from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.choices import (
-    annotators,
-    first_round,
-    first_side,
-    load_choices,
-    second_round,
-)
+from data_builders.audit.annotation.choices import annotators, first_round, first_side, load_choices, second_round
 from data_builders.audit.annotation.form import Round
 from data_builders.audit.annotation.record_log import AnswerFileError, check_known
 from data_builders.audit.annotation.site import page_key

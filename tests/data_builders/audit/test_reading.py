@@ -74,10 +74,7 @@ def test_a_line_shows_the_difference_with_its_surroundings_and_the_evidence() ->
     case = make_case("The father paid 34 crowns in Rome. The son left.", reference=reference)
     start = reference.index("34")
     flaw = Flaw(
-        principle=2,
-        operator="number",
-        span=Span(start=start, end=start + 2),
-        context_spans=(Span(start=16, end=18),),
+        principle=2, operator="number", span=Span(start=start, end=start + 2), context_spans=(Span(start=16, end=18),)
     )
     pair = ReasoningPair.of(
         case, reference.replace("34", "91"), variant=1, origin=Origin(teacher="t", seed=0, flaws=(flaw,)), seed=0

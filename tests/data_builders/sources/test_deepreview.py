@@ -208,10 +208,7 @@ def test_words_shared_with_the_paper_are_allowed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (
-            {"id": "a", "pred_fast_mode": ""},
-            r"line 1: column 'pred_best_mode' is missing; .* columns are: id, pred",
-        ),
+        ({"id": "a", "pred_fast_mode": ""}, r"line 1: column 'pred_best_mode' is missing; .* columns are: id, pred"),
         (ROW | {"pred_best_mode": 3}, r"column 'pred_best_mode' must hold text, not int"),
         ({k: v for k, v in ROW.items() if k != "paper_context"}, r"column 'paper_context' is missing"),
         (HUB_ROW | {"mode": "Slow"}, r"line 1: column 'mode' must be Fast, Standard or Best Mode, not 'Slow'"),

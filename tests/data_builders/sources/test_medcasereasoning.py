@@ -47,13 +47,7 @@ def test_a_row_becomes_a_case_without_discussion(tmp_path: Path) -> None:
         "Case prompt\nA man of 41 coughs.\n\nIntroduction\n\nCoughs are common.\n\nCase presentation\n\n"
         "A man of 41 coughed for 3 weeks."
     )
-    assert case.meta == {
-        "group": "PMC1",
-        "file": "train.jsonl",
-        "row": 1,
-        "report": True,
-        "decision_in_context": False,
-    }
+    assert case.meta == {"group": "PMC1", "file": "train.jsonl", "row": 1, "report": True, "decision_in_context": False}
 
 
 @pytest.mark.parametrize("text", [None, "A man coughed.", TEXT.replace("Discussion", "Thoughts of ours")])

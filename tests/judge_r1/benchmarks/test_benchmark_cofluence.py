@@ -172,10 +172,7 @@ def test_a_manipulation_without_any_score_keeps_its_row() -> None:
     rows = task_rows(found)
     assert [
         (row["length"], row["n"], row["missing"], row["mean"], row["detection"], row["p_holm"]) for row in rows
-    ] == [
-        ("2000", 0, 5, None, None, None),
-        ("full", 0, 5, None, None, None),
-    ]
+    ] == [("2000", 0, 5, None, None, None), ("full", 0, 5, None, None, None)]
     assert rows[0]["leakage"]["coherence"]["mean"] == -1
     metrics = delta_metrics(found)
     assert (metrics["detection"], metrics["deltas"]["lengths"]) == (None, [])

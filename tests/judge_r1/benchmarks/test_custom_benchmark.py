@@ -10,14 +10,7 @@ import pytest
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import published_vote
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import (
-    AggregatedVerdict,
-    ChatMessage,
-    Conversation,
-    Item,
-    ItemResult,
-    item_result,
-)
+from judge_r1.core.items import AggregatedVerdict, ChatMessage, Conversation, Item, ItemResult, item_result
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.judges.base import JudgeBuild

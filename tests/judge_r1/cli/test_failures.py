@@ -66,11 +66,7 @@ def missing_extra() -> None:
 
 
 FAILURES: dict[str, tuple[Callable[[], object], int, str | None]] = {
-    "KeyError": (
-        lambda: {}["rows"],
-        70,
-        r"judge-r1 fail failed unexpectedly \(KeyError: 'rows'\); the traceback",
-    ),
+    "KeyError": (lambda: {}["rows"], 70, r"judge-r1 fail failed unexpectedly \(KeyError: 'rows'\); the traceback"),
     "RecursionError": (lambda: nested(0), 70, r"failed unexpectedly \(RecursionError: maximum recursion"),
     "MemoryError": (out_of_memory, 70, "judge-r1 fail ran out of memory; the traceback is in"),
     "EOFError": (lambda: raise_error(EOFError("Ran out of input")), 70, r"\(EOFError: Ran out of input\)"),

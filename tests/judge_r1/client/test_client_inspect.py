@@ -127,8 +127,7 @@ def test_a_conversation_reaches_the_judge_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "value"),
-    [([1.0, None], 1.0), ([0.5, None], math.nan), ([None], math.nan), ([0.0, 0.5], 0.5)],
+    ("scores", "value"), [([1.0, None], 1.0), ([0.5, None], math.nan), ([None], math.nan), ([0.0, 0.5], 0.5)]
 )
 def test_a_missing_score_counts_only_where_it_could_change_the_value(scores: list[float | None], value: float) -> None:
     from judge_r1.integrations.reference_judge import best

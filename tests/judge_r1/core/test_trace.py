@@ -3,15 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.trace import (
-    EventDraft,
-    argument_text,
-    joined_traces,
-    numbered,
-    trace_case,
-    trace_events,
-    trace_text,
-)
+from judge_r1.core.trace import EventDraft, argument_text, joined_traces, numbered, trace_case, trace_events, trace_text
 
 DRAFTS = [
     EventDraft("message", "user", "Make the tests pass."),

@@ -44,12 +44,7 @@ def test_calibration_equals_the_statistics_functions() -> None:
     assert found.with_isotonic.ece == expected_calibration_error(mapped, correct)
     assert found.isotonic == fit_isotonic(confidences, correct)
     assert found.selective == select(
-        [r.confidence for r in rows],
-        [r.correct for r in rows],
-        [r.cluster for r in rows],
-        alpha=0.3,
-        delta=0.1,
-        seed=4,
+        [r.confidence for r in rows], [r.correct for r in rows], [r.cluster for r in rows], alpha=0.3, delta=0.1, seed=4
     )
     assert found.selective is not None
     assert found.selective.designed + found.selective.tested == 150

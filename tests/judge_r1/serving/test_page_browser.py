@@ -98,10 +98,7 @@ def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
         steps.release_all()
         page.get_by_role("button", name=SWAP).wait_for()
         assert whole_text(page, "#case") == CASE
-        assert marked(page) == [
-            FIRST,
-            BAD_SPAN,
-        ]
+        assert marked(page) == [FIRST, BAD_SPAN]
         assert page.locator("#case .tag").all_inner_texts() == ["1", "2"]
         assert page.locator(".card .verdict").inner_text() == "A is better"
         card = page.inner_text(".card")
@@ -614,7 +611,7 @@ def test_the_trace_of_an_agent_fills_the_form_and_is_judged(browser: Any) -> Non
     with JudgeServer(trace_judge.answer) as model:
         judge = make_judge(f"agentic:{options}@{model.url}#m", JudgeBuild("", texts=cases))
         with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, page_errors):
-            page.locator("#file").set_input_files(TRACES / "verifiers.jsonl")
+            page.locator("#file").set_input_files(TRACES / "calc.eval")
             until(page, "document.querySelector('[name=context]').value.startsWith('[trace 1]')")
             assert page.input_value("[name=reasoning_a]") == "Yes."
             assert "tools: bash (3 calls)" in page.input_value("[name=decision]")

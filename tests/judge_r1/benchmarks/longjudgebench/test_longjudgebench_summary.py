@@ -22,12 +22,7 @@ from judge_r1.judges.panel import make_panel
     [
         (
             "ma:search",
-            {
-                "always first": 1 / 2,
-                "longer": 0,
-                "always tie": 0,
-                "best system of each pair (fitted on gold)": 1 / 2,
-            },
+            {"always first": 1 / 2, "longer": 0, "always tie": 0, "best system of each pair (fitted on gold)": 1 / 2},
         ),
         (
             "deepresearch_bench:search",

@@ -96,10 +96,7 @@ def test_event_lines_are_read_as_written(tmp_path: Path) -> None:
         ('[{"role": "user", "content": "x", "n": ' + "9" * 6_000 + "}]", "is not valid JSON"),
         ('[{"role": "user", "content": ' + "[" * 500 + "]" * 500 + "}]", "nested more than 200 levels"),
         ('{"kind": "call", "role": "assistant", "text": "x", "speed": 1}', "event 0: field speed"),
-        (
-            '{"kind": "banana", "role": "user", "text": "x"}',
-            "event 0: field kind: Input should be 'message'",
-        ),
+        ('{"kind": "banana", "role": "user", "text": "x"}', "event 0: field kind: Input should be 'message'"),
     ],
 )
 def test_errors_name_what_was_seen(tmp_path: Path, text: str, message: str) -> None:

@@ -24,16 +24,17 @@ REPO = Path(__file__).resolve().parents[1]
 LONG = (
     "judge_r1/training/verl/test_verl_two_steps.py",
     "attacks/test_hostile_files.py",
-    "attacks/test_hostile_http.py",
+    "attacks/test_killed_evaluations.py",
+    "attacks/",
     "docs/test_examples_run.py",
     "promises/",
-    "attacks/",
     "judge_r1/serving/test_page_browser.py",
     "judge_r1/training/preflight/test_preflight.py",
     "judge_r1/training/",
     "data_builders/",
 )
-"""Files and folders with long files: they run first, so that no worker ends long after the others."""
+"""Files and folders with long files: they run first, so that no worker ends long after the others. Attacks run before
+most: they fork, which takes a worker several times as long once it has imported torch and loaded models."""
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -64,10 +64,6 @@ def test_totals_around_the_packages(tree: Path) -> None:
     }
     write(tree, files)
     assert totals(tree) == {
-        "lines of scripts": 1,
-        "lines of tests": 2,
-        "words of README.md": 3,
-        "words of docs": 3,
-        "words of docs/experiments": 1,
-        "options": 1,
-    }
+        "lines of scripts": 1, "lines of tests": 2, "words of README.md": 3, "words of docs": 3,
+        "words of docs/experiments": 1, "options": 1,
+    }  # fmt: skip

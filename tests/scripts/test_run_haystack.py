@@ -43,14 +43,10 @@ def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:
     )
     assert found == {
         "judge": {
-            "search if same": 0.0,
-            "search if differs": 0.5,
-            "search if same, line 1": 0.0,
-            "search if same, line 2": 0.0,
-            "search if differs, line 1": 0.0,
-            "search if differs, line 2": 1.0,
+            "search if same": 0.0, "search if differs": 0.5, "search if same, line 1": 0.0,
+            "search if same, line 2": 0.0, "search if differs, line 1": 0.0, "search if differs, line 2": 1.0,
         }
-    }
+    }  # fmt: skip
 
 
 def test_a_written_table_gives_t_intervals_over_the_seeds_that_two_rows_share(

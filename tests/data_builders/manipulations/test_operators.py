@@ -72,13 +72,9 @@ def test_the_numbers_are_those_of_the_published_code() -> None:
 
 
 PUBLISHED = {
-    "exchange_content": ("coherence", 1.0, 2.0),
-    "temporal": ("coherence", 1.0, 1.0),
-    "terms": ("coherence", 35.0, 0.0),
-    "typos": ("fluency", 2.0, 0.0),
-    "verb_tense": ("fluency", 5.0, 0.0),
-    "word_order": ("fluency", 5.0, 0.0),
-}
+    "exchange_content": ("coherence", 1.0, 2.0), "temporal": ("coherence", 1.0, 1.0), "terms": ("coherence", 35.0, 0.0),
+    "typos": ("fluency", 2.0, 0.0), "verb_tense": ("fluency", 5.0, 0.0), "word_order": ("fluency", 5.0, 0.0),
+}  # fmt: skip
 """Metric, intensity and additive bias of the selected manipulations in the released data."""
 
 

@@ -8,21 +8,13 @@ from data_builders.perturb.leak_markers import find_leak_marker
 @pytest.mark.parametrize(
     "new",
     [
-        "the mass was 39 mm [flaw]",
-        "the mass was 39 mm (incorrect)",
-        "the mass was 39 mm (this violates Groundedness)",
-        "the mass was 39 mm (sic)",
-        "the **mass** was 39 mm",
-        "the *mass* was 39 mm",
-        "the <mark>mass</mark> was 39 mm",
-        "the mass was 39 mm. Clue: look at the scan",
-        "the mass was 39 mm, in breach of Factual Consistency",
-        "the mass was 39 mm, which breaks principle 2",
-        "{the mass was 39 mm}",
-        "Violated Principles: [2] the mass was 39 mm",
-        "the mass was 39 mm [inserted detail]",
+        "the mass was 39 mm [flaw]", "the mass was 39 mm (incorrect)",
+        "the mass was 39 mm (this violates Groundedness)", "the mass was 39 mm (sic)", "the **mass** was 39 mm",
+        "the *mass* was 39 mm", "the <mark>mass</mark> was 39 mm", "the mass was 39 mm. Clue: look at the scan",
+        "the mass was 39 mm, in breach of Factual Consistency", "the mass was 39 mm, which breaks principle 2",
+        "{the mass was 39 mm}", "Violated Principles: [2] the mass was 39 mm", "the mass was 39 mm [inserted detail]",
     ],
-)
+)  # fmt: skip
 def test_leak_markers_are_found(new: str) -> None:
     assert find_leak_marker("the mass was 36 mm", new) is not None
 

@@ -79,14 +79,10 @@ def test_a_principle_can_be_named_in_an_earlier_turn() -> None:
 @pytest.mark.parametrize(
     "quote",
     [
-        "ana paid 34. ben left",
-        "Ana  paid 34; Ben left.",
-        "paid 34 … ben left rome",
-        "ana paid 34 [later] ben",
-        "something short",
-        "ana paid 34 … and went",
+        "ana paid 34. ben left", "Ana  paid 34; Ben left.", "paid 34 … ben left rome", "ana paid 34 [later] ben",
+        "something short", "ana paid 34 … and went",
     ],
-)
+)  # fmt: skip
 def test_quotations_of_shown_text_are_valid_in_any_formatting(quote: str) -> None:
     assert isinstance(
         read(GOOD.replace("B has", f"“{quote}”, B has"), shown=["x", "ana paid 34. ben left rome."]), ParsedTurn

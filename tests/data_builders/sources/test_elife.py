@@ -50,12 +50,9 @@ def test_a_letter_becomes_a_case(tmp_path: Path) -> None:
     assert case.decision == DECISION
     assert case.reference == "1. Essential revisions: Give the temperature.\n2. Count again.\n3. Cite Doe (2001)."
     assert case.meta == {
-        "group": "elife-7",
-        "file": "xml/a.xml",
-        "context_version": "revised after the review",
-        "dropped": 3,
+        "group": "elife-7", "file": "xml/a.xml", "context_version": "revised after the review", "dropped": 3,
         "cut_words": 6,
-    }
+    }  # fmt: skip
 
 
 def test_each_round_of_a_letter_is_a_separate_case(tmp_path: Path) -> None:
@@ -107,14 +104,10 @@ def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
     )
     assert [case.meta["file"] for case in cases] == ["xml/g-v2.xml"]
     assert skipped == {
-        "elife: article of type correction": 1,
-        "elife: retracted article": 1,
-        "elife: article without a body": 1,
-        "elife: no decision letter or referee report": 1,
-        "elife: no decision stated": 1,
-        "elife: review with too few points": 1,
-        "elife: older version of an article": 1,
-    }
+        "elife: article of type correction": 1, "elife: retracted article": 1, "elife: article without a body": 1,
+        "elife: no decision letter or referee report": 1, "elife: no decision stated": 1,
+        "elife: review with too few points": 1, "elife: older version of an article": 1,
+    }  # fmt: skip
 
 
 def test_version_ten_is_later_than_version_nine(tmp_path: Path) -> None:

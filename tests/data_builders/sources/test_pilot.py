@@ -72,11 +72,8 @@ def test_a_teacher_writes_the_reasoning_of_a_case(tmp_path: Path) -> None:
     assert "A wrong text" not in case.context
     assert case.context[: case.meta["own_chars"]].endswith("stayed without answer.")
     assert {key: case.meta[key] for key in ("group", "file", "teacher", "written")} == {
-        "group": "001-1",
-        "file": "dev.jsonl",
-        "teacher": "toy",
-        "written": "reference",
-    }
+        "group": "001-1", "file": "dev.jsonl", "teacher": "toy", "written": "reference",
+    }  # fmt: skip
 
 
 def test_the_prompt_has_facts_and_violated_articles_only(tmp_path: Path) -> None:

@@ -73,14 +73,9 @@ def test_outputs_about_other_pairs_are_said_to_be(tmp_path: Path, capsys: pytest
 def test_published_decisions_count_in_both_orders(tmp_path: Path) -> None:
     """The second decision is in terms of the swapped order."""
     decisions_and_scores = {
-        1: (("A>B", "B>A"), 1.0),
-        2: (("A>B", "A>B"), 0.0),
-        3: (("A>B", "A=B"), 1.0),
-        4: (("A=B", None), 0.0),
-        5: ((None, "B>A"), 1.0),
-        6: ((None, None), 0.0),
-        7: (("A>B",), 1.0),
-    }
+        1: (("A>B", "B>A"), 1.0), 2: (("A>B", "A>B"), 0.0), 3: (("A>B", "A=B"), 1.0), 4: (("A=B", None), 0.0),
+        5: ((None, "B>A"), 1.0), 6: ((None, None), 0.0), 7: (("A>B",), 1.0),
+    }  # fmt: skip
     data = write(tmp_path / "data.jsonl", [pair(number) for number in decisions_and_scores])
     out = write(
         tmp_path / "out.jsonl", [judged(number, *decisions) for number, (decisions, _) in decisions_and_scores.items()]

@@ -57,11 +57,8 @@ def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
     assert accuracy(first) == 0.5
     assert benchmark.metrics(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
     assert benchmark.metrics(run_baseline("longer", benchmark)) == {
-        "given": 0.5,
-        "swapped": 0.5,
-        "both": 0.5,
-        "equal": 1.0,
-    }
+        "given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0,
+    }  # fmt: skip
     once = [o.model_copy(update={"votes": o.votes[:1]}) for o in first]
     assert benchmark.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
 

@@ -159,16 +159,10 @@ def test_revised_prompts_differ_and_have_the_same_answer(folder: Path) -> None:
 @pytest.mark.parametrize(
     "subset",
     [
-        "inlne",
-        "inline:search",
-        "both:both",
-        "pointwise:both",
-        "search:pointwise",
-        "hints:rules",
-        "search:rules",
+        "inlne", "inline:search", "both:both", "pointwise:both", "search:pointwise", "hints:rules", "search:rules",
         "pointwise:hints",
     ],
-)
+)  # fmt: skip
 def test_unknown_settings(subset: str) -> None:
     with pytest.raises(JudgeError, match="rankjudge"):
         parse_options(subset)

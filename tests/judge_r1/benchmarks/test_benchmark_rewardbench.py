@@ -49,12 +49,8 @@ def test_math_weighs_as_much_as_all_code_subsets(tmp_path: Path) -> None:
     results = run_baseline("longer", benchmark)
     assert accuracy(results, "math-prm") == 0
     assert benchmark.metrics(results) == {
-        "Chat": 1.0,
-        "Chat Hard": 1.0,
-        "Safety": 1.0,
-        "Reasoning": 0.5,
-        "score": 0.875,
-    }
+        "Chat": 1.0, "Chat Hard": 1.0, "Safety": 1.0, "Reasoning": 0.5, "score": 0.875,
+    }  # fmt: skip
     chat = [o for o in results if o.group == "alpacaeval-easy"]
     assert sections(chat) == {"Chat": 1.0, "Chat Hard": None, "Safety": None, "Reasoning": None, "score": None}
     math = [o for o in results if o.group == "math-prm"]

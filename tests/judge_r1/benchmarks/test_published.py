@@ -69,12 +69,8 @@ def test_longjudgebench_has_the_averages_that_its_paper_states() -> None:
     for key in {key for subsets in table.measures.values() for key in subsets}:
         parse_subset(key if key in columns_of else f"all:{key}".rstrip(":"))
     means = {
-        "verify_bench_hard": 0.6742,
-        "deepresearch_bench": 0.6454,
-        "realdr": 0.4393,
-        "ma": 0.4983,
-        "wp_bench": 0.5776,
-    }
+        "verify_bench_hard": 0.6742, "deepresearch_bench": 0.6454, "realdr": 0.4393, "ma": 0.4983, "wp_bench": 0.5776,
+    }  # fmt: skip
     for name, mean in means.items():
         values = [v for key, judges in columns_of.items() if key.split(":")[0] == name for v in judges.values()]
         assert fmean(values) == pytest.approx(mean, abs=0.00006)

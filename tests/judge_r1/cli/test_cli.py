@@ -15,24 +15,9 @@ from paths import RECIPES
 from judge_r1.cli.help_panels import PANELS
 
 COMMANDS = [
-    "build",
-    "validate",
-    "audit",
-    "stats",
-    "split",
-    "rationales",
-    "export",
-    "train",
-    "eval",
-    "attack",
-    "benchmarks",
-    "calibrate",
-    "search",
-    "doctor",
-    "report",
-    "watch",
-    "demo",
-]
+    "build", "validate", "audit", "stats", "split", "rationales", "export", "train", "eval", "attack", "benchmarks",
+    "calibrate", "search", "doctor", "report", "watch", "demo",
+]  # fmt: skip
 COMMANDS += ["analyse attention", "analyse global-index"]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 

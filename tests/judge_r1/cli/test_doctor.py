@@ -7,14 +7,10 @@ from judge_r1.cli import app
 from judge_r1.cli.doctor import PURPOSE, Unmet, extras
 
 REQUIREMENTS = [
-    "numpy>=2",
-    'faiss-cpu>=1.9; extra == "retrieval"',
-    'judge-r1[retrieval]; extra == "train"',
-    'torch>=2.11; extra == "train"',
-    'trl==1.16.0; extra == "train"',
-    'wandb>=0.22; extra == "wandb"',
+    "numpy>=2", 'faiss-cpu>=1.9; extra == "retrieval"', 'judge-r1[retrieval]; extra == "train"',
+    'torch>=2.11; extra == "train"', 'trl==1.16.0; extra == "train"', 'wandb>=0.22; extra == "wandb"',
     'ruff; extra == "dev"',
-]
+]  # fmt: skip
 
 
 def test_missing_requirements_of_each_extra() -> None:

@@ -59,19 +59,12 @@ USAGE = [
 ]
 """Wrong words, options, SPECs, names, recipes and folders."""
 READERS = [
-    "build medrbench --path nowhere --out OUT",
-    "build nosuch --out OUT",
-    "validate nowhere",
-    "select nowhere --rating nowhere --out OUT",
-    "export nowhere --out OUT --format nosuch",
-    "fit-weights nowhere --out OUT",
-    "agreement nowhere --out OUT",
-    "calibrate nowhere --out OUT",
-    "analyse attention nowhere --path nowhere --out OUT",
-    "rate nowhere --out OUT",
-    "search nowhere query",
+    "build medrbench --path nowhere --out OUT", "build nosuch --out OUT", "validate nowhere",
+    "select nowhere --rating nowhere --out OUT", "export nowhere --out OUT --format nosuch",
+    "fit-weights nowhere --out OUT", "agreement nowhere --out OUT", "calibrate nowhere --out OUT",
+    "analyse attention nowhere --path nowhere --out OUT", "rate nowhere --out OUT", "search nowhere query",
     "replay nowhere --path nowhere --out OUT",
-]
+]  # fmt: skip
 """Errors that the readers of a folder or a file find. They may have imported NumPy."""
 MODELS = ("torch", "transformers", "datasets", "sentence_transformers", "sklearn", "faiss", "pyarrow", "fastapi")
 ARRAYS = ("numpy", "scipy", "aiohttp", "httpx")

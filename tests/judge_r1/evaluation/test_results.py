@@ -17,12 +17,8 @@ P2, P4, BOTH = toy_pairs(1, [(2,), (4,), (1, 3)])
 def test_right_answer_becomes_a_right_result() -> None:
     o = pair_result("row", P2, toy_trajectory(P2, P2.gold.comparison, (2,), shown=[passage(P2)]))
     assert (o.judge, o.item_id, o.cluster_id, o.group, o.labels.kind) == (
-        "row",
-        P2.pair_id,
-        P2.case_id,
-        P2.domain,
-        "single",
-    )
+        "row", P2.pair_id, P2.case_id, P2.domain, "single",
+    )  # fmt: skip
     assert (o.valid, o.labels.valid_strict, o.labels.valid_tolerant, o.score) == (True, True, True, True)
     assert (o.labels.violated, o.labels.predicted, o.votes[0].searches, o.votes[0].ended) == ((2,), (2,), 1, "answer")
     assert o.labels.reward["r"] == 1.0

@@ -206,12 +206,8 @@ def test_released_prompts_of_withheld_sets(root: Path) -> None:
         prompt = fill_template(load_template(root, "realdr", mode), {"response_0": "REPORT", "reference": "REFERENCE"})
         assert "{" not in prompt.chat()[-1]["content"].replace('{"overall', "").replace('{\n  "logical', "")
     fields: dict[str, str | None] = {
-        "instruction": "I",
-        "response_0": "X",
-        "response_1": "Y",
-        "genre": "g",
-        "genre_criteria": "c",
-    }
+        "instruction": "I", "response_0": "X", "response_1": "Y", "genre": "g", "genre_criteria": "c",
+    }  # fmt: skip
     for mode in ("vanilla", "vanilla_rubric"):
         assert (
             "preferred_response" in fill_template(load_template(root, "wp_bench", mode), fields).chat()[-1]["content"]

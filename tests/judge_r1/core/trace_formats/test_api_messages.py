@@ -82,15 +82,11 @@ def test_tools_that_the_server_runs(tmp_path: Path) -> None:
     calls = [
         {"type": "web_search_call", "id": "w1", "action": {"type": "search", "query": "pytest"}, "status": "completed"},
         {
-            "type": "mcp_call",
-            "id": "m1",
-            "name": "fetch",
-            "arguments": '{"url": "u"}',
-            "output": "page",
+            "type": "mcp_call", "id": "m1", "name": "fetch", "arguments": '{"url": "u"}', "output": "page",
             "server_label": "s",
         },
         {"type": "compaction", "id": "x", "encrypted_content": "abc"},
-    ]
+    ]  # fmt: skip
     assert story(read(tmp_path, calls, "openai-responses")) == [
         ("call", "web_search", "type: search\nquery: pytest"), ("call", "fetch", "url: u"), ("result", "fetch", "page"),
         ("message", "compaction", '{"id": "x", "encrypted_content": "abc"}'),

@@ -145,11 +145,8 @@ def test_benchmark_without_principles_has_a_report(tmp_path: Path) -> None:
     assert not [a for a in page.of("select") if a.get("name") == "principle"]
     first, gold = data_of(text)["items"][0]["results"]
     assert (first["verdict"], first["state"], gold["verdict"], gold["state"]) == (
-        "tie",
-        "wrong",
-        "A is better",
-        "right",
-    )
+        "tie", "wrong", "A is better", "right",
+    )  # fmt: skip
     assert [game["verdict"] for game in first["votes"]] == ["A is better", "B is better"]
 
 

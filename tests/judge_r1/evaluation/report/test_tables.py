@@ -57,13 +57,9 @@ def test_terminal_tables_have_rules_and_names_are_not_markup() -> None:
 def test_grids_returns_every_table() -> None:
     built = grids(SUMMARY)
     assert [grid.title for grid in built] == [
-        "Overall",
-        "Accuracy by domain",
-        "Accuracy by principle",
-        "Accuracy by principle, only single violations",
-        "Differences",
-        "Items that all judges get alike",
-    ]
+        "Overall", "Accuracy by domain", "Accuracy by principle", "Accuracy by principle, only single violations",
+        "Differences", "Items that all judges get alike",
+    ]  # fmt: skip
     assert all(len(row) == len(grid.columns) for grid in built for row in grid.rows)
     assert built[2].columns == ("judge", "P1 (6)", "P2 (6)", "P3 (6)", "P4 (6)", "P5 (6)", "P6 (3)")
     assert built[3].columns[2] == "P2 (3)"
@@ -130,15 +126,10 @@ def test_markdown_is_aligned_and_escaped() -> None:
     best = Estimate(0.5, 0.4, 0.6, n=9, best=True)
     rows = (("x|y\n*z*", best), ("<b>", NONE), ("[a](b)", "0.9 [0.8, 1.0]"), ("\\", Best("0.50")))
     assert markdown(Grid("t", "A note.", ("judge", "a|b"), rows)).splitlines() == [
-        r"| judge      |                      a\|b |",
-        r"|------------|--------------------------:|",
-        r"| x\|y \*z\* | **0.50** [0.40, 0.60] (9) |",
-        r"| \<b>       |                         – |",
-        r"| [a]\(b)    |            0.9 [0.8, 1.0] |",
-        r"| \\         |                  **0.50** |",
-        "",
-        "A note.",
-    ]
+        r"| judge      |                      a\|b |", r"|------------|--------------------------:|",
+        r"| x\|y \*z\* | **0.50** [0.40, 0.60] (9) |", r"| \<b>       |                         – |",
+        r"| [a]\(b)    |            0.9 [0.8, 1.0] |", r"| \\         |                  **0.50** |", "", "A note.",
+    ]  # fmt: skip
 
 
 def test_notes_name_the_interval_and_warn_of_few_clusters() -> None:

@@ -13,21 +13,12 @@ METRICS = (COHERENCE, FLUENCY)
 @pytest.mark.parametrize(
     "line",
     [
-        "**FINAL Fluency Score:** 3.5",
-        "**FINAL Fluency Score**: 3.5",
-        "**FINAL Fluency Score: 3.5**",
-        "4) FINAL Fluency Score: 3.5",
-        "FINAL fluency score is 3.5",
-        "Final Fluency: 3.5",
-        "**Fluency Score:** 3.5",
-        "Fluency Rating: 3.5/5",
-        "the Fluency score = 3.5",
-        "- **Fluency**: 3.5",
-        "Fluency: 3.5.",
-        "FINAL   Fluency \t Score :  [3.5]",
-        "FINAL Fluency Score: 3,5",
+        "**FINAL Fluency Score:** 3.5", "**FINAL Fluency Score**: 3.5", "**FINAL Fluency Score: 3.5**",
+        "4) FINAL Fluency Score: 3.5", "FINAL fluency score is 3.5", "Final Fluency: 3.5", "**Fluency Score:** 3.5",
+        "Fluency Rating: 3.5/5", "the Fluency score = 3.5", "- **Fluency**: 3.5", "Fluency: 3.5.",
+        "FINAL   Fluency \t Score :  [3.5]", "FINAL Fluency Score: 3,5",
     ],
-)
+)  # fmt: skip
 def test_every_style_of_a_score(line: str) -> None:
     assert parse_evaluation(line, METRICS).scores == {"coherence": None, "fluency": 3.5}
 

@@ -175,7 +175,8 @@ def _serve(listening: socket.socket) -> str:
     running: dict[int, tuple[int, int]] = {}
     """Descriptor of a process -> its id and the pipe for its status."""
     while True:
-        ready = select.select([listening, *workers, *running], [], [], None if workers else GRACE_S)[0]
+        watched: list[Any] = [listening, *workers, *running]
+        ready = select.select(watched, [], [], None if workers else GRACE_S)[0]
         if not ready:
             os._exit(0)
         for channel in ready:
@@ -246,7 +247,7 @@ if __name__ == "__main__":
     gc.freeze()  # forks share the memory of what was imported
     gc.set_threshold(20_000, 10, 10)
     status = _run(_serve(socket.socket(fileno=int(sys.argv[1]))))
-    threading._shutdown()  # waits for threads, like the end of Python
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, like the end of Python
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -60,7 +60,7 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
     write_jsonl(tmp_path / "data" / "pairs.jsonl", data.pairs)
     with JudgeServer(searching) as server:
         finish(command(server, tmp_path / "data", tmp_path / "uninterrupted"))
-        first_url = server.url
+        first_address = server.url.removeprefix("http://")
         calls = server.completed.total()
         assert max(server.completed.values()) == 1, "no request is repeated without a fault"
     out, traces, kills = tmp_path / "faults", tmp_path / "faults" / "traces.jsonl", 0
@@ -77,11 +77,11 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
         finish(arguments)
         assert server.received.total() - server.completed.total() > 0.1 * server.received.total(), "faults occurred"
         repeated = server.completed.total() - calls
-        url = server.url
+        address = server.url.removeprefix("http://")
     assert kills == KILLS
     assert 0 <= repeated <= KILLS * 2 * CONCURRENCY
     uninterrupted, resumed = results(tmp_path / "uninterrupted"), results(out)
-    assert json.loads(json.dumps(resumed).replace(url, first_url)) == json.loads(json.dumps(uninterrupted))
+    assert json.loads(json.dumps(resumed).replace(address, first_address)) == json.loads(json.dumps(uninterrupted))
     assert len(set(resumed[1])) == len(resumed[1]) == 5 * len(data.pairs)
 
 

@@ -12,6 +12,7 @@ from command_server import run
 from fake_llm_server import FakeLLMServer
 from paths import RECIPES
 
+from data_builders.generators.base import RULES_VERSION
 from judge_r1.cli.help_panels import PANELS
 
 COMMANDS = [
@@ -72,7 +73,7 @@ def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Pat
     done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
     assert "a --teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
-    assert report["rules"] == 5
+    assert report["rules"] == RULES_VERSION
     assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
     for name, row in report["yield"].items():
         assert row["wanted"] == 15
@@ -165,13 +166,13 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         ),
         (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
-        (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
+        (["export", "nowhere", "--format", "sft", "--out", "x"], "nowhere does not exist"),
         (
             ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
             "unknown key grpo.stepz; did you mean 'grpo.steps'?",
         ),
         (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "no judge is named 'nonsense'"),
-        (["eval", "--judge", "longer", "--path", "nowhere", "--out", "x"], "nowhere holds no pairs.jsonl"),
+        (["eval", "--judge", "longer", "--path", "nowhere", "--out", "x"], "nowhere does not exist"),
     ],
 )
 def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from command_server import start
@@ -60,7 +61,7 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
     write_jsonl(tmp_path / "data" / "pairs.jsonl", data.pairs)
     with JudgeServer(searching) as server:
         finish(command(server, tmp_path / "data", tmp_path / "uninterrupted"))
-        first_address = server.url.removeprefix("http://")
+        first_address = urlsplit(server.url).netloc
         calls = server.completed.total()
         assert max(server.completed.values()) == 1, "no request is repeated without a fault"
     out, traces, kills = tmp_path / "faults", tmp_path / "faults" / "traces.jsonl", 0
@@ -77,7 +78,7 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
         finish(arguments)
         assert server.received.total() - server.completed.total() > 0.1 * server.received.total(), "faults occurred"
         repeated = server.completed.total() - calls
-        address = server.url.removeprefix("http://")
+        address = urlsplit(server.url).netloc
     assert kills == KILLS
     assert 0 <= repeated <= KILLS * 2 * CONCURRENCY
     uninterrupted, resumed = results(tmp_path / "uninterrupted"), results(out)

@@ -70,8 +70,9 @@ class Pairs(Generator[T]):
         if per_domain is None:
             return items(source, plan.path, limit, plan.seed, skipped, teacher)
         if source.generated is None or plan.path is not None:
-            option = "--path" if source.generated else f"source {plan.source!r}"
-            raise JudgeError(f"{option} reads cases, and --cases-per-domain generates them: leave one out")
+            if source.generated:
+                raise JudgeError("--path reads cases, and --cases-per-domain generates them: leave one out")
+            raise JudgeError(f"source {plan.source!r} has no --cases-per-domain: choose a number of cases with --limit")
         return islice(source.generated(per_domain, plan.seed), limit)
 
 

@@ -72,7 +72,9 @@ class LikelihoodReader:
         branches = [_branch(first, ids, tail) for ids in others]
         parts = sorted(dict.fromkeys([whole := _Branch(first, 0, 0), *branches]), key=lambda part: part.left)
         read: dict[_Branch, tuple[float, ...]] = {}
-        for own in grouped(parts, lambda part: len(part.read), CHUNK if self._can_branch else 0):
+        # The first text stands in every row, so a row has several times its length.
+        most = max(CHUNK, 4 * len(first)) if self._can_branch else 0
+        for own in grouped(parts, lambda part: len(part.read), most):
             read.update(zip(own, self._read(first if self._can_branch else own[0].ids, own), strict=True))
         scores = [TokenScores(first, kept := read[whole])]
         for branch in branches:
@@ -97,7 +99,8 @@ class LikelihoodReader:
                 rows += [branch.left, *range(len(given), len(given) + count - 1)]
                 given += branch.read[:-1]
                 positions += range(branch.left + 1, branch.left + count)
-                parts.append((branch.left + 1, count - 1))
+                if count > 1:
+                    parts.append((branch.left + 1, count - 1))
         device = self._model.device
         with torch.inference_mode(), branching_row(self._model, parts) if self._can_branch else nullcontext():
             logits = self._model(

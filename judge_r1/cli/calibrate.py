@@ -65,6 +65,8 @@ def calibrate(
         refuse("goes with --alpha", delta=delta)
     if answers.suffix != ".eval":
         refuse(f"is for a log of Inspect (.eval), not for {answers}", scorer=scorer)
+    if not answers.exists():
+        raise JudgeError(f"{answers} does not exist: give a file of answers or the folder of an evaluation")
     if answers.is_dir():
         rows = evaluation_confidences(answers, judge_name, confidence_method or "token")
     else:

@@ -6,10 +6,10 @@ declined answer (`context_overflow`, `content_filter`) ends it as invalid, under
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import monotonic
 from typing import Protocol
 
 from judge_r1.core.event_loop import run_sync
@@ -46,7 +46,9 @@ CaseSearch = Callable[[str], list[Evidence]]
 SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
 """Searches for several episodes at once: (index of the episode, query) -> passages, in the same order."""
 _log = logging.getLogger(__name__)
-_lost, _REASONS = Counter[str](), 1_000
+_lost: dict[str, tuple[int, float]] = {}
+"""Reason -> how many episodes were lost for it, and when the last was."""
+_REASONS, _FORGOTTEN_S = 1_000, 600.0
 
 
 class EpisodeRunner(Protocol):
@@ -139,12 +141,15 @@ def ended_by_model(episode: Episode, generation: Generation) -> bool:
 
 def log_lost(why: str) -> None:
     """Log that an episode is lost. Of many with one reason, the first, the tenth, the hundredth … is logged, with the
-    count."""
+    count, which begins again after ten minutes without one."""
     if len(_lost) > _REASONS:
         _lost.clear()
-    _lost[why] += 1
-    if str(_lost[why]).strip("0") == "1":
-        _log.error("%s %s", "an episode is lost" if _lost[why] == 1 else f"{_lost[why]} episodes are lost", why)
+    before, last = _lost.get(why, (0, 0.0))
+    now = monotonic()
+    count = before + 1 if now - last < _FORGOTTEN_S else 1
+    _lost[why] = count, now
+    if str(count).strip("0") == "1":
+        _log.error("%s %s", "an episode is lost" if count == 1 else f"{count} episodes are lost", why)
 
 
 async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = SEARCH_S) -> None:

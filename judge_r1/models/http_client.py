@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -41,8 +42,7 @@ _MALFORMED_ATTEMPTS = 4
 _WARN_AFTER = 3
 """Attempts at a request after which a warning names the error, so that a long wait is not silent."""
 _SECRET_CHARACTERS = 8
-"""Length from which a key is masked in messages. No provider issues a shorter one, and a placeholder such as `x`, for
-servers that check no key, is part of many words."""
+"""Length from which a key is masked within words, too. A placeholder such as `x` is part of many words."""
 _LONGEST_WAIT_S = 60.0
 _ERROR_BYTES = 2**16
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
@@ -259,6 +259,7 @@ class Client:
 
     def _clean(self, text: str, length: int = 300) -> str:
         """The text as one short line, without the key."""
-        if self._key and len(self._key) >= _SECRET_CHARACTERS:
-            text = text.replace(self._key.get_secret_value(), "***")
+        if self._key:
+            key = re.escape(self._key.get_secret_value())
+            text = re.sub(key if len(self._key) >= _SECRET_CHARACTERS else rf"(?<!\w){key}(?!\w)", "***", text)
         return " ".join(text[: 4 * length].split())[:length]

@@ -53,6 +53,10 @@ def check_name(name: str) -> None:
             raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
         return
     folder = Path(name)
+    if not folder.exists() and ("#" in name or "://" in name):
+        raise ModelUnavailable(
+            f"{name} is no folder or hub name: if it is an endpoint, write http://HOST:PORT/v1#MODEL"
+        )
     if not folder.exists() and (len(folder.parts) != 2 or Path(folder.parts[0]).exists()):
         problem = f"there is no folder {name}, and hub names read owner/model"
     elif folder.is_dir() and not any((folder / file).exists() for file in _CONFIGS):

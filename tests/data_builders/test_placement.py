@@ -62,9 +62,9 @@ def test_a_build_by_rules_is_balanced_and_its_card_shows_the_counts(tmp_path: Pa
     assert pairs[: len(fewer)] == list(fewer)
     export(tmp_path / "three", tmp_path / "out", "sft", Options())
     card = (tmp_path / "out" / "README.md").read_text()
-    medical = [pair for pair in pairs if (pair.domain, set_name(pair)) == ("medical", "P1")]
-    better = sum(pair.preferred == "A" for pair in medical)
-    assert f"| train | medical | {better} of {len(medical)} |" in card
+    academic = [pair for pair in pairs if (pair.domain, set_name(pair)) == ("academic", "P1")]
+    better = sum(pair.preferred == "A" for pair in academic)
+    assert f"| train | academic | {better} of {len(academic)} |" in card
 
 
 def test_mini_keeps_the_placement_by_hash(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What precedes a vague ground that reads oddly: an open question, an adverb that weighs grounds, a court's holding."""
+_GROUND = re.compile(r"[^.;]*\b(?:because|since|as (?:it|they|this|these)|due to|given)\b")
 _OWN_REFERENT = re.compile(r"\W*(?:Since|As|If|Given|Because|When|While|Although)\b")
 _JUDGED = re.compile(
     r"\b(?:consider|find|conclu|justif|necess|violat|interfer|proportion|lawful|effective|sufficien|insufficien"
@@ -86,4 +87,6 @@ def dropped_safeguard(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Drop a warning or a safeguard, or turn it into its opposite."""
     for pattern, new in _advice(case).safeguards:
         for match in re.finditer(pattern, step.text):
-            yield step.edit(match.span(), match.expand(new))
+            # A ground of the safeguard would refute the flaw.
+            if not _GROUND.match(step.text, match.end()):
+                yield step.edit(match.span(), match.expand(new))

@@ -68,7 +68,7 @@ MAX_SUBJECT = 14
 """Words between the opening of a conclusion and its verb."""
 _NOT_DRAWN = re.compile(
     r"\b(?:but|although|though|while|whereas|however|despite|notwithstanding|whether)\b"
-    r"|\b(?:claim|argu|submit|maintain|contend|alleg|complain|assert)(?:t?ed|es)\b",
+    r"|\b(?:claim|argu|submit|maintain|contend|alleg|complain|assert)(?:t?ed|e?s)\b",
     re.IGNORECASE,
 )
 """What precedes a conclusion that a contrast needs, that is open, or that a party draws."""

@@ -178,15 +178,17 @@ def _holds(folder: Path) -> bool:
 
 def _unfinished(folder: Path) -> str | None:
     """A note on an evaluation without a summary, or with a summary that lacks judges that have started."""
-    problem = f"no {SUMMARY}"
-    if (folder / SUMMARY).exists():
-        rows = {row["name"] for row in read_summary(folder)["rows"]}
-        if not (lacking := [name for name in read_started(folder) if name not in rows]):
-            return None
-        problem = f"{SUMMARY} has no row of {', '.join(lacking)}"
+    if not (folder / SUMMARY).exists():
+        return (
+            f"{folder} holds an evaluation that has not finished (no {SUMMARY}): run its command again with --resume, "
+            "or leave the folder out"
+        )
+    rows = {row["name"] for row in read_summary(folder)["rows"]}
+    lacking = ", ".join(name for name in read_started(folder) if name not in rows)
     return (
-        f"{folder} holds an evaluation that has not finished ({problem}): run its command again with --resume, or "
-        "leave the folder out"
+        f"{folder} also holds {lacking}, which its summary omits: `eval` with all judges and --resume includes them"
+        if lacking
+        else None
     )
 
 

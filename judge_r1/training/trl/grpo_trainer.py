@@ -71,7 +71,9 @@ def packed_logprobs(
     layers = DynamicCache(config=model.config).layers
     attention = model.config.get_text_config()._attn_implementation
     # A layer that keeps another state than keys and values carries one text of a row into the next.
-    if attention != "sdpa" or any(type(layer) is not DynamicLayer for layer in layers):
+    # Checkpoints compute their layers again when the model no longer reads packed rows.
+    checkpoints = getattr(model, "is_gradient_checkpointing", False)
+    if attention != "sdpa" or checkpoints or any(type(layer) is not DynamicLayer for layer in layers):
         return None
     first = input_ids.shape[1] - own.shape[1]
     prompts = torch.cat((input_ids[:, :first], attention_mask[:, :first]), dim=1)

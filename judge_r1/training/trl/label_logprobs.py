@@ -7,6 +7,7 @@ do not fit in the cache of a processor and take as long as the products.
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 from trl.kernels import ChunkedLogProbFunction
 from trl.trainer import utils
 
@@ -44,6 +45,7 @@ class _LabelLogprobs(torch.autograd.Function):
         return found
 
     @staticmethod
+    @once_differentiable
     def backward(
         ctx: Any, of_logprobs: torch.Tensor | None, of_entropy: torch.Tensor | None, _: None
     ) -> tuple[torch.Tensor, torch.Tensor | None, None, None]:

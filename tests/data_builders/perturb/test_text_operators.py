@@ -101,8 +101,9 @@ def test_an_opposite_needs_a_ground_in_its_sentence_and_a_verb() -> None:
     assert not tries("reversed_conclusion", medical(contrast))
     telling = "1. Carcinoma was excluded based on the absence of dysplastic features."
     assert not tries("reversed_conclusion", medical(telling)), "it would contradict itself without the case"
-    of_a_party = "1. The Government argued that the fine was justified because the flat had been let at once."
-    assert not tries("reversed_conclusion", medical(of_a_party))
+    for verb in ("argued", "submits", "maintains"):
+        of_a_party = f"1. The Government {verb} that the fine was justified because the flat had been let at once."
+        assert not tries("reversed_conclusion", medical(of_a_party))
 
 
 WOUND = "The wound on the left arm was 36 mm long and was cleaned three times on 14 May 2003."
@@ -257,6 +258,11 @@ def test_what_would_read_oddly_if_vague_stays(reference: str) -> None:
 def test_a_safeguard_is_dropped(domain: str, reference: str, flawed: str) -> None:
     [found] = afters("dropped_safeguard", case_of(domain, "Nothing.", reference))
     assert flawed in found
+
+
+def test_a_safeguard_with_its_ground_stays() -> None:
+    for ground in ("since it may bring on a crisis", "because it may harm the child", "as it may harm the child"):
+        assert not tries("dropped_safeguard", medical(f"1. Ibuprofen should be avoided in the first week, {ground}."))
 
 
 def test_a_custom_domain_gets_p2_flaws() -> None:

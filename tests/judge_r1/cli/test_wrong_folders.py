@@ -58,6 +58,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("replay nowhere --path one --out out", "nowhere does not exist: replay takes a folder that `eval`"),
         ("analyse errors nowhere --path one --out out", "nowhere does not exist: make one with judge-r1 eval"),
         ("report nowhere --out out", "nowhere does not exist\n"),
+        ("calibrate nowhere --judge-name longer --out out", "nowhere does not exist: give a file of answers"),
         ("watch nowhere", "nowhere does not exist: give the folder that `judge-r1 train` writes to\n"),
         ("train mini/warmup data.train=nowhere --out out", "data.train nowhere does not exist: build the pairs first"),
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),

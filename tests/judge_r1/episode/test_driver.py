@@ -1,10 +1,13 @@
 """Episodes in shared batches of the local engine, compared with one full forward pass for each token."""
 
+from time import monotonic
+
 import pytest
 import torch
 from word_model import BUDGET, WordTokenizer, episodes, logprobs_of, model, passages, search
 
 from judge_r1.core.records import Trajectory
+from judge_r1.episode import driver
 from judge_r1.episode.driver import EpisodeDriver, log_lost
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.models.engine import LocalModel
@@ -82,10 +85,15 @@ def test_every_episode_ends_and_the_training_mode_is_restored() -> None:
     assert all(len(trajectory.token_ids) <= BUDGET.episode_tokens for trajectory in trajectories)
 
 
-def test_equal_reasons_of_lost_episodes_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+def test_equal_reasons_of_lost_episodes_are_counted(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(12):
         log_lost("(no_answer): a server of this test")
+    monkeypatch.setattr(driver, "monotonic", lambda: monotonic() + 3600)  # another outage
+    log_lost("(no_answer): a server of this test")
     assert [record.getMessage() for record in caplog.records] == [
         "an episode is lost (no_answer): a server of this test",
         "10 episodes are lost (no_answer): a server of this test",
+        "an episode is lost (no_answer): a server of this test",
     ]

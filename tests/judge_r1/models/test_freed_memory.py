@@ -36,6 +36,8 @@ def faults(how: str, **environment: str) -> int:
 def test_the_next_block_has_the_pages_of_the_one_before() -> None:
     assert faults("kept") * 10 < faults("given back")
     assert faults("kept") * 10 < faults("kept", MALLOC_MMAP_THRESHOLD_="131072"), "the user's setting stays"
+    tunables = "glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072"
+    assert faults("kept") * 10 < faults("kept", GLIBC_TUNABLES=tunables)
 
 
 def test_a_model_on_a_processor_has_it() -> None:

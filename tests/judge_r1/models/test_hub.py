@@ -75,6 +75,12 @@ def test_a_missing_folder_is_not_a_hub_name(name: str, monkeypatch: pytest.Monke
             load(name)
 
 
+@pytest.mark.parametrize("name", ["127.0.0.1:8000/v1#m", "htp://host/v1"])
+def test_an_endpoint_without_its_scheme_is_no_model_name(name: str) -> None:
+    with pytest.raises(ModelUnavailable, match="if it is an endpoint, write http://HOST:PORT/v1#MODEL"):
+        load_config(name)
+
+
 def test_a_folder_without_a_model_names_the_model_folders_below(tmp_path: Path) -> None:
     for load in (load_config, load_model, load_tokenizer):
         with pytest.raises(ModelUnavailable, match=r"holds no model \(no config\.json\)$"):

@@ -239,7 +239,7 @@ def test_cases_of_both_folders_are_refused(split_data: Path, tmp_path: Path) -> 
     shared = evaluated_recipe("grpo", split_data, f"data.dev={split_data / 'train'}")
     with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ cases?,"):
         run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
-    with pytest.raises(JudgeError, match=r"data\.dev nowhere holds no cases\.jsonl.* data\.dev=null"):
+    with pytest.raises(JudgeError, match=r"data\.dev nowhere does not exist.* data\.dev=null"):
         run_recipe(evaluated_recipe("grpo", split_data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
 
 

@@ -90,7 +90,10 @@ def test_a_failure_in_a_process_is_reported(tmp_path: Path, monkeypatch: pytest.
 
 def test_only_builtin_generates(tmp_path: Path) -> None:
     assert [name for name in SOURCES.names() if SOURCES.get(name).generated] == ["builtin"]
-    for source, path, message in (("mini", None, "source 'mini' reads cases"), ("builtin", tmp_path, "--path reads")):
+    for source, path, message in (
+        ("mini", None, "source 'mini' has no --cases-per-domain"),
+        ("builtin", tmp_path, "--path reads"),
+    ):
         asked = BuildPlan(source, path=path, cases_per_domain=1)
         with pytest.raises(JudgeError, match=message):
             list(generator_for(source, with_teacher=False)(asked).items())

@@ -61,7 +61,7 @@ def test_a_mistake_is_a_one_line_error(answers: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ((answers, "--alpha", "1.5"), "--alpha must be between 0 and 1, not 1.5"),
         ((answers, "--alpha", "0.1", "--delta", "0"), "--delta must be between 0 and 1, not 0"),
-        ((tmp_path / "none.jsonl",), "none.jsonl cannot be read"),
+        ((tmp_path / "none.jsonl",), "none.jsonl does not exist"),
     ):
         done = run(*arguments, "--out", tmp_path / "out")
         assert done.returncode == 2

@@ -1,7 +1,8 @@
 """What a causal language model says of the two reasonings of a pair, without the case.
 
 A flaw that makes a text unlikely can be found without knowing what is true. The model reads each reasoning alone. The
-reasonings of a case share most of their text, so the reference is read once and each flawed one from its first change.
+reasonings of a case share most of their text, so the reference is read once for each row of texts, and each flawed one
+from its first change.
 """
 
 from collections import defaultdict

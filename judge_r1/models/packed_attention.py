@@ -20,9 +20,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 NAME = "sdpa_packed"
-_MASKS: ContextVar[dict[tuple[int, int, int | None], torch.Tensor] | None] = ContextVar(
-    "masks of the row", default=None
-)
+_MASKS: ContextVar[dict[tuple[int, int, int | None], torch.Tensor]] = ContextVar("masks of the row")
 """By first position, number of tokens and sliding window: all layers share them."""
 
 
@@ -95,9 +93,7 @@ def _mask(start: int, length: int, sliding_window: int | None, query: torch.Tens
     a whole text within the sliding window of its layer, which needs no mask."""
     if not start and (sliding_window is None or length <= sliding_window):
         return None
-    masks, key = _MASKS.get(), (start, length, sliding_window)
-    if masks is None:
-        masks = {}
+    masks, key = _MASKS.get({}), (start, length, sliding_window)
     if key not in masks:
         allowed = torch.ones(1, 1, length, start + length, dtype=torch.bool, device=query.device).tril(start)
         allowed = allowed if sliding_window is None else allowed.triu(start + 1 - sliding_window)

@@ -2,10 +2,11 @@
 
     python -m scripts.bench.compare 8ccd0052
     python -m scripts.bench.compare main --rows start-up sampling --repeats 5
+    python -m scripts.bench.compare 8ccd0052 --rows demo tests --repeats 1    # about an hour and a half
 
-Each measurement has a process of its own with one thread. `times` is the other revision's time over this one's, the
+Each measurement has a process of its own with one thread. `times` is the other revision's number over this one's, the
 median of the repeats with the lowest and the highest. The other revision is checked out into a temporary folder, and
-both read the same data, which this checkout builds.
+both read the same data, which this checkout builds. `demo` and `tests` take long and are measured only when named.
 """
 
 import os
@@ -13,11 +14,11 @@ import resource
 import subprocess
 import sys
 import tempfile
-import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from textwrap import dedent
 
 from scripts.bench.output import Row, parser_of, write_rows
 
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 _TRAINING = """
     import statistics
+    from judge_r1.training.recipe import load_recipe
     from transformers.trainer_callback import CallbackHandler
     from judge_r1.training.pipeline import run_recipe
     from judge_r1.training.trl.grpo import TrlRollouts
@@ -53,6 +55,7 @@ _TRAINING = """
         return typical([after - before for before, after in zip(steps, steps[1:])])
 """
 _TRACES = """
+    from judge_r1.training.recipe import load_recipe
     from data_builders.rationales.rules import recipe_traces
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
@@ -63,8 +66,13 @@ _TRACES = """
         return recipe_traces(recipe, load_pairs(data), SafeTokenizer(load_tokenizer(recipe.model)))
 """
 _GRPO = '"model=bundled:haystack", "grpo.steps=3", "grpo.pairs_per_step=6", "grpo.micro_batch_size=24"'
+WHOLE: Mapping[str, tuple[str, str]] = {
+    "start-up": ("s for `judge-r1 --help`", "cli('--help')"),
+    "demo": ("s for `judge-r1 demo`", "cli('demo', '--out', sys.argv[2])"),
+    "tests": ("s for the tests", "subprocess.run([sys.executable, '-m', 'pytest', '-q', '-n', '2'])"),
+}
+"""Row -> its unit, and the program whose processor time counts, with that of its processes."""
 MEASURES: Mapping[str, tuple[str, str]] = {
-    "start-up": ("s for `judge-r1 --help`", ""),
     "traces": (
         "ms for a warm-up trace",
         f"""{_TRACES}
@@ -125,6 +133,36 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     print((time.process_time() - started) * 1000 / 48)
     """,
     ),
+    "evaluation": (
+        "MB at most, with the report of 100,000 episodes",
+        f"""
+    import runpy
+    print(runpy.run_path({str(ROOT / "scripts" / "bench" / "eval_memory.py")!r})["measure"](100_000)["peak_MB"])
+    """,
+    ),
+    "worker": (
+        "bytes of a worker for a case and the place of its vectors, of 20,000",
+        """
+    import gc, os, tracemalloc
+    from types import SimpleNamespace
+    import numpy
+    from judge_r1.core.pair_set import CaseTexts, open_cases
+    from judge_r1.core.records import Case
+    from retrieval.store import VectorStore, fill_store
+    os.fsync, folder = (lambda descriptor: None), Path(sys.argv[2])
+    fixed = dict.fromkeys(("domain", "decision", "reference", "source", "license"), "text")
+    with open(folder / "cases.jsonl", "w", encoding="utf-8") as file:
+        for n in range(20_000):
+            print(Case.of(context=f"case {n}", **fixed).model_dump_json(by_alias=True), file=file)
+    half = SimpleNamespace(name="half", dim=4, encode_passages=lambda texts: numpy.full((len(texts), 4), 0.5, "f4"))
+    texts = CaseTexts(open_cases(folder))
+    fill_store(VectorStore(folder, half, 100), texts, list(texts))
+    tracemalloc.start()
+    kept = open_cases(folder), VectorStore(folder, half, 100)
+    gc.collect()
+    print(tracemalloc.get_traced_memory()[0] / len(texts))
+    """,
+    ),
 }
 """Row -> its unit, and the program that prints one number. Its arguments are the data and a folder to write."""
 _DATA = """
@@ -138,13 +176,17 @@ _ALONE = """
 import sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if not finder.__module__.startswith("__editable__")]
 """
+_COMMAND = """
+import subprocess, sys
+def cli(*arguments):
+    from judge_r1.cli import main
+    sys.argv[:] = ["judge-r1", *arguments]
+    main()
+"""
 _BEGIN = """
 import sys, time
 from collections import Counter
 from pathlib import Path
-import torch
-torch.set_num_threads(1)
-from judge_r1.training.recipe import load_recipe
 data = Path(sys.argv[1])
 """
 
@@ -152,12 +194,12 @@ data = Path(sys.argv[1])
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("revision", help="a commit, branch or tag")
-    parser.add_argument("--rows", nargs="+", choices=list(MEASURES), default=list(MEASURES))
+    parser.add_argument("--rows", nargs="+", choices=[*WHOLE, *MEASURES], default=["start-up", *MEASURES])
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     with checkout(given.revision) as other, tempfile.TemporaryDirectory(prefix="compare-") as folder:
         data = Path(folder) / "data"
-        if given.rows != ["start-up"]:
+        if not WHOLE.keys() >= set(given.rows):
             run(ROOT, _DATA, str(data))
         rows = [compare(name, other, data, given.repeats) for name in given.rows]
     write_rows(given.out, "compare", rows, vars(given))
@@ -170,7 +212,7 @@ def compare(name: str, other: Path, data: Path, repeats: int) -> Row:
         here.append(measure(name, ROOT, data))
         there.append(measure(name, other, data))
     ratios = sorted(before / after for before, after in zip(there, here, strict=True))
-    unit = MEASURES[name][0]
+    unit, _ = WHOLE[name] if name in WHOLE else MEASURES[name]
     return {"row": name, "unit": unit, "here": median(here), "there": median(there), "times": median(ratios)} | {
         "lowest": ratios[0], "highest": ratios[-1]
     }  # fmt: skip
@@ -178,13 +220,18 @@ def compare(name: str, other: Path, data: Path, repeats: int) -> Row:
 
 def measure(name: str, root: Path, data: Path) -> float:
     """One measurement of the code in `root`, in a new process."""
-    if name == "start-up":
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run(root, "import sys; sys.argv = ['judge-r1', '--help']; from judge_r1.cli import main; main()")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     with tempfile.TemporaryDirectory(prefix="compare-run-") as folder:
-        return float(run(root, _BEGIN + textwrap.dedent(MEASURES[name][1]), str(data), folder).split()[-1])
+        if name not in WHOLE:
+            return float(run(root, _BEGIN + dedent(MEASURES[name][1]), str(data), folder).split()[-1])
+        before = _seconds_of_children()
+        printed = run(root, _COMMAND + WHOLE[name][1], str(data), folder)
+        print(f"{root}: {name}: {printed.splitlines()[-1]}", file=sys.stderr, flush=True)
+        return _seconds_of_children() - before
+
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(root: Path, program: str, *arguments: str) -> str:

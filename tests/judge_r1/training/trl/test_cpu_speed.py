@@ -80,6 +80,45 @@ def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) ->
         torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
 
 
+def test_rows_that_move_no_weight_have_values_and_no_gradient() -> None:
+    model, trainer = tiny_model(), object.__new__(SharedPromptTrainer)
+    ids, mask = rows()
+    trainer._own, trainer._moves = mask[:, -RESPONSE:], torch.tensor([True, False, False, True, True, False])
+    plain = whole(model, ids, mask)
+    found = trainer._packed(model, ids, mask)
+    assert found is not None
+    torch.testing.assert_close(found, plain, rtol=1e-5, atol=1e-6)
+    moved = mask * trainer._moves[:, None]
+    expected = gradients(model, plain[0], moved)
+    for name, gradient in gradients(model, found[0], moved).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
+    still = trainer._packed(model, ids, mask)
+    assert still is not None
+    assert not any(gradient.any() for gradient in gradients(model, still[0], mask - moved).values())
+
+
+@pytest.mark.parametrize(
+    ("beta", "advantages", "moves"),
+    [
+        (0.0, [0.5, 0.0, -0.5, 0.0], [True, False, True, False]),
+        (0.0, [[0.5, 0.0], [0.0, 0.0]], [True, False]),
+        (0.0, [float("nan"), 0.0], [True, False]),
+        (0.0, [0.0, 0.0], [True, True]),  # a loss without any gradient has no backward pass
+        (0.1, [0.5, 0.0], [True, True]),  # KL moves every episode
+    ],
+)
+def test_an_episode_of_advantage_0_moves_no_weight(
+    monkeypatch: pytest.MonkeyPatch, beta: float, advantages: list[Any], moves: list[bool]
+) -> None:
+    trainer = object.__new__(SharedPromptTrainer)
+    trainer.beta = beta
+    monkeypatch.setattr(SharedPromptTrainer.__base__, "_compute_loss", lambda self, model, inputs: None)
+    trainer._compute_loss(
+        None, {"advantages": torch.tensor(advantages), "completion_mask": torch.ones(len(advantages), 3)}
+    )
+    assert trainer._moves.tolist() == moves
+
+
 def test_padding_that_all_rows_share_is_cut_without_changing_a_value() -> None:
     model = tiny_model()
     ids, mask = (tensor[[1, 3]] for tensor in rows())  # a prompt of 4 tokens, padded to 7

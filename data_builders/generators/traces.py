@@ -21,6 +21,7 @@ from data_builders.sources.traces.agent import work
 from data_builders.sources.traces.claims import Claim, claims
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.trace import numbered, trace_events, trace_text
@@ -177,5 +178,5 @@ def _files(path: Path) -> list[Path]:
     """The files of a folder of traces, in the order of their names, or one file. Raises: JudgeError without any."""
     files = [path] if path.is_file() else sorted(file for file in path.glob("*") if file.is_file())
     if not files:
-        raise JudgeError(f"{path} holds no file: give --path a trace or a folder of traces")
+        raise JudgeError(f"{lacks(path, 'file')}: give --path a trace or a folder of traces")
     return files

@@ -9,6 +9,7 @@ from data_builders.manipulations.cleaning import cleaned_book, prepared
 from data_builders.manipulations.stories import story
 from judge_r1.core.documents import FULL, Document, document_id
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import lacks
 
 SUFFIXES = (".txt", ".md")
 STORIES = 12
@@ -59,7 +60,7 @@ def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterat
     """
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
     if not files:
-        raise JudgeError(f"{path} holds no {' or '.join(SUFFIXES)} files: give a folder of long texts")
+        raise JudgeError(f"{lacks(path, ' or '.join(SUFFIXES) + ' file')}: give a folder of long texts")
     if bad := [(file, at) for file in files if (at := _not_utf8(file)) is not None]:
         raise JudgeError(
             f"{bad[0][0]} is not UTF-8 (byte {bad[0][1]}): convert it, for example with `iconv -f WINDOWS-1252 -t "

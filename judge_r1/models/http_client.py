@@ -159,8 +159,10 @@ class Client:
     def _warn(self, failed: Sequence[_Transient]) -> None:
         """Names the error of a request that fails repeatedly, and how long it is repeated. A client warns once."""
         if len(failed) >= _WARN_AFTER and not self._warned:
-            self._warned, most = True, self._limits
-            until = f"up to {most.attempts} attempts, for at most {most.total_s:g} s"
+            self._warned, attempts = True, self._limits.attempts
+            if any(isinstance(error, _Malformed) for error in failed):
+                attempts = min(_MALFORMED_ATTEMPTS, attempts)
+            until = f"up to {attempts} attempts, for at most {self._limits.total_s:g} s"
             _log.warning(
                 "%s: a request failed %d times and is repeated (%s): %s", self._host, len(failed), until, failed[-1]
             )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from judge_r1.core.text_check import counted
 from judge_r1.episode.config import is_server
+from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.cost_estimate.gpus import GPUS as KNOWN_GPUS
 from judge_r1.training.cost_estimate.gpus import Gpu
 from judge_r1.training.cost_estimate.memory import (
@@ -66,6 +67,8 @@ def report(
             why = "its model" if finished(folder) else "a model trained from it"
             lines.append(f"  {why} exists already: this stage is skipped")
             continue
+        if saved := checkpoints(folder / "checkpoints", recipe.updates):
+            lines.append(f"  resumes from the checkpoint of step {saved[-1].step}")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
         lines += [
@@ -144,9 +147,10 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens, gpu: Gpu | None) -> list
         return [f"memory: {error}"]
     grpo = recipe.stage == "grpo"
     counts = GPUS[:1] if grpo and recipe.grpo.engine == "trl" else GPUS
-    lines = [f"model: {shape.parameters / 1e9:.2f}B parameters ({shape.source})", "GiB per GPU, at full length:"]
+    lines = [f"model: {_short(shape.parameters)} parameters ({shape.source})", "GiB per GPU, at full length:"]
     lines += [_row(gpus, memory(recipe, shape, gpus, tokens.longest), gpu) for gpus in counts]
-    lines.append(f"disk: {checkpoint_bytes(recipe, shape) / 1e9:.0f} GB for checkpoints and model")
+    disk = checkpoint_bytes(recipe, shape) / 1e9
+    lines.append(f"disk: {disk:.{0 if disk >= 1 else 3}f} GB for checkpoints and model")
     if grpo:
         lines.append("while sampling:")
         for gpus in counts:

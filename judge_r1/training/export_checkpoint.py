@@ -41,8 +41,7 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
         WeightMismatch: The verification failed. Nothing is written.
     """
     recipe = recipe_of_run(run)
-    updates = recipe.grpo.updates_per_step if recipe.stage == "grpo" else 1
-    checkpoint = checkpoint_at(run / "checkpoints", step, updates)
+    checkpoint = checkpoint_at(run / "checkpoints", step, recipe.updates)
     target = out or run / f"model-step-{checkpoint.step}"
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")

@@ -83,6 +83,11 @@ class Recipe(ConfigModel):
         """Whether this is GRPO on the engine verl."""
         return self.stage == "grpo" and self.grpo.engine == "verl"
 
+    @property
+    def updates(self) -> int:
+        """Optimiser steps per step."""
+        return self.grpo.updates_per_step if self.stage == "grpo" else 1
+
     @model_validator(mode="before")
     @classmethod
     def _model_of_start(cls, data: Any) -> Any:

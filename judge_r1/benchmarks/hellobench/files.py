@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.checklist import Checklist
+from judge_r1.core.folders_below import lacks
 from judge_r1.core.strict_json import read_json
 from judge_r1.core.tabular import Row, file_rows
 
@@ -75,7 +76,7 @@ def read_instructions(root: Path) -> dict[tuple[str, str], Instruction]:
         if not any(key[0] == stem for key in found):
             found |= _constrained(stem, least, [i for key, i in found.items() if key[0] == "heuristic_text_generation"])
     if not found:
-        raise BadBenchmark(f"{root} holds no data/main_data/*.jsonl: give --path a checkout of Quehry/HelloBench")
+        raise BadBenchmark(f"{lacks(root, 'data/main_data/*.jsonl')}: give --path a checkout of Quehry/HelloBench")
     return found
 
 
@@ -105,7 +106,7 @@ def read_responses(folder: Path) -> Iterator[Response]:
         files = {name: folder}
     present = {stem: file for stem, file in files.items() if file.is_file()}
     if not present:
-        raise BadBenchmark(f"{folder} holds no results of HelloBench, such as chat{RESULTS}")
+        raise BadBenchmark(f"{lacks(folder, 'results of HelloBench')}: give a folder of files such as chat{RESULTS}")
     for stem, file in present.items():
         seen: set[str] = set()
         for row in file_rows(file):
@@ -124,7 +125,7 @@ def systems_in(folder: Path) -> dict[str, Path]:
     found = {path.name: path for path in sorted(folder.glob("*")) if path.is_dir() and any(path.glob(f"*{RESULTS}"))}
     if not found:
         raise BadBenchmark(
-            f"{folder} holds no responses: give responses=FOLDER with files such as chat{RESULTS}, which "
+            f"{lacks(folder, 'responses')}: give responses=FOLDER with files such as chat{RESULTS}, which "
             "`judge-r1 generate --benchmark hellobench` writes"
         )
     return found

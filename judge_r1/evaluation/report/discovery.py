@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.folders_below import lacks
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.run_log import read_metrics
 from judge_r1.core.strict_json import read_checked
 from judge_r1.core.yaml_config import read as read_yaml
@@ -162,6 +162,7 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
         if not inside:
             raise NothingToReport(
                 lacks(folder, "training run (recipe.yaml) and no evaluation (summary.json), nor do its folders")
+                + (name_below(folder, SUMMARY) or name_below(folder, "recipe.yaml"))
             )
         found |= {path.absolute(): path for path in inside}
     unfinished = [note for path in found.values() if (path / ROWS).exists() and (note := _unfinished(path))]

@@ -230,12 +230,19 @@ def test_a_reply_that_forbids_a_retry_is_not_repeated() -> None:
         assert blocked.started == 1
 
 
-def test_a_long_wait_is_announced(caplog: pytest.LogCaptureFixture) -> None:
-    with JudgeServer(lambda path, body: error_response(503, "the model is loading")) as server:
+@pytest.mark.parametrize(
+    ("reply", "warning"),
+    [
+        (error_response(503, "the model is loading"), "(up to 8 attempts, for at most 20 s): status 503: the model is"),
+        ((200, b"<html>busy</html>"), "(up to 4 attempts, for at most 20 s): a reply that is not JSON"),
+    ],
+)
+def test_a_long_wait_is_announced(reply: Any, warning: str, caplog: pytest.LogCaptureFixture) -> None:
+    with JudgeServer(lambda path, body: reply) as server:
         generate(server.url, 2)
     warnings = [record.getMessage() for record in caplog.records if "is repeated" in record.getMessage()]
     assert len(warnings) == 1
-    assert "(up to 8 attempts, for at most 20 s): status 503: the model is loading" in warnings[0]
+    assert warning in warnings[0]
 
 
 def test_a_placeholder_for_a_key_is_not_masked_in_words() -> None:

@@ -278,6 +278,8 @@ def test_bad_files_name_the_line(checkout: Path, tmp_path: Path) -> None:
         load(checkout, None)
     with pytest.raises(JudgeError, match=r"holds no data/main_data/\*.jsonl"):
         load(tmp_path, f"responses={tmp_path / 'responses'}")
+    with pytest.raises(JudgeError, match="missing does not exist: give --path a checkout"):
+        load(tmp_path / "missing", f"responses={tmp_path / 'responses'}")
     file = tmp_path / "responses" / "fine" / "chat_results.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     for change, message in (

@@ -81,6 +81,10 @@ def test_equal_row_names_get_prefixes_and_copies_count_once(tmp_path: Path) -> N
 def test_folder_without_results_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="holds no training run"):
         find_runs([tmp_path])
+    toy_run(tmp_path / "runs" / "of today" / "a", 9)
+    with pytest.raises(NothingToReport, match=r"folders with recipe\.yaml below .*: .*/runs/of today/a$"):
+        find_runs([tmp_path])
+    shutil.rmtree(tmp_path / "runs")
     (tmp_path / "rows.json").write_text("{}")
     with pytest.raises(NothingToReport, match=r"evaluation that has not finished \(no summary\.json\).*--resume"):
         find_runs([tmp_path])

@@ -74,6 +74,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         num_generations=config.group_size,
         learning_rate=config.learning_rate,
         warmup_steps=config.warmup_steps * config.updates_per_step,
+        max_grad_norm=config.max_grad_norm,
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
         # The rows are already in the order of training, which verl shares.

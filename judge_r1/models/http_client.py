@@ -160,7 +160,7 @@ class Client:
         """Names the error of a request that fails repeatedly, and how long it is repeated. A client warns once."""
         if len(failed) >= _WARN_AFTER and not self._warned:
             self._warned, attempts = True, self._limits.attempts
-            if any(isinstance(error, _Malformed) for error in failed):
+            if all(isinstance(error, _Malformed) for error in failed):
                 attempts = min(_MALFORMED_ATTEMPTS, attempts)
             until = f"up to {attempts} attempts, for at most {self._limits.total_s:g} s"
             _log.warning(

@@ -68,7 +68,7 @@ def report(
             lines.append(f"  {why} exists already: this stage is skipped")
             continue
         if saved := checkpoints(folder / "checkpoints", recipe.updates):
-            lines.append(f"  resumes from the checkpoint of step {saved[-1].step}")
+            lines.append(f"  has a checkpoint of step {saved[-1].step}; the costs are those of the whole run")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
         lines += [

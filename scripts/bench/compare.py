@@ -1,4 +1,4 @@
-"""Compares the processor time of this checkout with that of another revision, both in turn on this machine.
+"""Compares the processor time and memory of this checkout with those of another revision, both in turn.
 
     python -m scripts.bench.compare 8ccd0052
     python -m scripts.bench.compare main --rows start-up sampling --repeats 5
@@ -6,7 +6,10 @@
 
 Each measurement has a process of its own with one thread. `times` is the other revision's number over this one's, the
 median of the repeats with the lowest and the highest. The other revision is checked out into a temporary folder, and
-both read the same data, which this checkout builds. `demo` and `tests` take long and are measured only when named.
+both read the same data, which this checkout builds.
+
+`demo` and `tests` take long and are measured only when named. They are each revision's own: its data, its recipes, its
+tests, in two workers. Set JUDGE_R1_REAL_DATA, so that both find the corpora.
 """
 
 import os
@@ -23,6 +26,7 @@ from textwrap import dedent
 from scripts.bench.output import Row, parser_of, write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("judge_r1", "data_builders", "retrieval", "scripts")
 
 _TRAINING = """
     import statistics
@@ -69,9 +73,13 @@ _GRPO = '"model=bundled:haystack", "grpo.steps=3", "grpo.pairs_per_step=6", "grp
 WHOLE: Mapping[str, tuple[str, str]] = {
     "start-up": ("s for `judge-r1 --help`", "cli('--help')"),
     "demo": ("s for `judge-r1 demo`", "cli('demo', '--out', sys.argv[2])"),
-    "tests": ("s for the tests", "subprocess.run([sys.executable, '-m', 'pytest', '-q', '-n', '2'])"),
+    "tests": (
+        "s for the tests",
+        "command = [sys.executable, '-m', 'pytest', '-q', '-n', '2', '--dist', 'loadfile']\n"
+        "sys.exit(subprocess.run(command).returncode > 1)",  # 1: a test failed
+    ),
 }
-"""Row -> its unit, and the program whose processor time counts, with that of its processes."""
+"""Row -> its unit, and the program whose processor time counts, with that of the processes that it waits for."""
 MEASURES: Mapping[str, tuple[str, str]] = {
     "traces": (
         "ms for a warm-up trace",
@@ -105,6 +113,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "ms for a pair by rules",
         """
     from data_builders.build import build
+    build("builtin", Path(sys.argv[2], "first"), variants=1, limit=1)
     started = time.process_time()
     build("builtin", Path(sys.argv[2]), variants=5, limit=6)
     pairs = Path(sys.argv[2], "pairs.jsonl").read_text(encoding="utf-8").count(chr(10))
@@ -134,14 +143,14 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     """,
     ),
     "evaluation": (
-        "MB at most, with the report of 100,000 episodes",
+        "MB at the peak of an evaluation of 100,000 episodes with its report",
         f"""
     import runpy
     print(runpy.run_path({str(ROOT / "scripts" / "bench" / "eval_memory.py")!r})["measure"](100_000)["peak_MB"])
     """,
     ),
     "worker": (
-        "bytes of a worker for a case and the place of its vectors, of 20,000",
+        "bytes that a worker keeps for each of 20,000 cases",
         """
     import gc, os, tracemalloc
     from types import SimpleNamespace
@@ -149,7 +158,8 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     from judge_r1.core.pair_set import CaseTexts, open_cases
     from judge_r1.core.records import Case
     from retrieval.store import VectorStore, fill_store
-    os.fsync, folder = (lambda descriptor: None), Path(sys.argv[2])
+    os.fsync = lambda descriptor: None  # takes minutes, and is not measured
+    folder = Path(sys.argv[2])
     fixed = dict.fromkeys(("domain", "decision", "reference", "source", "license"), "text")
     with open(folder / "cases.jsonl", "w", encoding="utf-8") as file:
         for n in range(20_000):
@@ -201,8 +211,12 @@ def main() -> None:
         data = Path(folder) / "data"
         if not WHOLE.keys() >= set(given.rows):
             run(ROOT, _DATA, str(data))
-        rows = [compare(name, other, data, given.repeats) for name in given.rows]
-    write_rows(given.out, "compare", rows, vars(given))
+        for tree in (ROOT, other):  # else the first process of each side compiles
+            subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=tree, check=True)
+        rows = list[Row]()
+        for name in given.rows:
+            rows.append(compare(name, other, data, given.repeats))
+            write_rows(given.out, "compare", rows, vars(given))  # a later row may fail
 
 
 def compare(name: str, other: Path, data: Path, repeats: int) -> Row:
@@ -225,8 +239,10 @@ def measure(name: str, root: Path, data: Path) -> float:
             return float(run(root, _BEGIN + dedent(MEASURES[name][1]), str(data), folder).split()[-1])
         before = _seconds_of_children()
         printed = run(root, _COMMAND + WHOLE[name][1], str(data), folder)
-        print(f"{root}: {name}: {printed.splitlines()[-1]}", file=sys.stderr, flush=True)
-        return _seconds_of_children() - before
+        seconds = _seconds_of_children() - before
+        if name != "start-up":
+            print(f"{root}: {name}: {printed.splitlines()[-1]}", file=sys.stderr, flush=True)
+        return seconds
 
 
 def _seconds_of_children() -> float:
@@ -235,8 +251,10 @@ def _seconds_of_children() -> float:
 
 
 def run(root: Path, program: str, *arguments: str) -> str:
-    """The output of a Python program that imports the code in `root`, and nothing from an installed checkout."""
+    """The output of a Python program that imports the code in `root`, and nothing from an installed checkout. Its own
+    processes may find modules there that `root` lacks."""
     environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-c", _ALONE + program, *arguments]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

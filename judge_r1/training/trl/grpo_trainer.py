@@ -1,5 +1,5 @@
-"""TRL's GRPO trainer with two changes: a micro-batch is one packed row without padding, with each prompt once and the
-gradient of the episodes that have one; and the KL estimate of a token has verl's upper bound.
+"""TRL's GRPO trainer with two changes: the episodes of a micro-batch are packed into one row without padding, with each
+prompt once; and the KL estimate of a token has verl's upper bound.
 
 In a packed row the first episode of a prompt stands whole. Each other one starts with the last token of the prompt,
 because its hidden state predicts the first token of the response (see `judge_r1.models.packed_attention`).
@@ -22,8 +22,8 @@ from judge_r1.models.packed_attention import NoPositions, packed_rows
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     """Puts episodes of one prompt into the same micro-batch of an update, and computes their prompt once.
 
-    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards: it is read for the
-    logged entropy alone.
+    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards: a row of its own
+    is read for the logged entropy alone.
 
     Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
 
@@ -39,7 +39,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
-        self._moves = inputs["advantages"].reshape(len(self._own), -1).any(1) | (self.beta != 0)
+        self._moves = (inputs["advantages"] != 0) | (self.beta != 0)
         self._moves |= ~self._moves.any()  # a loss without any gradient has no backward pass
         return super()._compute_loss(model, inputs)
 
@@ -59,14 +59,15 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
         """As `packed_logprobs`, with a gradient only for the rows that move a weight."""
-        moving, still = self._moves.nonzero()[:, 0], (~self._moves).nonzero()[:, 0]
+        order, moves = torch.argsort(~self._moves, stable=True), int(self._moves.sum())
+        moving, still = order[:moves], order[moves:]
         found = packed_logprobs(model, input_ids[moving], attention_mask[moving], self._own[moving])
         if found is None or not len(still):
             return found
         with torch.no_grad():
             rest = packed_logprobs(model, input_ids[still], attention_mask[still], self._own[still])
         assert rest is not None
-        back = torch.argsort(torch.cat((moving, still)))
+        back = torch.argsort(order)
         return torch.cat((found[0], rest[0]))[back], torch.cat((found[1], rest[1]))[back]
 
 

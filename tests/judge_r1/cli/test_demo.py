@@ -9,7 +9,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.demo import SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
+from judge_r1.cli.demo import FULL, SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import PairwiseVerdict
@@ -78,6 +78,12 @@ def test_a_folder_of_another_demo_is_refused_before_any_work(stage: str, tmp_pat
     assert result.exit_code == 2, result.output
     assert f"{tmp_path / stage} holds a run of another recipe, with " in result.output
     assert [path.name for path in tmp_path.iterdir()] == [stage]
+
+
+@pytest.mark.parametrize("source", Source)
+def test_the_recipes_of_the_demo_load(source: Source, tmp_path: Path) -> None:
+    for size in (FULL[source], SMALL[source]):
+        assert [recipe.stage for recipe in _recipes(source, tmp_path, size, 0).values()] == ["sft", "grpo"]
 
 
 @pytest.mark.slow

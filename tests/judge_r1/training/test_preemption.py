@@ -76,8 +76,7 @@ def test_sigterm_saves_a_checkpoint_and_the_run_resumes(
     output = signal_after_a_step(train, run)
     assert train.returncode == TRY_AGAIN, output
     assert "was asked to stop and has saved a checkpoint" in output
-    updates = recipe.grpo.updates_per_step if stage == "grpo" else 1
-    [saved] = checkpoints(run / "checkpoints", updates)
+    [saved] = checkpoints(run / "checkpoints", recipe.updates)
     rows = read_rows(run / "metrics.jsonl")
     assert saved.has_manifest
     assert [row["step"] for row in rows] == list(range(1, saved.step + 1)), "a finished step is lost"

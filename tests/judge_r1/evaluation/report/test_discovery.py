@@ -84,6 +84,9 @@ def test_folder_without_results_is_rejected(tmp_path: Path) -> None:
     toy_run(tmp_path / "runs" / "of today" / "a", 9)
     with pytest.raises(NothingToReport, match=r"folders with recipe\.yaml below .*: .*/runs/of today/a$"):
         find_runs([tmp_path])
+    toy_eval(tmp_path / "runs" / "of today" / "e", {"a": ("agentic@x", 0.5)})
+    with pytest.raises(NothingToReport, match=r"folders with summary\.json below .*: .*/runs/of today/e$"):
+        find_runs([tmp_path])
     shutil.rmtree(tmp_path / "runs")
     (tmp_path / "rows.json").write_text("{}")
     with pytest.raises(NothingToReport, match=r"evaluation that has not finished \(no summary\.json\).*--resume"):

@@ -20,12 +20,14 @@ H100 = GPUS["H100"]
 
 
 def test_the_report_of_a_toy_and_of_a_stopped_run(tmp_path: Path) -> None:
-    recipe = load_recipe(RECIPES / "haystack" / "grpo.yaml", ["start=null", "model=bundled:haystack"])
+    recipe = load_recipe(
+        RECIPES / "haystack" / "grpo.yaml", ["start=null", "model=bundled:haystack", "grpo.updates_per_step=2"]
+    )
     saved = tmp_path / "checkpoints" / "checkpoint-40"
     saved.mkdir(parents=True)
     (saved / "trainer_state.json").write_text('{"global_step": 40}')
     text = "\n".join(report([(recipe, tmp_path)], "command", 1))
-    assert "resumes from the checkpoint of step 40" in text
+    assert "has a checkpoint of step 20;" in text
     assert "model: 819k parameters (" in text
     assert "disk: 0.023 GB for checkpoints and model" in text
 

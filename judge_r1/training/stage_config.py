@@ -85,7 +85,6 @@ class GrpoConfig(ConfigModel):
     updates_per_step: int = Field(2, ge=1, le=MAX_BATCH, description="optimiser steps per batch of episodes")
     learning_rate: float = Field(1e-6, gt=0, le=1)
     warmup_ratio: float = Field(0.285, ge=0, lt=1)
-    max_grad_norm: float = Field(1.0, gt=0, le=100, description="a gradient over this norm is scaled down to it")
     clip: float = Field(0.2, gt=0, le=100)
     clip_high: float | None = Field(None, gt=0, le=100, description="upper clip if different (DAPO's clip-higher)")
     ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios as in GSPO")

@@ -60,7 +60,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "set seed": (f"{_ACTOR}.data_loader_seed", f"{_ROLLOUT}.seed"),
     "set grpo.group_size": (f"{_ACTOR}.rollout_n", f"{_ROLLOUT}.n"),
     "set grpo.learning_rate": (f"{_ACTOR}.optim.lr",),
-    "set grpo.max_grad_norm": (f"{_ACTOR}.optim.clip_grad", f"{_ACTOR}.optim.grad_clip", f"{_ACTOR}.grad_clip"),
     "set grpo.warmup_ratio": (f"{_ACTOR}.optim.lr_warmup_steps", f"{_ACTOR}.optim.lr_warmup_steps_ratio"),
     "resuming and merging need the model, the optimiser and the extra state": (f"{_ACTOR}.checkpoint",),
     "set grpo.temperature": (f"{_ROLLOUT}.temperature", f"{_ROLLOUT}.do_sample"),

@@ -1,6 +1,7 @@
 """The pairs of a run: whether they fill its steps, and their order, fixed before it starts so that a resumed run sees
 the same."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from judge_r1.core.errors import JudgeError
@@ -18,10 +19,28 @@ _SORTED_BATCHES = 50
 
 def shuffled(count: int, wanted: int, seed: int) -> list[int]:
     """`wanted` indices below `count`: epochs, each in a different order, the last one truncated."""
-    order: list[int] = []
+    epochs = range(-(-wanted // max(count, 1)))
+    return [i for epoch in epochs for i in _epoch(count, epoch, seed)][:wanted]
+
+
+def _epoch(count: int, epoch: int, seed: int) -> list[int]:
+    # By hash: the order is the same in every version of Python and in both engines.
+    return sorted(range(count), key=lambda i: content_hash("order", seed, epoch, i))
+
+
+def pair_order(data: PairSet, wanted: int, seed: int) -> list[int]:
+    """The order of GRPO: as `shuffled`, with the pairs in which A is better spread evenly over an epoch, so B's too.
+
+    A judge without evidence guesses. Where more pairs of a step have one better side, guessing that side pays, and a
+    judge that always answers so gets no other gradient."""
+    sides = [pair.preferred for pair in data.pairs]
+    count, total, order = len(sides), Counter(sides), list[int]()
     for epoch in range(-(-wanted // max(count, 1))):
-        # By hash: the order is the same in every version of Python and in both engines.
-        order += sorted(range(count), key=lambda i: content_hash("order", seed, epoch, i))
+        seen, places = Counter[str](), dict[int, float]()
+        for i in _epoch(count, epoch, seed):
+            places[i] = (seen[sides[i]] + 0.5) / total[sides[i]]
+            seen[sides[i]] += 1
+        order += sorted(places, key=places.__getitem__)
     return order[:wanted]
 
 

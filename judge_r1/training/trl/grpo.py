@@ -20,7 +20,7 @@ from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.lora import adapter_config
@@ -63,7 +63,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     check_data(recipe, data, tokenizer, dev)
     eos, pad_id = eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id
     rollouts = TrlRollouts(recipe, data, run, tokenizer, eos, pad_id, source)
-    order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
+    order = pair_order(data, config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
         output_dir=str(run.checkpoints),
@@ -74,7 +74,6 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         num_generations=config.group_size,
         learning_rate=config.learning_rate,
         warmup_steps=config.warmup_steps * config.updates_per_step,
-        max_grad_norm=config.max_grad_norm,
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
         # The rows are already in the order of training, which verl shares.

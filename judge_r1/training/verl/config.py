@@ -137,7 +137,6 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         f"{actor}.optim.lr_warmup_steps": grpo.warmup_steps,
         f"{actor}.optim.lr_warmup_steps_ratio": 0.0,  # verl's fallback when the number of steps is 0
         f"{actor}.optim.weight_decay": 0.0,
-        f"{actor}.optim.clip_grad": grpo.max_grad_norm,
         "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
         "trainer.project_name": "judge_r1",
         "trainer.experiment_name": recipe.name,

@@ -16,7 +16,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
-from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
@@ -103,7 +103,7 @@ def train_verl(
 def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[ReasoningPair]:
     """The pairs in the order of training, in whole epochs. TRL trains in the same order."""
     count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
-    return (data.pairs[i] for i in shuffled(count, count * -(-wanted // count), recipe.seed))
+    return (data.pairs[i] for i in pair_order(data, count * -(-wanted // count), recipe.seed))
 
 
 def prepare(

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.training.data.data_order import by_length, shuffled
+from judge_r1.training.data.data_order import by_length, pair_order, shuffled
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.stage_config import SftConfig
 from judge_r1.training.trl.common import ordered
@@ -27,6 +27,27 @@ def test_epochs_and_seeds_have_different_orders() -> None:
     order = shuffled(20, 60, 0)
     assert len({tuple(order[:20]), tuple(order[20:40]), tuple(order[40:]), tuple(shuffled(20, 20, 1))}) == 4
     assert shuffled(20, 30, 0) == order[:30]
+
+
+def pairs(sides: str) -> Any:
+    return SimpleNamespace(pairs=[SimpleNamespace(preferred=side) for side in sides])
+
+
+@given(st.text("AB", min_size=1, max_size=40), st.integers(0, 100), st.integers(0, 3))
+def test_every_pair_is_seen_once_an_epoch(sides: str, wanted: int, seed: int) -> None:
+    order = pair_order(pairs(sides), wanted, seed)
+    assert len(order) == wanted
+    for start in range(0, wanted, len(sides)):
+        assert set(Counter(order[start : start + len(sides)]).values()) <= {1}
+
+
+@given(st.permutations("A" * 18 + "B" * 6), st.integers(0, 3))
+def test_each_step_has_its_share_of_both_sides(sides: list[str], seed: int) -> None:
+    order = pair_order(pairs("".join(sides)), 48, seed)
+    for start in range(0, 48, 8):
+        assert abs(sum(sides[i] == "B" for i in order[start : start + 8]) - 2) <= 1
+    assert order[:24] != order[24:]
+    assert [i for i in order[:24] if sides[i] == "B"] == [i for i in shuffled(24, 24, seed) if sides[i] == "B"]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 90), st.integers(1, 8), st.integers(0, 3))

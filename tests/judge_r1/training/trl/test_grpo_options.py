@@ -81,9 +81,9 @@ def test_keys_are_fields_of_trls_config() -> None:
     assert trl_objective(recipe())["scale_rewards"] == "group"
 
 
-def test_lora_training_clips_gradients_and_saves_a_model_without_adapters(tmp_path: Path) -> None:
+def test_lora_training_saves_a_model_without_adapters(tmp_path: Path) -> None:
     write_pairs(mini_pairs(6), tmp_path / "data")
-    small = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0, max_grad_norm=0.5).model_copy(
+    small = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(
         update={
             "data": DataConfig(train=tmp_path / "data"),
             "episode": EpisodeConfig(
@@ -95,8 +95,6 @@ def test_lora_training_clips_gradients_and_saves_a_model_without_adapters(tmp_pa
     )  # fmt: skip
     grpo = small.grpo.model_copy(update={"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 16})
     run_recipe(small.model_copy(update={"grpo": grpo}), tmp_path / "run")
-    [arguments] = (tmp_path / "run" / "checkpoints").glob("checkpoint-*/training_args.bin")
-    assert torch.load(arguments, weights_only=False).max_grad_norm == 0.5
     assert not list((tmp_path / "run" / "model").glob("adapter*"))
     trained, base = load_model(str(tmp_path / "run" / "model")), load_model(str(toy_model()))
     assert trained.state_dict().keys() == base.state_dict().keys()

@@ -15,7 +15,7 @@ from judge_r1.core.run_log import read_rows
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.data.data_order import check_data, shuffled
+from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.verl.log_follower import LogFollower
@@ -187,7 +187,7 @@ def test_verl_and_trl_use_the_same_order_of_pairs(recipe: Recipe, pairs: PairSet
         dataset, 2, collate_fn=collate_fn, drop_last=True, sampler=create_rl_sampler(config, dataset)
     )
     ids = [row["pair_id"] for batch in loader for row in batch["extra_info"]]
-    assert ids[:20] == [pairs.pairs[i].pair_id for i in shuffled(6, 20, recipe.seed)]
+    assert ids[:20] == [pairs.pairs[i].pair_id for i in pair_order(pairs, 20, recipe.seed)]
     assert len(ids) == 24
 
 

@@ -11,7 +11,9 @@ DEPTH, SEARCHED, NAMED = 5, 2_000, 6
 
 def lacks(folder: Path, what: str) -> str:
     """`FOLDER holds no WHAT`, or that there is no such folder: the beginning of every message about a wrong folder."""
-    return f"{folder} holds no {what}" if folder.exists() else f"{folder} does not exist"
+    if not folder.exists():
+        return f"{folder} does not exist"
+    return f"{folder} is a file, which holds no {what}" if folder.is_file() else f"{folder} holds no {what}"
 
 
 def name_below(folder: Path, file: str, noun: str = "") -> str:

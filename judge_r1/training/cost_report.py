@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 from judge_r1.episode.config import is_server
 from judge_r1.training.checkpoints import checkpoints
@@ -34,7 +35,7 @@ from judge_r1.training.cost_estimate.seconds import (
 from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import finished
+from judge_r1.training.run_folder import finished, refuse_other_run
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 
 PAPER_GPUS = 8
@@ -67,8 +68,12 @@ def report(
             why = "its model" if finished(folder) else "a model trained from it"
             lines.append(f"  {why} exists already: this stage is skipped")
             continue
+        try:
+            refuse_other_run(folder, recipe)
+        except JudgeError as error:
+            lines.append(f"  not possible: {error}")
         if saved := checkpoints(folder / "checkpoints", recipe.updates):
-            lines.append(f"  has a checkpoint of step {saved[-1].step}; the costs are those of the whole run")
+            lines.append(f"  continues after step {saved[-1].step}; the costs are those of the whole run")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
         lines += [

@@ -9,7 +9,7 @@ median of the repeats with the lowest and the highest. The other revision is che
 both read the same data, which this checkout builds.
 
 `demo` and `tests` take long and are measured only when named. They are each revision's own: its data, its recipes, its
-tests, in two workers. Set JUDGE_R1_REAL_DATA, so that both find the corpora.
+tests, in two workers. Set JUDGE_R1_REAL_DATA to the folder of the corpora; otherwise their tests are skipped.
 """
 
 import os
@@ -204,8 +204,9 @@ data = Path(sys.argv[1])
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("revision", help="a commit, branch or tag")
-    parser.add_argument("--rows", nargs="+", choices=[*WHOLE, *MEASURES], default=["start-up", *MEASURES])
-    parser.add_argument("--repeats", type=int, default=3)
+    rows = ["start-up", *MEASURES]
+    parser.add_argument("--rows", nargs="+", choices=[*WHOLE, *MEASURES], default=rows, help="all but demo and tests")
+    parser.add_argument("--repeats", type=int, default=3, help="of each row (3)")
     given = parser.parse_args()
     with checkout(given.revision) as other, tempfile.TemporaryDirectory(prefix="compare-") as folder:
         data = Path(folder) / "data"
@@ -213,10 +214,10 @@ def main() -> None:
             run(ROOT, _DATA, str(data))
         for tree in (ROOT, other):  # else the first process of each side compiles
             subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=tree, check=True)
-        rows = list[Row]()
+        found = list[Row]()
         for name in given.rows:
-            rows.append(compare(name, other, data, given.repeats))
-            write_rows(given.out, "compare", rows, vars(given))  # a later row may fail
+            found.append(compare(name, other, data, given.repeats))
+            write_rows(given.out, "compare", found, vars(given))  # a later row may fail
 
 
 def compare(name: str, other: Path, data: Path, repeats: int) -> Row:
@@ -268,7 +269,8 @@ def checkout(revision: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="compare-worktree-") as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
+        if subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=False).returncode:
+            raise SystemExit(f"no worktree of {revision}")
         try:
             yield tree
         finally:

@@ -52,7 +52,7 @@ def own(recipe: Recipe, folder: Path) -> list[dict[str, float]]:
     from judge_r1.episode.rollout import new_episode
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-    from judge_r1.training.data.data_order import shuffled
+    from judge_r1.training.data.data_order import pair_order
     from judge_r1.training.trl.objective import trl_objective
 
     config, data = recipe.grpo, load_pairs(recipe.data.train)
@@ -95,7 +95,7 @@ def own(recipe: Recipe, folder: Path) -> list[dict[str, float]]:
             step["step"] = time.perf_counter() - step.pop("began")
             step["update"] = step["step"] - step["generation"] - step["score"]
 
-    order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
+    order = pair_order(data, config.steps * config.pairs_per_step, recipe.seed)
     rows = [{"prompt": "", "pair_id": data.pairs[i].pair_id} for i in order]
     for row in rows:
         ids = list(episode_of(row["pair_id"]).prompt_ids)

@@ -19,6 +19,7 @@ from judge_r1.benchmarks.hellobench.files import (
 from judge_r1.benchmarks.hellobench.options import EXPERIMENTS, HelloBenchOptions
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.core.checklist import Checklist
+from judge_r1.core.folders_below import lacks
 from judge_r1.core.registry import suggest
 from judge_r1.core.tabular import Row
 
@@ -61,7 +62,10 @@ def response_folders(path: Path, options: HelloBenchOptions) -> dict[str, Path]:
         folders = [path / "results" / kind / experiment for kind in ("generations", "judgements")]
         there = next((folder for folder in folders if folder.is_dir()), None)
         if there is None:
-            raise BadBenchmark(f"{path} holds no results of {experiment}: give --subset responses=FOLDER")
+            raise BadBenchmark(
+                f"{lacks(path, f'results of {experiment}')}: give --path a checkout of Quehry/HelloBench with them, "
+                "or --subset responses=FOLDER"
+            )
         found = systems_in(there)
     if options.system is None:
         return found

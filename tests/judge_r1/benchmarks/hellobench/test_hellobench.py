@@ -274,7 +274,7 @@ def test_bad_options_are_one_sentence(subset: str, message: str, checkout: Path,
 
 
 def test_bad_files_name_the_line(checkout: Path, tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="holds no results of main_exp: give --subset responses=FOLDER"):
+    with pytest.raises(JudgeError, match="holds no results of main_exp: give --path a checkout"):
         load(checkout, None)
     with pytest.raises(JudgeError, match=r"holds no data/main_data/\*.jsonl"):
         load(tmp_path, f"responses={tmp_path / 'responses'}")

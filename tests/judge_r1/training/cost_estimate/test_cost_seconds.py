@@ -10,7 +10,7 @@ from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, c
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, forward_flops, lengths, step_seconds
 from judge_r1.training.cost_estimate.shape import shape_of
 from judge_r1.training.cost_report import report
-from judge_r1.training.recipe import load_recipe
+from judge_r1.training.recipe import dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs
 
 PAPER = RECIPES / "paper"
@@ -27,9 +27,14 @@ def test_the_report_of_a_toy_and_of_a_stopped_run(tmp_path: Path) -> None:
     saved.mkdir(parents=True)
     (saved / "trainer_state.json").write_text('{"global_step": 40}')
     text = "\n".join(report([(recipe, tmp_path)], "command", 1))
-    assert "has a checkpoint of step 20;" in text
+    assert "continues after step 20;" in text
+    assert "not possible" not in text
     assert "model: 819k parameters (" in text
     assert "disk: 0.023 GB for checkpoints and model" in text
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(recipe.model_copy(update={"seed": 1})))
+    (tmp_path / "versions.json").write_text("{}")
+    text = "\n".join(report([(recipe, tmp_path)], "command", 1))
+    assert f"not possible: {tmp_path} holds a run of another recipe, with seed 1 instead of 0" in text
 
 
 def test_forward_flops_of_a_token_and_of_its_attention() -> None:

@@ -62,6 +62,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("watch nowhere", "nowhere does not exist: give the folder that `judge-r1 train` writes to\n"),
         ("train mini/warmup data.train=nowhere --out out", "data.train nowhere does not exist: build the pairs first"),
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),
+        ("report one/cases.jsonl", "one/cases.jsonl is a file, which holds no training run"),
         ("search one/cases.jsonl word --case-id nobody", "holds no case 'nobody': give an id of the file, e.g. "),
         ("eval --judge bundled:tiny --path one --out out", "is a model: write agentic@bundled:tiny\n"),
         ("launch mini/grpo --cluster nowhere.yaml --dry-run", "no cluster file nowhere.yaml: copy a file of "),

@@ -11,14 +11,13 @@ from scripts.bench import compare
 
 
 @pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="the comparison needs the git repository")
-def test_a_row_compares_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        sys, "argv", ["compare", "HEAD", "--rows", "start-up", "--repeats", "1", "--out", str(tmp_path)]
-    )
+@pytest.mark.parametrize("row", ["start-up", pytest.param("worker", marks=pytest.mark.slow)])
+def test_a_row_compares_both_sides(row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["compare", "HEAD", "--rows", row, "--repeats", "1", "--out", str(tmp_path)])
     compare.main()
-    [row] = json.loads((tmp_path / "compare.json").read_text())["rows"]
-    assert row["times"] == pytest.approx(row["there"] / row["here"])
-    assert 0 < row["lowest"] <= row["times"] <= row["highest"]
+    [found] = json.loads((tmp_path / "compare.json").read_text())["rows"]
+    assert found["times"] == pytest.approx(found["there"] / found["here"])
+    assert 0 < found["lowest"] <= found["times"] <= found["highest"]
 
 
 @pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="the comparison needs the git repository")

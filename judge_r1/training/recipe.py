@@ -85,7 +85,7 @@ class Recipe(ConfigModel):
 
     @property
     def updates(self) -> int:
-        """Optimiser steps per step."""
+        """Optimiser steps in one step of the recipe."""
         return self.grpo.updates_per_step if self.stage == "grpo" else 1
 
     @model_validator(mode="before")

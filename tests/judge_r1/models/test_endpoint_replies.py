@@ -1,6 +1,7 @@
 """Endpoints that cannot be reached, and replies in other forms, over real sockets."""
 
 import asyncio
+import itertools
 import json
 import time
 from typing import Any
@@ -230,15 +231,20 @@ def test_a_reply_that_forbids_a_retry_is_not_repeated() -> None:
         assert blocked.started == 1
 
 
+LOADING, BUSY = error_response(503, "the model is loading"), (200, b"<html>busy</html>")
+
+
 @pytest.mark.parametrize(
-    ("reply", "warning"),
+    ("replies", "warning"),
     [
-        (error_response(503, "the model is loading"), "(up to 8 attempts, for at most 20 s): status 503: the model is"),
-        ((200, b"<html>busy</html>"), "(up to 4 attempts, for at most 20 s): a reply that is not JSON"),
+        ([LOADING], "(up to 8 attempts, for at most 20 s): status 503: the model is loading"),
+        ([BUSY], "(up to 4 attempts, for at most 20 s): a reply that is not JSON"),
+        ([BUSY, LOADING], "(up to 8 attempts, for at most 20 s): a reply that is not JSON"),
     ],
 )
-def test_a_long_wait_is_announced(reply: Any, warning: str, caplog: pytest.LogCaptureFixture) -> None:
-    with JudgeServer(lambda path, body: reply) as server:
+def test_a_long_wait_is_announced(replies: list[Any], warning: str, caplog: pytest.LogCaptureFixture) -> None:
+    answers = itertools.cycle(replies)
+    with JudgeServer(lambda path, body: next(answers)) as server:
         generate(server.url, 2)
     warnings = [record.getMessage() for record in caplog.records if "is repeated" in record.getMessage()]
     assert len(warnings) == 1

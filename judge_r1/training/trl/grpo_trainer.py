@@ -27,7 +27,19 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
 
     Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
 
+    old_from_sampler = False
+    """Whether the log-probabilities of the sampler are those of the policy that reads the episodes, up to rounding.
+    Where a batch has several updates, they are the old ones, and the episodes are not read for them."""
+    _skips_old = False
     _buffered_inputs: Any
+
+    def _generate_and_score_completions(self, inputs: Any) -> Any:
+        several = self.args.steps_per_generation > self.args.gradient_accumulation_steps
+        self._skips_old = skipped = self.old_from_sampler and several
+        output = super()._generate_and_score_completions(inputs)
+        if skipped:
+            output["old_per_token_logps"] = output["sampling_per_token_logps"]
+        return output
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
         before = self._buffered_inputs
@@ -46,6 +58,9 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *args: Any, **kwargs: Any
     ) -> Any:
+        if self._skips_old:  # TRL asks for the old ones first
+            self._skips_old = False
+            return None, None, None
         if not args and torch.is_grad_enabled() and not (self.args.gradient_checkpointing or self.aux_loss_enabled):
             found = self._packed(model, input_ids, attention_mask)
             if found is not None:
@@ -159,7 +174,7 @@ class CappedKlTrainer(SharedPromptTrainer):
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
         outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
-        if (reference := getattr(self, "_reference", None)) is not None and outputs[0].requires_grad:
+        if (reference := getattr(self, "_reference", None)) is not None and torch.is_grad_enabled():
             policy = outputs[0].detach()
             over = (reference - policy).exp() - (reference - policy) - 1 > KL_CAP
             # In place: TRL reads this tensor from the inputs after the call.

@@ -1,11 +1,20 @@
 """What makes training faster changes no value: labelled positions only, prompts computed once, padding cut."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from factories import mini_pairs
 
+from data_builders.build import write_pairs
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.models.base import Sampling
 from judge_r1.models.right_padding import is_right_padded
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import project_labelled_positions_only
 from judge_r1.training.trl.grpo_trainer import (
     SharedPromptTrainer,
@@ -200,3 +209,55 @@ def test_micro_batches_are_sorted_by_prompt_within_an_update() -> None:
     assert [batch["names"] for batch in found] == [["a", "c"], ["b", "d"], ["f", "h"], ["e", "g"]]
     assert [batch["advantages"].tolist() for batch in found] == [[0.0, 2.0], [1.0, 3.0], [5.0, 7.0], [4.0, 6.0]]
     assert all(batch["num_items_in_batch"] == 9 and batch["nothing"] is None for batch in found)
+
+
+class RecordedEpisodes:
+    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+        return [
+            Trajectory(
+                prompt_ids=(9, 8, 7), token_ids=(4, 5), loss_mask=(1, 1), logprobs=(-1.0, -2.0), turns=(),
+                judgment=None, ended="answer", reward={"r": float(i % 2), "R1": 0.0, "R2": 0.0, "f1": 0.0},
+            )
+            for i in range(len(pairs))
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("updates", "recorded"), [(1, False), (2, False), (2, True)])
+def test_the_sampler_gives_the_old_log_probabilities(
+    updates: int, recorded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal to those of TRL's own pass over the episodes. Recorded episodes may come from another model."""
+    from judge_r1.training.trl import grpo, grpo_trainer
+
+    write_pairs(mini_pairs(6), tmp_path / "pairs")
+    recipe = load_recipe(
+        Path("mini", "grpo"),
+        ["start=null", "model=bundled:tiny", f"data.train={tmp_path / 'pairs'}", "grpo.steps=2",
+         "grpo.pairs_per_step=4", "grpo.group_size=3", "grpo.micro_batch_size=3", f"grpo.updates_per_step={updates}",
+         "grpo.temperature=0.7", "episode.budget.response_tokens=12"],
+    )  # fmt: skip
+    outputs: list[dict[str, Any]] = []
+
+    class Recording(grpo_trainer.CappedKlTrainer):
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            output = super()._generate_and_score_completions(inputs)
+            ids = torch.cat((output["prompt_ids"], output["completion_ids"]), 1)
+            mask = torch.cat((output["prompt_mask"], output["completion_mask"]), 1)
+            with torch.no_grad():
+                again = self._get_per_token_logps_and_entropies(
+                    self.model, ids, mask, output["completion_ids"].shape[1]
+                )
+            own = output["completion_mask"] * output["tool_mask"]
+            outputs.append({"old": output.get("old_per_token_logps"), "again": again[0], "own": own, **output})
+            return output
+
+    monkeypatch.setattr(grpo_trainer, "CappedKlTrainer", Recording)
+    source = RecordedEpisodes() if recorded else None
+    grpo.train_grpo(recipe, load_pairs(recipe.data.train), RunFolder(tmp_path / "run", recipe), source)
+    assert len(outputs) == 2
+    for output in outputs:
+        if updates == 1:
+            assert output["old"] is None
+            continue
+        assert torch.equal(output["old"], output["sampling_per_token_logps"]) != recorded
+        torch.testing.assert_close(output["old"] * output["own"], output["again"] * output["own"], rtol=0, atol=1e-5)

@@ -1,10 +1,11 @@
 """Attention for texts that stand one after the other in one row, without padding and without a mask.
 
-A text starts where the position ids restart at 0. A part that starts at a later position has the first tokens of the
-last such text as its beginning: the episodes of a group share their prompt so, and each layer computes it once.
+A text starts where the position ids restart at 0. A part that starts at a later position begins as the text before it,
+which may itself begin as an earlier one: episodes of a group share their prompt so, and what they say alike, and each
+layer computes it once.
 
-    position ids   0 1 2 3 4 5   3 4   0 1 2 3
-    texts          a b c d e f   g h   i j k l     are abcdef, abcgh and ijkl
+    position ids   0 1 2 3 4 5   3 4   4   0 1 2 3
+    texts          a b c d e f   g h   i   j k l m     are abcdef, abcgh, abcgi and jklm
 
 Each text is one call of PyTorch's causal kernel, which computes half of the scores, and each later part a call with a
 mask of its own. A mask for the whole row would be quadratic in the length of the row.
@@ -56,9 +57,8 @@ def packed_attention(
         parts, *(torch.split(x, lengths, dim=2) for x in (query, key, value)), strict=True
     ):
         if start:
-            states = [torch.cat((whole[:, :, :start], rest), 2) for whole, rest in zip(text, states, strict=True)]
-        else:
-            text = states
+            states = [torch.cat((before[:, :, :start], rest), 2) for before, rest in zip(text, states, strict=True)]
+        text = states
         mask = _mask(start, length, sliding_window, query)
         found, _ = sdpa_attention_forward(
             module, queries, *states, mask, dropout, scaling, is_causal=mask is None, **options
@@ -71,7 +71,7 @@ def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
     """(first position, number of tokens) of each part of a packed row, whose position ids are `[1, tokens]`.
 
     Raises:
-        ValueError: There are several rows, or a part starts after the end of the last text.
+        ValueError: There are several rows, or a part starts after the end of the text before it.
     """
     if position_ids.shape[0] != 1:
         raise ValueError(f"packed texts stand in one row, not in {position_ids.shape[0]}")
@@ -82,9 +82,9 @@ def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
     ]
     text = 0
     for start, length in parts:
-        text = text if start else length
         if start > text:
             raise ValueError(f"a part of a packed row starts at position {start}, after a text of {text} tokens")
+        text = start + length
     return parts
 
 

@@ -1,8 +1,8 @@
 """TRL's GRPO trainer with two changes: the episodes of a micro-batch are packed into one row without padding, with each
-prompt once; and the KL estimate of a token has verl's upper bound.
+prompt once, and once what episodes of a prompt say alike; and the KL estimate of a token has verl's upper bound.
 
-In a packed row the first episode of a prompt stands whole. Each other one starts with the last token of the prompt,
-because its hidden state predicts the first token of the response (see `judge_r1.models.packed_attention`).
+In a packed row the first episode of a prompt stands whole. Each other one starts with the last token that it shares
+with the one before, because its hidden state predicts the first that differs (see `judge_r1.models.packed_attention`).
 
 The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, is unbounded if the policy abandons a token to which
 the reference gives a high probability: one token can outweigh the batch. verl clamps the estimate of each token at 10,
@@ -110,21 +110,31 @@ def packed_logprobs(
     checkpoints = getattr(model, "is_gradient_checkpointing", False)
     if attention != "sdpa" or checkpoints or any(type(layer) is not DynamicLayer for layer in layers):
         return None
-    first = input_ids.shape[1] - own.shape[1]
-    prompts = torch.cat((input_ids[:, :first], attention_mask[:, :first]), dim=1)
-    order = torch.argsort(torch.unique(prompts, dim=0, return_inverse=True)[1], stable=True)
+    texts = torch.stack((input_ids, attention_mask), 2).flatten(1)
+    order = torch.argsort(torch.unique(texts, dim=0, return_inverse=True)[1], stable=True)
     ids, mask, scored = input_ids[order], attention_mask[order], own[order].bool()
-    taken = mask.bool()
-    taken[1:, : first - 1] &= (prompts[order].diff(dim=0) != 0).any(1, keepdim=True)  # read with the row before
-    labels = torch.cat((torch.full_like(ids[:, :first], -100), ids[:, first:].masked_fill(~scored, -100)), dim=1)[taken]
+    first, width = input_ids.shape[1] - own.shape[1], input_ids.shape[1]
+    columns = torch.arange(width, device=ids.device)
+    # The number of first columns in which a row is as the one before; 0 for another prompt, which is padded otherwise.
+    same = ((ids[1:] == ids[:-1]) & (mask[1:] == mask[:-1])).cumprod(1).sum(1)
+    same = torch.nn.functional.pad(torch.where(same < first, 0, same), (1, 0))[:, None]
+    # The row in which the token of a column is read, and whether it is read for a row that scores it.
+    rows = torch.arange(len(ids), device=ids.device)[:, None]
+    reader = torch.where(same <= columns, rows, 0).cummax(0).values[:, first:]
+    wanted = torch.zeros_like(reader).scatter_add(0, reader, scored.long()) > 0
+    taken = mask.bool() & (columns >= same - 1) & (same < width)
+    labels = torch.cat((torch.full_like(ids[:, :first], -100), ids[:, first:].masked_fill(~wanted, -100)), dim=1)[taken]
     packed = {"input_ids": ids[taken], "position_ids": (mask.cumsum(1) - 1)[taken], "labels": labels}
     try:
         with packed_rows(model):
             outputs = model(**{name: row[None] for name, row in packed.items()}, fused_lm_head=True)
     except NoPositions:
         return None
+    back = torch.argsort(order)
     found = [
-        values.new_zeros(own.shape).masked_scatter(scored, values[0][labels[1:] != -100])[torch.argsort(order)]
+        (values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != -100]).gather(0, reader) * scored)[
+            back
+        ]
         for values in (outputs.log_probs, outputs.entropy)
     ]
     return found[0], found[1]

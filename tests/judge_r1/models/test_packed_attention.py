@@ -12,9 +12,9 @@ from judge_r1.models import packed_attention as packed_module
 from judge_r1.models.hub import load_model
 from judge_r1.models.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
 
-POSITIONS = [0, 1, 2, 3, 4, 2, 3, 4, 5, 2, 0, 1, 2, 3, 4, 5, 6]
-"""A text of 5 tokens, two others with its first 2, and one of 7."""
-TEXTS = [[0, 1, 2, 3, 4], [0, 1, 5, 6, 7, 8], [0, 1, 9], [10, 11, 12, 13, 14, 15, 16]]
+POSITIONS = [0, 1, 2, 3, 4, 2, 3, 4, 5, 4, 2, 0, 1, 2, 3, 4, 5, 6]
+"""A text of 5 tokens, one with its first 2, one with the first 4 of that, one with the first 2 of all, and one of 7."""
+TEXTS = [[0, 1, 2, 3, 4], [0, 1, 5, 6, 7, 8], [0, 1, 5, 6, 9], [0, 1, 10], [11, 12, 13, 14, 15, 16, 17]]
 
 
 @pytest.mark.parametrize("window", [None, 3])
@@ -47,6 +47,8 @@ def test_a_row_that_is_not_packed_is_refused() -> None:
         parts_of(torch.tensor([[0, 1], [0, 1]]))
     with pytest.raises(ValueError, match="starts at position 3, after a text of 2 tokens"):
         parts_of(torch.tensor([[0, 1, 3, 4]]))
+    with pytest.raises(ValueError, match="starts at position 3, after a text of 2 tokens"):
+        parts_of(torch.tensor([[0, 1, 2, 3, 1, 3]]))
     with pytest.raises(NoPositions):
         packed_attention(None, *torch.zeros(3, 1, 1, 2, 4), None)
 
@@ -75,5 +77,5 @@ def test_all_layers_of_a_row_share_the_mask_of_a_part() -> None:
         with patch.object(packed_module, "sdpa_attention_forward", watched), packed_rows(model):
             model(input_ids=positions + 5, position_ids=positions, use_cache=False)
     masks = [mask for mask in seen if mask is not None]
-    assert len(masks) == 2 * 2 * model.config.num_hidden_layers
-    assert len({id(mask) for mask in masks}) == 2 * 2  # each row makes its own
+    assert len(masks) == 2 * 3 * model.config.num_hidden_layers
+    assert len({id(mask) for mask in masks}) == 2 * 3  # each row makes its own

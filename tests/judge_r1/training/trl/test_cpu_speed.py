@@ -89,6 +89,28 @@ def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) ->
         torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
 
 
+def test_what_responses_say_alike_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model()
+    ids, mask = (tensor[[0, 0, 0, 0, 0, 3, 4]].clone() for tensor in rows())
+    ids[1, -1] = ids[3, 8] = 63  # another last token, and another second one
+    ids[4, 9:] = mask[4, 9:] = 0  # ends after two tokens
+    own = mask[:, -RESPONSE:].clone()
+    own[0, 0] = own[1] = 0  # not scored there, but in rows that begin alike
+    plain, entropy = (values * own for values in whole(model, ids, mask))
+    weights = own * mask[:, -RESPONSE:]
+    expected = gradients(model, plain, torch.nn.functional.pad(weights, (7, 0)))
+    read: list[torch.Tensor] = []
+    forward = model.forward
+    monkeypatch.setattr(model, "forward", lambda **inputs: read.append(inputs["input_ids"]) or forward(**inputs))
+    found = packed_logprobs(model, ids, mask, own)
+    assert found is not None
+    # The prompt and a response of 5; the last token of each other beginning, and what follows; two other prompts.
+    assert [len(row) for row in read[0]] == [7 + 5 + (1 + 1) + (1 + 4) + 1 + (4 + 5) + (7 + 1)]
+    torch.testing.assert_close(found, (plain, entropy), rtol=1e-5, atol=1e-6)
+    for name, gradient in gradients(model, found[0], torch.nn.functional.pad(weights, (7, 0))).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
+
+
 @pytest.mark.parametrize("failed", [False, True])
 def test_rows_that_move_no_weight_have_values_and_no_gradient(failed: bool) -> None:
     model, trainer = tiny_model(), object.__new__(SharedPromptTrainer)

@@ -1,10 +1,11 @@
 """Continuous batching: a request may join the batch before any step and leaves it when it is complete.
 
-One key-value cache holds a row for each request, its tokens at the right end. On a processor, the prompts of groups
-that begin together are held once, beside it. Only what no earlier request has read is run through the model: a group
-reads its prompt once, and the next turn of an episode reads the observation in one forward pass, beside the rows that
-sample. The states of a completed row stay in place ("parked") for the request that continues it, until their row or
-columns are needed; then they move to the prefix cache.
+One key-value cache holds a row for each text, its tokens at the right end. Requests with one prompt share a row until
+they sample different ids. On a processor, the prompts of groups that begin together are held once, beside the cache.
+Only what no earlier request has read is run through the model: a group reads its prompt once, and the next turn of an
+episode reads the observation in one forward pass, beside the rows that sample. The states of a completed row stay in
+place ("parked") for the request that continues it, until their row or columns are needed; then they move to the prefix
+cache.
 
 A model whose layers do not all have plain attention (sliding windows, linear attention) cannot exchange rows. Its
 requests are batched statically: new ones join only when the batch is empty, and read their whole prompts.
@@ -65,7 +66,8 @@ class ContinuousBatch:
     shares at least so many first ids with one of them.
     """
 
-    rows: list[RunningRequest | None]
+    rows: list[list[RunningRequest]]
+    """Requests whose texts are alike so far."""
     _shared: SharedTexts | None
     """The prompts of the groups that the batch began with. Their states are not in the cache."""
     _text_of: list[int | None]
@@ -141,35 +143,60 @@ class ContinuousBatch:
 
     def drop(self, requests: Collection[RunningRequest]) -> None:
         """Remove cancelled requests."""
-        for row, request in enumerate(self.rows):
-            if request is not None and request in requests:
-                self._free(row)
+        for row, sharing in enumerate(self.rows):
+            if any(request in requests for request in sharing):
+                self.rows[row] = [request for request in sharing if request not in requests]
+                if not self.rows[row]:
+                    self._free(row)
 
     @torch.no_grad()
     def step(self) -> list[RunningRequest]:
         """Sample one id for each request. Returns the requests that are complete; they have left the batch."""
         self._steps += 1
-        running = [(row, request) for row, request in enumerate(self.rows) if request is not None]
+        running = [(row, request) for row, sharing in enumerate(self.rows) for request in sharing]
         for temperature in {request.request.temperature for _, request in running}:
             self._sample([(row, r) for row, r in running if r.request.temperature == temperature], temperature)
-        complete = [(row, r) for row, r in running if self.stopping.done(r.request, r.ids)]
-        for row, request in complete:
-            self.rows[row] = None
-            if self.static or self.stopping.at_eos(request.request, request.ids[-1]):  # nothing follows EOS
+        complete = dict.fromkeys(r for _, r in running if self.stopping.done(r.request, r.ids))
+        for row, one in self._split(complete):
+            if one not in complete:
+                continue
+            self.rows[row] = []
+            if self.static or self.stopping.at_eos(one.request, one.ids[-1]):  # nothing follows EOS
                 self._free(row)
             else:
                 # Without the last id, which was sampled and not read, so that it has no states.
-                self._parked[row] = _Parked((*request.prompt, *request.ids[:-1]), self._mask.shape[1], self._steps)
+                self._parked[row] = _Parked((*one.prompt, *one.ids[:-1]), self._mask.shape[1], self._steps)
         if self.busy:
             self._compact()
             self._forward_all()
-        return [request for _, request in complete]
+        return list(complete)
+
+    def _split(self, complete: Collection[RunningRequest]) -> list[tuple[int, RunningRequest]]:
+        """Give requests of a row that go on differently rows of their own. Returns each row and one of its requests."""
+        apart: list[tuple[int, list[RunningRequest]]] = []
+        for row, sharing in enumerate(self.rows):
+            parts: dict[tuple[int, bool], list[RunningRequest]] = {}
+            for request in sharing:
+                parts.setdefault((request.ids[-1], request in complete), []).append(request)
+            if parts:
+                self.rows[row], *others = parts.values()
+                apart += [(row, part) for part in others]
+        if apart:
+            new = self._make_room(len(apart), 0, self._cache, self._logits)
+            old = [row for row, _ in apart]
+            self._mask[new] = self._mask[old]
+            for layer in self._cache.layers:
+                for states in (layer.keys, layer.values):
+                    states[new] = states[old]
+            for row, (source, part) in zip(new, apart, strict=True):
+                self.rows[row], self._text_of[row] = part, self._text_of[source]
+        return [(row, sharing[0]) for row, sharing in enumerate(self.rows) if sharing]
 
     # ---- sampling ----
 
     def _sample(self, running: Sequence[tuple[int, RunningRequest]], temperature: float) -> None:
         rows = [row for row, _ in running]
-        logits = self._logits if len(rows) == len(self.rows) else self._logits[rows]
+        logits = self._logits if rows == list(range(len(self.rows))) else self._logits[rows]
         logits = _with_allowed_only(logits, [request.request.allowed_ids for _, request in running])
         values = [[request.noise[len(request.ids)]] for _, request in running]
         noise = torch.tensor(values, dtype=torch.float64, device=logits.device)
@@ -185,8 +212,8 @@ class ContinuousBatch:
     def _forward_all(self) -> None:
         """Read the last id of every running row. Parked rows get a masked column, free rows a meaningless one."""
         device = self._mask.device
-        ids = [[self.pad_id if request is None else request.ids[-1]] for request in self.rows]
-        positions = [[0 if request is None else request.length - 1] for request in self.rows]
+        ids = [[sharing[0].ids[-1] if sharing else self.pad_id] for sharing in self.rows]
+        positions = [[sharing[0].length - 1 if sharing else 0] for sharing in self.rows]
         column = [[0 if row in self._parked else 1] for row in range(len(self.rows))]
         self._mask = torch.cat([self._mask, torch.tensor(column, device=device)], dim=1)
         step = None
@@ -266,16 +293,19 @@ class ContinuousBatch:
         if not self.static:
             for row, prompt in enumerate(prompts):  # for requests of the same group that come later
                 self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], self._mask.shape[1] - 1, 0)))
-        index_of = {prompt: number for number, prompt in enumerate(prompts)}
-        rows = [index_of[request.prompt] for request in requests]
+        if self.static:
+            index_of = {prompt: number for number, prompt in enumerate(prompts)}
+            self._select([index_of[request.prompt] for request in requests])
+            self.rows, self._text_of = [[request] for request in requests], [None] * len(requests)
+            return
         if len(prompts) < len(requests) and min(map(len, prompts)) > 1 and self._by_steps:
             before = [(layer.keys[:, :, :-1], layer.values[:, :, :-1]) for layer in self._cache.layers]
             self._shared = SharedTexts([prompt[:-1] for prompt in prompts], before, self._mask[:, :-1])
+            self._text_of = list(range(len(prompts)))
             self._drop_left(self._mask.shape[1] - 1)
-        if rows != list(range(len(prompts))):
-            self._select(rows)
-        self.rows = list(requests)
-        self._text_of = [None if self._shared is None else row for row in rows]
+        for layer in self._cache.layers:
+            layer.reserve(rows=len(requests) - len(prompts))
+        self.rows = _by_prompt(requests, prompts)
 
     def _join(
         self,
@@ -293,24 +323,22 @@ class ContinuousBatch:
         texts = [None if self._shared is None else self._shared.text_of(p, known[p][0]) for p in prompts]
         skipped = [0 if self._shared is None or text is None else len(self._shared.texts[text]) for text in texts]
         own = [len(prompt) - skip for prompt, skip in zip(prompts, skipped, strict=True)]
-        rows = self._make_room(len(requests), max(own), cache, logits)
+        rows = self._make_room(len(prompts), max(own), cache, logits)
         if any(text is not None for text in texts):
             self._shared = shared  # the only row that began with it may have been freed
         old, columns = max(lengths), cache.get_seq_length()
-        index_of = {prompt: number for number, prompt in enumerate(prompts)}
-        for row, request in zip(rows, requests, strict=True):
-            source = index_of[request.prompt]
-            length = lengths[source] - skipped[source]
-            start, rest = self._mask.shape[1] - own[source], own[source] - length
-            self.rows[row], self._logits[row], self._text_of[row] = request, logits[source], texts[source]
+        for number, (row, prompt, sharing) in enumerate(zip(rows, prompts, _by_prompt(requests, prompts), strict=True)):
+            length = lengths[number] - skipped[number]
+            start, rest = self._mask.shape[1] - own[number], own[number] - length
+            self.rows[row], self._logits[row], self._text_of[row] = sharing, logits[number], texts[number]
             self._mask[row, :start], self._mask[row, start:] = 0, 1
             for layer, read in zip(self._cache.layers, cache.layers, strict=True):
                 for target, states in ((layer.keys, read.keys), (layer.values, read.values)):
-                    target[row, :, start : start + length] = states[source, :, old - length : old]
-                    target[row, :, start + length :] = states[source, :, columns - rest :]
-            if not lengths[source]:
+                    target[row, :, start : start + length] = states[number, :, old - length : old]
+                    target[row, :, start + length :] = states[number, :, columns - rest :]
+            if not lengths[number]:
                 begin = self._mask.shape[1] - 1
-                self.prefixes.put(request.prompt[:-1], self._states(row, _Parked(request.prompt[:-1], begin, 0)))
+                self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], begin, 0)))
 
     def _read(
         self, prompts: Sequence[tuple[int, ...]], known: Sequence[tuple[int, States | None]]
@@ -334,12 +362,12 @@ class ContinuousBatch:
     # ---- rows and columns ----
 
     def _make_room(self, count: int, width: int, like: DynamicCache, logits: torch.Tensor) -> list[int]:
-        """Rows for `count` requests, and columns for the longest of them."""
+        """`count` rows for texts, and columns for the longest of them."""
         if not self.rows:
             for number, layer in enumerate(like.layers):
                 self._cache.update(layer.keys[:0, :, :0], layer.values[:0, :, :0], number)
             self._logits = logits[:0]
-        free = [row for row, request in enumerate(self.rows) if request is None and row not in self._parked]
+        free = [row for row, sharing in enumerate(self.rows) if not sharing and row not in self._parked]
         for row in sorted(self._parked, key=lambda row: self._parked[row].step)[: max(count - len(free), 0)]:
             self._spill(row)
             free.append(row)
@@ -352,12 +380,12 @@ class ContinuousBatch:
             for parked in self._parked.values():
                 parked.end += left
         free += range(len(self.rows), len(self.rows) + more)
-        self.rows += [None] * more
+        self.rows += [[] for _ in range(more)]
         self._text_of += [None] * more
         return free[:count]
 
     def _free(self, row: int) -> None:
-        self.rows[row] = self._text_of[row] = None
+        self.rows[row], self._text_of[row] = [], None
         self._parked.pop(row, None)
         self._mask[row] = 0
         if not any(text is not None for text in self._text_of):
@@ -372,7 +400,7 @@ class ContinuousBatch:
         """Drop columns on the left that no row needs, and unused rows once it is worth a copy. The next turn of a
         request may join before the next step, so freshly parked rows stay."""
         fresh = {row for row, parked in self._parked.items() if parked.step == self._steps}
-        used = [row for row, request in enumerate(self.rows) if request is not None or row in fresh]
+        used = [row for row, sharing in enumerate(self.rows) if sharing or row in fresh]
         if len(used) <= _WORTH_COPYING * len(self.rows):
             for row in [row for row in self._parked if row not in fresh]:
                 self._spill(row)
@@ -381,8 +409,8 @@ class ContinuousBatch:
             self._select([row if row in first else next(last) for row in range(len(used))])
         width = self._mask.shape[1]
         starts = [parked.end - len(parked.ids) + self._skipped(row) for row, parked in self._parked.items()]
-        running = [(row, r) for row, r in enumerate(self.rows) if r is not None]
-        unused = min([*starts, *(width - r.length + 1 + self._skipped(row) for row, r in running)])
+        lengths = [(row, sharing[0].length) for row, sharing in enumerate(self.rows) if sharing]
+        unused = min([*starts, *(width - length + 1 + self._skipped(row) for row, length in lengths)])
         if unused and not self.static:
             self._drop_left(unused)
 
@@ -407,6 +435,14 @@ class ContinuousBatch:
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
         self._logits = torch.zeros(0, 0, device=self.model.device)
+
+
+def _by_prompt(requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, ...]]) -> list[list[RunningRequest]]:
+    """The requests of each prompt."""
+    found: dict[tuple[int, ...], list[RunningRequest]] = {prompt: [] for prompt in prompts}
+    for request in requests:
+        found[request.prompt].append(request)
+    return list(found.values())
 
 
 def _with_allowed_only(logits: torch.Tensor, allowed: Sequence[frozenset[int] | None]) -> torch.Tensor:

@@ -199,7 +199,7 @@ def test_long_traffic_changes_nothing(model: Any) -> None:
     wanted = [Request(p, max_tokens=20 + 7 * (n % 5), seed=n) for n, p in enumerate(prompts(40))]
     batch, left, finished = batch_of(model), list(wanted), 0
     while left or batch.busy:
-        running = sum(request is not None for request in batch.rows)
+        running = sum(map(len, batch.rows))
         batch.admit([left.pop(0) for _ in range(min(4 - running, len(left)))])
         finished += len(batch.step())
     assert finished == 40
@@ -390,7 +390,7 @@ def test_random_traffic_of_groups_is_what_transformers_attention_samples(small_m
                 group = rng.choice(texts)
                 admit(*(group if rng.random() < 0.7 else rng.choice(texts) for _ in range(rng.randint(1, 3))))
             elif event < 0.3 and batch.busy:
-                batch.drop([rng.choice([request for request in batch.rows if request])])
+                batch.drop([rng.choice([request for sharing in batch.rows for request in sharing])])
         return done
 
     plain = batch_of(small_model)

@@ -309,6 +309,48 @@ def test_prompts_that_begin_alike_share_states(model: Any) -> None:
     )
 
 
+def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> None:
+    """Through ids that differ, ends at different lengths and strings, a cancelled twin, and next turns."""
+
+    def played(*, alone: bool) -> tuple[list[RunningRequest], list[int]]:
+        batch, rows = batch_of(small_model, text=dict.fromkeys(range(0, 500, 9), "!")), list[int]()
+        made = [
+            Request(prompt, max_tokens=length, temperature=temperature, seed=seed, **fields)
+            for prompt in prompts(2)
+            for length, temperature, seed, fields in (
+                (9, 1.0, 0, {}), (9, 1.0, 0, {}), (5, 1.0, 0, {}), (12, 1.0, 1, {}), (9, 0.0, 0, {}),
+                (20, 1.0, 0, {"stop": ("!",)}), (9, 0.0, 5, {"allowed_ids": frozenset(range(20, 60))}),
+            )
+        ]  # fmt: skip
+
+        def run(requests: list[RunningRequest], cancelled: RunningRequest) -> None:
+            for part in [[request] for request in requests] if alone else [requests]:
+                batch.admit(part)
+                while batch.busy:
+                    rows.append(sum(map(bool, batch.rows)))
+                    assert rows[-1] <= len({(r.prompt, *r.ids) for sharing in batch.rows for r in sharing})
+                    batch.step()
+                    if len(cancelled.ids) == 2:
+                        batch.drop([cancelled])
+
+        run(made, made[1])
+        turns = [
+            Request([*r.prompt, *r.ids, 7, 8], max_tokens=6, seed=n % 2)
+            for n, r in enumerate(made)
+            if r is not made[1] and r.prompt == made[0].prompt
+        ]
+        run(turns, turns[0])
+        return made + turns, rows
+
+    (found, rows), (expected, _) = played(alone=False), played(alone=True)
+    assert [request.ids for request in found] == [request.ids for request in expected]
+    assert len(found[1].ids) == 2
+    assert rows[0] == 2
+    assert max(rows) > 6
+    for one, other in zip(found, expected, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
 def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
     """Through ends, next turns, spilled rows and a later group: what transformers' attention samples for each row."""
 
@@ -366,7 +408,7 @@ def test_random_traffic_of_groups_is_what_transformers_attention_samples(small_m
 
         def admit(*admitted: Sequence[int]) -> None:
             new = [
-                Request(p, max_tokens=rng.randint(1, 14), temperature=rng.choice([0.0, 1.0]), seed=rng.randrange(10**6))
+                Request(p, max_tokens=rng.randint(1, 14), temperature=rng.choice([0.0, 1.0]), seed=rng.randrange(3))
                 for p in admitted
             ]
             made.extend(new)

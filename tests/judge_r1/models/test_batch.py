@@ -351,6 +351,23 @@ def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> 
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
 
 
+def test_a_free_row_beside_a_shared_one(small_model: Any) -> None:
+    """As many requests as rows, of which one is free."""
+
+    def requests() -> list[RunningRequest]:
+        made = [Request(prompt, max_tokens=2 if n == 1 else 9, seed=n) for n, prompt in enumerate(prompts(5))]
+        return [*made, Request(prompts(1)[0], max_tokens=9, seed=0)]
+
+    together = requests()
+    play(batch_of(small_model), {0: together})
+    for one in requests():
+        play(batch_of(small_model), {0: [one]})
+        found = next(other for other in together if other.prompt == one.prompt)
+        assert found.ids == one.ids
+        assert found.logprobs == pytest.approx(one.logprobs, abs=1e-5)
+    assert together[0].ids == together[-1].ids
+
+
 def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
     """Through ends, next turns, spilled rows and a later group: what transformers' attention samples for each row."""
 

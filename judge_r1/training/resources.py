@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
@@ -11,10 +12,12 @@ from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.models.hub import check_name
+from judge_r1.models.pretrained import ModelUnavailable
 from judge_r1.training.data.training_pairs import check_conversations
 from judge_r1.training.node_group import Node
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
+from judge_r1.training.shipped_recipes import recipe_names
 from judge_r1.training.stage_graph import StageRun
 
 
@@ -92,7 +95,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
         if finished(folder):
             continue
         if recipe.start is None:  # else an earlier stage writes the model
-            check_name(recipe.model)
+            _check_model(recipe)
         for part, data in (("train", recipe.data.train), ("dev", recipe.data.dev)):
             talks = data is not None and is_conversations(data)
             for name in (DOCUMENTS_FILE, CONVERSATIONS_FILE) if talks else (CASES_FILE, PAIRS_FILE):
@@ -111,6 +114,20 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
             "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address; for sft and dpo you can "
             "also run the command on every node with --node-rank and --master"
         )
+
+
+def _check_model(recipe: Recipe) -> None:
+    try:
+        check_name(recipe.model)
+    except ModelUnavailable:
+        folder = Path(recipe.model)
+        name = "/".join(folder.parts[1:-1])
+        if folder.exists() or folder != Path("runs", name, "model") or name not in recipe_names():
+            raise
+        raise JudgeError(
+            f"recipe {recipe.name}: its model {folder} does not exist: make it with `judge-r1 train {name} "
+            f"--out {folder.parent}`, or give another as model=MODEL"
+        ) from None
 
 
 def check_supported(recipe: Recipe, resources: Resources) -> None:

@@ -61,6 +61,10 @@ PAIRS = DATA.replace("cases", "pairs")
         ("calibrate nowhere --judge-name longer --out out", "nowhere does not exist: give a file of answers"),
         ("watch nowhere", "nowhere does not exist: give the folder that `judge-r1 train` writes to\n"),
         ("train mini/warmup data.train=nowhere --out out", "data.train nowhere does not exist: build the pairs first"),
+        (
+            "train haystack/grpo",
+            "warmup/model does not exist: make it with `judge-r1 train haystack/warmup --out runs/hay",
+        ),
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),
         ("report one/cases.jsonl", "one/cases.jsonl is a file, which holds no training run"),
         ("search one/cases.jsonl word --case-id nobody", "holds no case 'nobody': give an id of the file, e.g. "),

@@ -165,12 +165,16 @@ def sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for segment in _segments(text):
         line_words = list(_WORD.finditer(text, *segment))
-        first = 0
+        first, final = 0, len(line_words) - 1
         for last, word in enumerate(line_words):
-            following = line_words[last + 1].group() if last + 1 < len(line_words) else None
-            if following is None or _ends(word.group(), following, is_first=last == first):
-                spans.append((line_words[first].start(), word.end()))
-                first = last + 1
+            end = word.end()
+            if last < final:
+                if text[end - 1].isalnum():  # most words: no mark ends them
+                    continue
+                if not _ends(word.group(), line_words[last + 1].group(), is_first=last == first):
+                    continue
+            spans.append((line_words[first].start(), end))
+            first = last + 1
     return spans
 
 

@@ -36,7 +36,8 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
     the case if it is in the prompt. Ends at the first flaw that it sees, and gives up on pairs with several."""
     if len(pair.violated) > 1:
         return
-    claims, thought, seen = claims_of(pair), "<think>", facts_of(case.context)
+    claims, thought = claims_of(pair), "<think>"
+    seen = [] if config.search else facts_of(case.context)  # else what the search of the line finds
     can_check = config.search or config.context == "full"
     chosen = choose(pair, claims, config.budget.max_searches) if can_check else ()
     worse = f" {'B' if pair.preferred == 'A' else 'A'} worse"

@@ -167,13 +167,12 @@ def sentences(text: str) -> list[tuple[int, int]]:
         line_words = list(_WORD.finditer(text, *segment))
         first, final = 0, len(line_words) - 1
         for last, word in enumerate(line_words):
-            end = word.end()
-            if last < final:
-                if text[end - 1].isalnum():  # most words: no mark ends them
-                    continue
-                if not _ends(word.group(), line_words[last + 1].group(), is_first=last == first):
-                    continue
-            spans.append((line_words[first].start(), end))
+            if last < final and (
+                text[word.end() - 1].isalnum()  # most words, which no mark ends
+                or not _ends(word.group(), line_words[last + 1].group(), is_first=last == first)
+            ):
+                continue
+            spans.append((line_words[first].start(), word.end()))
             first = last + 1
     return spans
 

@@ -37,7 +37,7 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
     if len(pair.violated) > 1:
         return
     claims, thought = claims_of(pair), "<think>"
-    seen = [] if config.search else facts_of(case.context)  # else what the search of the line finds
+    seen = [] if config.search else facts_of(case.context)  # with search: what the search of the line finds
     can_check = config.search or config.context == "full"
     chosen = choose(pair, claims, config.budget.max_searches) if can_check else ()
     worse = f" {'B' if pair.preferred == 'A' else 'A'} worse"

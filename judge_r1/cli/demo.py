@@ -39,7 +39,7 @@ class Source(str, Enum):
 
 
 SMALL_WARMUP = ("sft.traces=128",)
-SMALL_GRPO = ("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32")
+SMALL_GRPO = ("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.updates_per_step=2", "grpo.micro_batch_size=16")
 FULL = {
     Source.HAYSTACK: Size(
         600, 30, ("sft.traces=4000",), ("grpo.steps=45", "grpo.updates_per_step=2", "grpo.learning_rate=2e-4")

@@ -1,16 +1,17 @@
 """Continuous batching: a request may join the batch before any step and leaves it when it is complete.
 
-One key-value cache holds a row for each text, its tokens at the right end. Requests with one prompt share a row until
-they sample different ids. On a processor, the prompts of groups that begin together are held once, beside the cache.
-Only what no earlier request has read is run through the model: a group reads its prompt once, and the next turn of an
-episode reads the observation in one forward pass, beside the rows that sample. The states of a completed row stay in
-place ("parked") for the request that continues it, until their row or columns are needed; then they move to the prefix
-cache.
+One key-value cache holds a row for each text, its tokens at the right end. Requests with one prompt that join together
+share a row until they sample different ids. On a processor, the prompts of groups that begin together are held once,
+beside the cache. Only what no earlier request has read is run through the model: a group reads its prompt once, and the
+next turn of an episode reads the observation in one forward pass, beside the rows that sample. The states of a
+completed row stay in place ("parked") for the requests that continue it, until their row or columns are needed; then
+they move to the prefix cache.
 
 A model whose layers do not all have plain attention (sliding windows, linear attention) cannot exchange rows. Its
 requests are batched statically: new ones join only when the batch is empty, and read their whole prompts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,11 +53,12 @@ class RunningRequest:
 
 @dataclass
 class _Parked:
-    """States left in a row: of `ids`, in the columns up to `end`, since step number `step`."""
+    """States left in a row: of `ids`, in the columns up to `end`, since step number `step`, by so many requests."""
 
     ids: tuple[int, ...]
     end: int
     step: int
+    requests: int
 
 
 class ContinuousBatch:
@@ -67,7 +69,7 @@ class ContinuousBatch:
     """
 
     rows: list[list[RunningRequest]]
-    """Requests whose texts are alike so far."""
+    """For each row, the requests that share it; none in a free or parked row."""
     _shared: SharedTexts | None
     """The prompts of the groups that the batch began with. Their states are not in the cache."""
     _text_of: list[int | None]
@@ -75,6 +77,8 @@ class ContinuousBatch:
     _cache: DynamicCache
     _mask: torch.Tensor
     """[rows, columns of the cache], 1 on the states of a running or parked row."""
+    _selects: bool
+    """Whether rows can be dropped and repeated. Those of linear attention cannot."""
     _logits: torch.Tensor
     """[rows, vocabulary], of the id to sample next."""
 
@@ -88,7 +92,9 @@ class ContinuousBatch:
         min_shared: int | None = None,
     ) -> None:
         self.model, self.pad_id = model, pad_id
-        self.static = not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers)
+        layers = preallocated_cache(model.config).layers
+        self.static = not all(isinstance(layer, PreallocatedLayer) for layer in layers)
+        self._selects = all(hasattr(layer, "batch_select_indices") for layer in layers)
         self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
         self._by_steps = not self.static and self.model.device.type == "cpu" and uses_grouped_heads(model)
         self._steps = 0
@@ -157,22 +163,22 @@ class ContinuousBatch:
         for temperature in {request.request.temperature for _, request in running}:
             self._sample([(row, r) for row, r in running if r.request.temperature == temperature], temperature)
         complete = dict.fromkeys(r for _, r in running if self.stopping.done(r.request, r.ids))
-        for row, one in self._split(complete):
-            if one not in complete:
-                continue
-            self.rows[row] = []
-            if self.static or self.stopping.at_eos(one.request, one.ids[-1]):  # nothing follows EOS
-                self._free(row)
-            else:
+        # Nothing follows EOS, and static batches keep no states.
+        self.drop({r for r in complete if self.static or self.stopping.at_eos(r.request, r.ids[-1])})
+        self._split(complete)
+        for row, sharing in enumerate(self.rows):
+            if sharing and (one := sharing[0]) in complete:
+                self.rows[row] = []
                 # Without the last id, which was sampled and not read, so that it has no states.
-                self._parked[row] = _Parked((*one.prompt, *one.ids[:-1]), self._mask.shape[1], self._steps)
+                ids = (*one.prompt, *one.ids[:-1])
+                self._parked[row] = _Parked(ids, self._mask.shape[1], self._steps, len(sharing))
         if self.busy:
             self._compact()
             self._forward_all()
         return list(complete)
 
-    def _split(self, complete: Collection[RunningRequest]) -> list[tuple[int, RunningRequest]]:
-        """Give requests of a row that go on differently rows of their own. Returns each row and one of its requests."""
+    def _split(self, complete: Collection[RunningRequest]) -> None:
+        """Give requests of a row that go on differently, or end, rows of their own."""
         apart: list[tuple[int, list[RunningRequest]]] = []
         for row, sharing in enumerate(self.rows):
             parts: dict[tuple[int, bool], list[RunningRequest]] = {}
@@ -181,16 +187,16 @@ class ContinuousBatch:
             if parts:
                 self.rows[row], *others = parts.values()
                 apart += [(row, part) for part in others]
-        if apart:
-            new = self._make_room(len(apart), 0, self._cache, self._logits)
-            old = [row for row, _ in apart]
-            self._mask[new] = self._mask[old]
-            for layer in self._cache.layers:
-                for states in (layer.keys, layer.values):
-                    states[new] = states[old]
-            for row, (source, part) in zip(new, apart, strict=True):
-                self.rows[row], self._text_of[row] = part, self._text_of[source]
-        return [(row, sharing[0]) for row, sharing in enumerate(self.rows) if sharing]
+        if not apart:
+            return
+        rows = self._make_room(len(apart), 0, self._cache, self._logits)
+        new, old = torch.tensor([rows, [row for row, _ in apart]], device=self._mask.device)
+        self._mask[new] = self._mask[old]
+        for layer in self._cache.layers:
+            for states in (layer.keys, layer.values):
+                states[new] = states[old]
+        for row, (source, part) in zip(rows, apart, strict=True):
+            self.rows[row], self._text_of[row] = part, self._text_of[source]
 
     # ---- sampling ----
 
@@ -285,19 +291,21 @@ class ContinuousBatch:
     def _start(self, requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, ...]]) -> None:
         """Begin a batch: the cache that the prompts are read into becomes the batch's."""
         self.release()
+        if not self._selects:
+            prompts = [request.prompt for request in requests]
         self._text_of = [None] * len(prompts)
         ids, self._mask = self._padded(prompts)
         self._cache = preallocated_cache(self.model.config)
         positions = (self._mask.cumsum(1) - 1).clamp(min=0)
         self._logits = self._forward(ids, self._mask, positions, self._cache)
-        if not self.static:
-            for row, prompt in enumerate(prompts):  # for requests of the same group that come later
-                self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], self._mask.shape[1] - 1, 0)))
         if self.static:
-            index_of = {prompt: number for number, prompt in enumerate(prompts)}
-            self._select([index_of[request.prompt] for request in requests])
+            if len(prompts) < len(requests):
+                index_of = {prompt: number for number, prompt in enumerate(prompts)}
+                self._select([index_of[request.prompt] for request in requests])
             self.rows, self._text_of = [[request] for request in requests], [None] * len(requests)
             return
+        for row, prompt in enumerate(prompts):  # for requests of the same group that come later
+            self._keep(row, prompt[:-1])
         if len(prompts) < len(requests) and min(map(len, prompts)) > 1 and self._by_steps:
             before = [(layer.keys[:, :, :-1], layer.values[:, :, :-1]) for layer in self._cache.layers]
             self._shared = SharedTexts([prompt[:-1] for prompt in prompts], before, self._mask[:, :-1])
@@ -317,13 +325,16 @@ class ContinuousBatch:
         lengths = [known[prompt][0] for prompt in prompts]
         logits, cache = self._read(prompts, [known[prompt][:2] for prompt in prompts])
         # Only after the reading: the states that were read may be views of these rows.
-        for row in {row for prompt in prompts if (row := known[prompt][2]) is not None}:
-            self._free(row)
+        for row, count in Counter(known[request.prompt][2] for request in requests).items():
+            if row is not None:  # another of its requests may go on later
+                (self._spill if count < self._parked[row].requests else self._free)(row)
         shared = self._shared
         texts = [None if self._shared is None else self._shared.text_of(p, known[p][0]) for p in prompts]
         skipped = [0 if self._shared is None or text is None else len(self._shared.texts[text]) for text in texts]
         own = [len(prompt) - skip for prompt, skip in zip(prompts, skipped, strict=True)]
         rows = self._make_room(len(prompts), max(own), cache, logits)
+        for layer in self._cache.layers:
+            layer.reserve(rows=len(requests) - len(prompts))
         if any(text is not None for text in texts):
             self._shared = shared  # the only row that began with it may have been freed
         old, columns = max(lengths), cache.get_seq_length()
@@ -337,8 +348,7 @@ class ContinuousBatch:
                     target[row, :, start : start + length] = states[number, :, old - length : old]
                     target[row, :, start + length :] = states[number, :, columns - rest :]
             if not lengths[number]:
-                begin = self._mask.shape[1] - 1
-                self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], begin, 0)))
+                self._keep(row, prompt[:-1])
 
     def _read(
         self, prompts: Sequence[tuple[int, ...]], known: Sequence[tuple[int, States | None]]
@@ -391,6 +401,10 @@ class ContinuousBatch:
         if not any(text is not None for text in self._text_of):
             self._shared = None
 
+    def _keep(self, row: int, ids: tuple[int, ...]) -> None:
+        """Copy the states of a row without its last column to the prefix cache."""
+        self.prefixes.put(ids, self._states(row, _Parked(ids, self._mask.shape[1] - 1, 0, 0)))
+
     def _spill(self, row: int) -> None:
         """Move the states parked in a row to the prefix cache."""
         self.prefixes.put(self._parked[row].ids, self._states(row, self._parked[row]))
@@ -401,7 +415,7 @@ class ContinuousBatch:
         request may join before the next step, so freshly parked rows stay."""
         fresh = {row for row, parked in self._parked.items() if parked.step == self._steps}
         used = [row for row, sharing in enumerate(self.rows) if sharing or row in fresh]
-        if len(used) <= _WORTH_COPYING * len(self.rows):
+        if self._selects and len(used) <= _WORTH_COPYING * len(self.rows):
             for row in [row for row in self._parked if row not in fresh]:
                 self._spill(row)
             first = [row for row in used if row < len(used)]

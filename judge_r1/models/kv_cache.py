@@ -130,6 +130,7 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
             new[:count, :, spare + left : spare + left + columns] = old
             grown.append(new)
         self._allocated, self._start = (grown[0], grown[1]), spare + left
+        self.keys, self.values = (new[:count, :, self._start : self._start + columns] for new in grown)
 
 
 class PrefixCache:

@@ -117,6 +117,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
 
 
 def _check_model(recipe: Recipe) -> None:
+    """Raises JudgeError if there is no such model. For that of a shipped recipe, the message names the command."""
     try:
         check_name(recipe.model)
     except ModelUnavailable:

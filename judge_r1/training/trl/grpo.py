@@ -46,7 +46,6 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     Raises:
         JudgeError: There are too few pairs for a step, or a prompt is too long.
     """
-    import torch
     from datasets import Dataset
     from trl import GRPOConfig
 
@@ -102,8 +101,8 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         callbacks=callbacks,
         peft_config=adapter_config(recipe.lora),
     )
-    # In bfloat16 the steps of the sampler and a whole text round differently.
-    trainer.old_from_sampler = source is None and trainer.model.dtype == torch.float32 and not (args.bf16 or args.fp16)
+    # Recorded episodes may come from another model. In bfloat16 a step of the sampler rounds otherwise than a text.
+    trainer.old_from_sampler = source is None and not args.bf16
     resume(trainer, run, updates=config.updates_per_step)
     save_model(trainer, run, recipe)
 

@@ -1,8 +1,9 @@
-"""TRL's GRPO trainer with two changes: the episodes of a micro-batch are packed into one row without padding, with each
-prompt once, and once what episodes of a prompt say alike; and the KL estimate of a token has verl's upper bound.
+"""TRL's GRPO trainer with three changes: a micro-batch is packed into one row without padding, and what its episodes
+begin with alike is computed once; several updates of a batch take the sampler's log-probabilities as old ones; and
+the KL estimate of a token has verl's upper bound.
 
-In a packed row the first episode of a prompt stands whole. Each other one starts with the last token that it shares
-with the one before, because its hidden state predicts the first that differs (see `judge_r1.models.packed_attention`).
+In a packed row the first episode stands whole. Each other one starts with the last token that it shares with the one
+before, because its hidden state predicts the first that differs (see `judge_r1.models.packed_attention`).
 
 The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, is unbounded if the policy abandons a token to which
 the reference gives a high probability: one token can outweigh the batch. verl clamps the estimate of each token at 10,
@@ -20,7 +21,7 @@ from judge_r1.models.packed_attention import NoPositions, packed_rows
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
-    """Puts episodes of one prompt into the same micro-batch of an update, and computes their prompt once.
+    """Puts episodes of one prompt into the same micro-batch of an update, and computes once how they begin.
 
     Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards: a row of its own
     is read for the logged entropy alone.
@@ -28,16 +29,17 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
 
     old_from_sampler = False
-    """Whether the log-probabilities of the sampler are those of the policy that reads the episodes, up to rounding.
-    Where a batch has several updates, they are the old ones, and the episodes are not read for them."""
+    """Whether the sampler's log-probabilities are those that the policy has when it reads the episodes, up to rounding.
+    Several updates of a batch then take them as the old ones, and TRL's own pass for these is left out."""
     _skips_old = False
     _buffered_inputs: Any
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         several = self.args.steps_per_generation > self.args.gradient_accumulation_steps
-        self._skips_old = skipped = self.old_from_sampler and several
+        self._skips_old = self.old_from_sampler and several
         output = super()._generate_and_score_completions(inputs)
-        if skipped:
+        if self.old_from_sampler and several:
+            assert not self._skips_old, "TRL did not ask for the old log-probabilities"
             output["old_per_token_logps"] = output["sampling_per_token_logps"]
         return output
 
@@ -115,9 +117,9 @@ def packed_logprobs(
     ids, mask, scored = input_ids[order], attention_mask[order], own[order].bool()
     first, width = input_ids.shape[1] - own.shape[1], input_ids.shape[1]
     columns = torch.arange(width, device=ids.device)
-    # The number of first columns in which a row is as the one before; 0 for another prompt, which is padded otherwise.
+    # The number of first columns in which a row is as the one before. Its last token is read again, unless all are.
     same = ((ids[1:] == ids[:-1]) & (mask[1:] == mask[:-1])).cumprod(1).sum(1)
-    same = torch.nn.functional.pad(torch.where(same < first, 0, same), (1, 0))[:, None]
+    same = torch.nn.functional.pad(same, (1, 0))[:, None]
     # The row in which the token of a column is read, and whether it is read for a row that scores it.
     rows = torch.arange(len(ids), device=ids.device)[:, None]
     reader = torch.where(same <= columns, rows, 0).cummax(0).values[:, first:]
@@ -130,14 +132,12 @@ def packed_logprobs(
             outputs = model(**{name: row[None] for name, row in packed.items()}, fused_lm_head=True)
     except NoPositions:
         return None
-    back = torch.argsort(order)
-    found = [
-        (values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != -100]).gather(0, reader) * scored)[
-            back
-        ]
-        for values in (outputs.log_probs, outputs.entropy)
-    ]
-    return found[0], found[1]
+
+    def by_row(values: torch.Tensor) -> torch.Tensor:
+        read = values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != -100])
+        return (read.gather(0, reader) * scored)[torch.argsort(order)]
+
+    return by_row(outputs.log_probs), by_row(outputs.entropy)
 
 
 def by_prompt(batches: list[dict[str, Any]], per_update: int) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("train mini/warmup data.train=nowhere --out out", "data.train nowhere does not exist: build the pairs first"),
         (
             "train haystack/grpo",
-            "warmup/model does not exist: make it with `judge-r1 train haystack/warmup --out runs/hay",
+            "does not exist: make it with `judge-r1 train haystack/warmup --out runs/haystack/warmup`, or give",
         ),
         ("audit runs/eval/rows.json", "runs/eval/rows.json is a file: give the folder that holds it, runs/eval\n"),
         ("report one/cases.jsonl", "one/cases.jsonl is a file, which holds no training run"),

@@ -226,16 +226,31 @@ def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
     assert kept.longest([9, 9, 9, 9, 9]) == (0, None)
 
 
-def test_a_model_with_sliding_windows_is_batched_statically() -> None:
-    """Its layers cannot exchange rows: later requests wait until the batch is empty, and get what they get alone."""
+def with_windows() -> Any:
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
-    torch.manual_seed(0)
-    sliding = Gemma3TextConfig(
+    return Gemma3ForCausalLM(Gemma3TextConfig(
         vocab_size=500, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
         num_key_value_heads=1, head_dim=16, sliding_window=8, layer_types=["sliding_attention", "full_attention"],
-    )  # fmt: skip
-    model = Gemma3ForCausalLM(sliding).eval()
+    ))  # fmt: skip
+
+
+def with_linear_attention() -> Any:
+    from transformers import Qwen3NextConfig, Qwen3NextForCausalLM
+
+    return Qwen3NextForCausalLM(Qwen3NextConfig(
+        vocab_size=500, hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, linear_num_value_heads=2, linear_num_key_heads=2, linear_key_head_dim=8,
+        linear_value_head_dim=8, num_experts=2, num_experts_per_tok=1, moe_intermediate_size=16,
+        shared_expert_intermediate_size=16, layer_types=["linear_attention", "full_attention"],
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("made", [with_windows, with_linear_attention])
+def test_a_model_of_other_layers_is_batched_statically(made: Callable[[], Any]) -> None:
+    """Its layers cannot exchange rows: later requests wait until the batch is empty, and get what they get alone."""
+    torch.manual_seed(0)
+    model = made().eval()
     batch, waiting = batch_of(model), [Request(p, max_tokens=4 + 3 * n, seed=n) for n, p in enumerate(prompts(5))]
     waiting.append(Request(waiting[0].prompt, max_tokens=9, seed=0))
     wanted, arrivals = list(waiting), [3, 2, 1]
@@ -349,6 +364,48 @@ def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> 
     assert max(rows) > 6
     for one, other in zip(found, expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def test_a_request_that_leaves_a_shared_row_before_the_first_step(small_model: Any) -> None:
+    first, second = prompts(2)
+    made = [Request(first, max_tokens=6, seed=0), Request(first, max_tokens=6, seed=3), Request(second, max_tokens=6)]
+    batch = batch_of(small_model)
+    batch.admit(made)
+    batch.drop(made[2:])
+    play(batch, {0: []})
+    for request in made[:2]:
+        alone = Request(first, max_tokens=6, seed=request.request.seed)
+        play(batch_of(small_model), {0: [alone]})
+        assert request.ids == alone.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+
+
+def test_requests_that_end_alike_go_on_one_after_the_other(small_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The states that they share stay for the second."""
+    batch, [prompt] = batch_of(small_model), prompts(1)
+    twins = [Request(prompt, max_tokens=20, seed=0) for _ in range(2)]
+    play(batch, {0: twins})
+    assert twins[0].ids == twins[1].ids
+    read, forward = [], batch._forward
+    monkeypatch.setattr(batch, "_forward", lambda ids, *rest: read.append(ids.shape[1]) or forward(ids, *rest))
+    for observation in ([7, 8, 9], [5, 6]):
+        batch.admit([Request([*prompt, *twins[0].ids, *observation], max_tokens=3)])
+        batch.step()
+    assert read == [4, 1, 3, 1]
+
+
+def test_a_request_that_ends_at_eos_needs_no_row_of_its_own(small_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    [prompt] = prompts(1)
+    alone = [Request(prompt, max_tokens=9, seed=seed) for seed in (0, 1)]
+    for request in alone:
+        play(batch_of(small_model), {0: [request]})
+    assert alone[0].ids[0] != alone[1].ids[0]
+    batch = batch_of(small_model, eos=alone[1].ids[:1])
+    monkeypatch.setattr(batch, "_make_room", lambda *_: pytest.fail("a row was made"))
+    together = [Request(prompt, max_tokens=9, seed=seed) for seed in (0, 1)]
+    play(batch, {0: together})
+    assert together[0].ids == alone[0].ids
+    assert together[1].ids == alone[1].ids[:1]
 
 
 def test_a_free_row_beside_a_shared_one(small_model: Any) -> None:

@@ -57,6 +57,13 @@ def test_recipes_have_the_papers_numbers(name: str) -> None:
     assert (recipe.start is not None) == ("warm" in name)
 
 
+def test_a_model_in_runs_is_that_of_a_recipe() -> None:
+    """So that the message of a missing one names the recipe."""
+    models = {loaded.model for path in RECIPES.rglob("*.yaml") if (loaded := load_recipe(path)).start is None}
+    made = {f"runs/{path.relative_to(RECIPES).with_suffix('')}/model" for path in RECIPES.rglob("*.yaml")}
+    assert {model for model in models if model.startswith("runs/")} <= made
+
+
 def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> None:
     """A shell reads the printed command as the keys that a run gives to verl."""
     recipe = paper("judge-r1-warm-fc-search")

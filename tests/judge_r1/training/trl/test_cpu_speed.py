@@ -111,6 +111,19 @@ def test_what_responses_say_alike_is_computed_once(monkeypatch: pytest.MonkeyPat
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
 
 
+def test_prompts_that_begin_alike_share_it() -> None:
+    model = tiny_model()
+    ids, mask = (tensor[[0, 4]].clone() for tensor in rows())
+    ids[1, :4] = ids[0, :4]
+    plain, entropy = whole(model, ids, mask)
+    expected = gradients(model, plain, mask)
+    found = packed_logprobs(model, ids, mask, mask[:, -RESPONSE:])
+    assert found is not None
+    torch.testing.assert_close(found, (plain, entropy), rtol=1e-5, atol=1e-6)
+    for name, gradient in gradients(model, found[0], mask).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
+
+
 @pytest.mark.parametrize("failed", [False, True])
 def test_rows_that_move_no_weight_have_values_and_no_gradient(failed: bool) -> None:
     model, trainer = tiny_model(), object.__new__(SharedPromptTrainer)
@@ -259,19 +272,32 @@ def test_the_sampler_gives_the_old_log_probabilities(
          "grpo.temperature=0.7", "episode.budget.response_tokens=12"],
     )  # fmt: skip
     outputs: list[dict[str, Any]] = []
+    passes: list[bool] = []
 
     class Recording(grpo_trainer.CappedKlTrainer):
         def _generate_and_score_completions(self, inputs: Any) -> Any:
+            passes.clear()
             output = super()._generate_and_score_completions(inputs)
+            # One for the KL term, and TRL's own for the old ones of several updates.
+            assert passes.count(True) == 1 + (updates > 1 and recorded)
             ids = torch.cat((output["prompt_ids"], output["completion_ids"]), 1)
             mask = torch.cat((output["prompt_mask"], output["completion_mask"]), 1)
             with torch.no_grad():
                 again = self._get_per_token_logps_and_entropies(
                     self.model, ids, mask, output["completion_ids"].shape[1]
                 )
+            reference = output["ref_per_token_logps"]
+            assert outputs or torch.allclose(reference, again[0], atol=1e-5)
+            if outputs and recorded:  # an untrained model gets hardly any reward that would move it
+                assert not torch.allclose(reference, again[0], atol=1e-5)
             own = output["completion_mask"] * output["tool_mask"]
             outputs.append({"old": output.get("old_per_token_logps"), "again": again[0], "own": own, **output})
             return output
+
+        def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
+            found = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+            passes.append(found[0] is not None)
+            return found
 
     monkeypatch.setattr(grpo_trainer, "CappedKlTrainer", Recording)
     source = RecordedEpisodes() if recorded else None

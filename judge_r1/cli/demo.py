@@ -180,7 +180,9 @@ def print_published(console: Console) -> None:
 
     published = json.loads((recipes_folder() / "haystack" / "results.json").read_text(encoding="utf-8"))
     columns = {"accuracy": "accuracy", "label_f1": "label F1", "searches": "searches", "P2": "P2", "P4": "P4"}
-    table = Table("published", "seeds", *columns.values(), title="Means over seeds on the test set, docs/haystack.md")
+    table = Table(
+        "published", "seeds", *columns.values(), title="The recipe: means over seeds on its test set (docs/haystack.md)"
+    )
     for row in (row for row in published["rows"] if "," not in row):  # the others are tests of trained rows
         means = published["rows"][row]
         table.add_row(row, str(published["seeds"][row]), *(f"{means[column]:.2f}" for column in columns))

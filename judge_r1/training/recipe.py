@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.text_check import counted
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.config import EpisodeConfig
@@ -100,11 +99,14 @@ class Recipe(ConfigModel):
 
     @model_validator(mode="after")
     def _whole_batches(self) -> "Recipe":
-        episodes = self.grpo.pairs_per_step * self.grpo.group_size
-        if self.stage == "grpo" and episodes % (self.grpo.micro_batch_size * self.grpo.updates_per_step):
+        grpo, episodes = self.grpo, self.grpo.pairs_per_step * self.grpo.group_size
+        if self.stage == "grpo" and episodes % (grpo.micro_batch_size * grpo.updates_per_step):
+            whole, rest = divmod(episodes, grpo.updates_per_step)
+            fits = max(n for n in range(1, min(whole, grpo.micro_batch_size) + 1) if whole % n == 0) if not rest else 0
             raise ValueError(
-                f"grpo: {self.grpo.pairs_per_step} pairs x {self.grpo.group_size} episodes do not divide into "
-                f"{counted(self.grpo.updates_per_step, 'update')} of micro-batches of {self.grpo.micro_batch_size}"
+                f"grpo.pairs_per_step x grpo.group_size ({episodes} episodes) must be a multiple of "
+                f"grpo.updates_per_step x grpo.micro_batch_size ({grpo.updates_per_step} x {grpo.micro_batch_size})"
+                + (f": grpo.micro_batch_size={fits} fits" if fits else ": choose another number of updates")
             )
         part = self.sft if self.stage == "sft" else self.dpo
         if self.stage != "grpo" and part.batch_size % part.micro_batch_size:

@@ -13,7 +13,7 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.core.text_check import counted
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
-from judge_r1.training.distributed import await_files, is_main, is_worker, process_count
+from judge_r1.training.distributed import await_files, is_main, is_worker, process_count, say
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.run_folder import RunFolder
 
@@ -74,6 +74,8 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     # One process chooses for all: each may see another state of a shared folder.
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
+    if checkpoint:
+        say(f"continues after step {checkpoint.step}")
     _expect_tied_weights(trainer)
     signals = nullcontext() if is_worker() else save_on_sigterm(request)  # a worker's launcher receives them
     with storage_full(run.folder, lambda: _saved_so_far(run, updates)), signals:

@@ -83,6 +83,7 @@ def test_sigterm_saves_a_checkpoint_and_the_run_resumes(
     assert not (run / ".stop").exists()
     again = start(recipe, run, *options)
     assert again.wait(400) == 0, said(run)
+    assert f"continues after step {saved.step}" in said(run)
     assert read_rows(run / "metrics.jsonl")[: len(rows)] == rows, "a step before the checkpoint was repeated"
     if stage == "sft":
         import torch

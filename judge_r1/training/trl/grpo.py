@@ -101,7 +101,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         callbacks=callbacks,
         peft_config=adapter_config(recipe.lora),
     )
-    # Recorded episodes may come from another model. In bfloat16 a step of the sampler rounds otherwise than a text.
+    # Recorded episodes may come from another model. In bfloat16, sampling and training round differently.
     trainer.old_from_sampler = source is None and not args.bf16
     resume(trainer, run, updates=config.updates_per_step)
     save_model(trainer, run, recipe)

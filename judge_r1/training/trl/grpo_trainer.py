@@ -1,6 +1,6 @@
-"""TRL's GRPO trainer with three changes: a micro-batch is packed into one row without padding, and what its episodes
-begin with alike is computed once; several updates of a batch take the sampler's log-probabilities as old ones; and
-the KL estimate of a token has verl's upper bound.
+"""TRL's GRPO trainer with three changes: a micro-batch is packed into one row without padding, and the common beginning
+of its episodes is computed once; several updates of a batch take the sampler's log-probabilities as old ones; and the
+KL estimate of a token has verl's upper bound.
 
 In a packed row the first episode stands whole. Each other one starts with the last token that it shares with the one
 before, because its hidden state predicts the first that differs (see `judge_r1.models.packed_attention`).
@@ -21,7 +21,7 @@ from judge_r1.models.packed_attention import NoPositions, packed_rows
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
-    """Puts episodes of one prompt into the same micro-batch of an update, and computes once how they begin.
+    """Puts episodes of one prompt into the same micro-batch of an update, and computes their common beginning once.
 
     Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards: a row of its own
     is read for the logged entropy alone.

@@ -96,9 +96,11 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
 
     keep_freed_memory()
     if training:
+        from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
         from judge_r1.models.rms_norm import fuse_norms
 
         fuse_norms(model)
+        skip_unlabelled_tokens(model)
     return model
 
 

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 Messages = Sequence[Mapping[str, str]]
 """Chat messages, each with `role` and `content`."""
+IGNORED = -100
+"""The label of a token without a loss."""
 
 
 @dataclass(frozen=True)

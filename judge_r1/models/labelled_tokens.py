@@ -1,7 +1,7 @@
 """Leaves tokens without a label out of the end of the last layer, for training on a processor.
 
-After the attention of the last layer, a token matters only if its label has a loss. Most tokens have none: those of
-prompts and observations.
+After the attention of the last layer, a token matters only if the next one has a label. Most have none: prompts and
+observations.
 """
 
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-IGNORED = -100
+from judge_r1.models.base import IGNORED
 
 
 class _Labelled:
@@ -24,23 +24,27 @@ class _Labelled:
         self.tokens = None if labels is None else nn.functional.pad(labels[:, 1:] != IGNORED, (0, 1))
 
     def forward(self, part: Any, hidden: torch.Tensor) -> torch.Tensor:
-        """`part`, which reads each token alone, with zeros for the other tokens."""
+        """`part`, which reads each token alone, with zeros for the tokens that are left out."""
+        whole = type(part).forward
         if self.tokens is None:
-            whole: torch.Tensor = type(part).forward(part, hidden)
-            return whole
-        found = type(part).forward(part, hidden[self.tokens])
+            found: torch.Tensor = whole(part, hidden)
+            return found
+        found = whole(part, hidden[self.tokens])
         return found.new_zeros(*self.tokens.shape, found.shape[-1]).masked_scatter(self.tokens[..., None], found)
 
 
 def skip_unlabelled_tokens(model: Any) -> None:
     """Let calls with TRL's fused LM head compute the output projection and the MLP of the last layer for labelled
-    tokens alone. Log-probabilities and gradients stay equal up to rounding. A mixture of experts is left alone, since
-    its auxiliary loss counts all tokens."""
-    labelled, layer = _Labelled(), model.get_decoder().layers[-1]
-    projection, mlp = getattr(getattr(layer, "self_attn", None), "o_proj", None), getattr(layer, "mlp", None)
-    parts = [projection] if type(projection) is nn.Linear else []
-    parts += [mlp] if type(mlp).__name__.endswith("MLP") else []
-    for part in parts:
+    tokens alone. Log-probabilities and gradients stay equal up to rounding.
+
+    A mixture of experts is left alone, because its auxiliary loss counts all tokens."""
+    labelled, layers = _Labelled(), getattr(model.get_decoder(), "layers", None)
+    for part in _ends(layers[-1]) if layers else ():
         part.forward = partial(labelled.forward, part)
-    if parts:
-        model.register_forward_pre_hook(labelled.find, with_kwargs=True)
+    model.register_forward_pre_hook(labelled.find, with_kwargs=True)
+
+
+def _ends(layer: Any) -> list[Any]:
+    projection, mlp = getattr(getattr(layer, "self_attn", None), "o_proj", None), getattr(layer, "mlp", None)
+    found = [projection] if type(projection) is nn.Linear else []
+    return [*found, mlp] if type(mlp).__name__.endswith("MLP") else found

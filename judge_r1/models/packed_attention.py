@@ -7,8 +7,8 @@ layer computes it once.
     position ids   0 1 2 3 4 5   3 4   4   0 1 2 3
     texts          a b c d e f   g h   i   j k l m     are abcdef, abcgh, abcgi and jklm
 
-Each text is one call of PyTorch's causal kernel, which computes half of the scores, and each later part a call with a
-mask of its own. A mask for the whole row would be quadratic in the length of the row.
+Each part is one call of PyTorch's causal kernel, which computes half of the scores, or, if most of its text stands
+before it, a call with a mask of its own. A mask for the whole row would be quadratic in the length of the row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
+from torch.nn.functional import pad
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -59,11 +60,13 @@ def packed_attention(
         if start:
             states = [torch.cat((before[:, :, :start], rest), 2) for before, rest in zip(text, states, strict=True)]
         text = states
-        mask = _mask(start, length, sliding_window, query)
+        # Zeros as the queries of a short beginning let the rest of the text take the causal kernel.
+        zeros = start if start < length else 0
+        mask = _mask(start - zeros, zeros + length, sliding_window, query)
         found, _ = sdpa_attention_forward(
-            module, queries, *states, mask, dropout, scaling, is_causal=mask is None, **options
+            module, pad(queries, (0, 0, zeros, 0)), *states, mask, dropout, scaling, is_causal=mask is None, **options
         )
-        outputs.append(found)
+        outputs.append(found[:, zeros:])
     return torch.cat(outputs, dim=1), None
 
 

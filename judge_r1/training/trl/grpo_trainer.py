@@ -13,10 +13,12 @@ where its gradient is 0. TRL has no clamp.
 from typing import Any
 
 import torch
+from torch.nn.functional import pad
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 from trl import GRPOTrainer
 
+from judge_r1.models.base import IGNORED
 from judge_r1.models.packed_attention import NoPositions, packed_rows
 
 
@@ -119,13 +121,13 @@ def packed_logprobs(
     columns = torch.arange(width, device=ids.device)
     # The number of first columns in which a row is as the one before. Its last token is read again, unless all are.
     same = ((ids[1:] == ids[:-1]) & (mask[1:] == mask[:-1])).cumprod(1).sum(1)
-    same = torch.nn.functional.pad(same, (1, 0))[:, None]
+    same = pad(same, (1, 0))[:, None]
     # The row in which the token of a column is read, and whether it is read for a row that scores it.
     rows = torch.arange(len(ids), device=ids.device)[:, None]
     reader = torch.where(same <= columns, rows, 0).cummax(0).values[:, first:]
     wanted = torch.zeros_like(reader).scatter_add(0, reader, scored.long()) > 0
     taken = mask.bool() & (columns >= same - 1) & (same < width)
-    labels = torch.cat((torch.full_like(ids[:, :first], -100), ids[:, first:].masked_fill(~wanted, -100)), dim=1)[taken]
+    labels = pad(ids[:, first:].masked_fill(~wanted, IGNORED), (first, 0), value=IGNORED)[taken]
     packed = {"input_ids": ids[taken], "position_ids": (mask.cumsum(1) - 1)[taken], "labels": labels}
     try:
         with packed_rows(model):
@@ -134,7 +136,7 @@ def packed_logprobs(
         return None
 
     def by_row(values: torch.Tensor) -> torch.Tensor:
-        read = values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != -100])
+        read = values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != IGNORED])
         return (read.gather(0, reader) * scored)[torch.argsort(order)]
 
     return by_row(outputs.log_probs), by_row(outputs.entropy)

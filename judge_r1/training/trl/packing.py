@@ -1,11 +1,16 @@
 """Packing: the examples of a micro-batch share one row of tokens without padding, and attend only to themselves.
 
+What prompts begin alike, such as their instructions, stands once in the row, where the attention allows it (see
+`judge_r1.models.packed_attention`).
+
 A step has the same examples and the same loss as without packing. The attention isolates examples by their position
 ids, which restart with each example. A test on the actual model before the first step verifies the isolation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -13,6 +18,8 @@ from transformers import TrainerCallback
 from transformers.utils import is_flash_attn_2_available
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.base import IGNORED
+from judge_r1.models.kv_cache import shared_length
 from judge_r1.models.packed_attention import NAME, NoPositions
 
 _PROBE = 12
@@ -26,6 +33,29 @@ class NoPacking(JudgeError):
 def attention() -> str:
     """FlashAttention if it is installed, else one call of PyTorch's attention per example."""
     return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else NAME
+
+
+class SharedBeginnings:
+    """A collator of packed rows in which the examples are sorted, and each starts where its prompt leaves the example
+    before it. `collate` is the trainer's collator, for rows of whole examples."""
+
+    def __init__(self, collate: Callable[[Any], Any]) -> None:
+        self._collate = collate
+
+    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+        examples = sorted(examples, key=itemgetter("input_ids"))
+        starts = [0, *(_shared_prompt(before, one) for before, one in pairwise(examples))]
+        kept = torch.cat(
+            [torch.arange(len(one["input_ids"])) >= start for start, one in zip(starts, examples, strict=True)]
+        )
+        row = self._collate(examples)
+        return {name: row[name][:, kept] for name in ("input_ids", "labels", "position_ids")}
+
+
+def _shared_prompt(before: Mapping[str, Any], one: Mapping[str, Any]) -> int:
+    """The number of first tokens that both have, up to the one that predicts the first label of `one`."""
+    unlabelled = next((at for at, label in enumerate(one["labels"]) if label != IGNORED), len(one["labels"]))
+    return min(shared_length(before["input_ids"], one["input_ids"]), max(unlabelled - 1, 0))
 
 
 class Isolation(TrainerCallback):  # type: ignore[misc]

@@ -5,6 +5,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
+from judge_r1.models.base import IGNORED
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import Traces
 from judge_r1.training.lora import adapter_config
@@ -17,8 +18,6 @@ from judge_r1.training.trl.common import (
     save_model,
     supervised_arguments,
 )
-
-IGNORED = -100
 
 
 def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
@@ -61,8 +60,9 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     traces whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
+    from judge_r1.models.packed_attention import NAME
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
-    from judge_r1.training.trl.packing import Isolation, attention
+    from judge_r1.training.trl.packing import Isolation, SharedBeginnings, attention
     from judge_r1.training.trl.resume import resume
     from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
@@ -73,8 +73,9 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     per_step = sum(data["trained"]) * config.batch_size / len(data)
     trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
     callbacks, set_trainer = loss_evaluation(run, recipe)
+    implementation = attention() if config.packing else None
     trainer = trainer_of(
-        model=load_model(recipe.model, training=True, attention=attention() if config.packing else None),
+        model=load_model(recipe.model, training=True, attention=implementation),
         args=args,
         train_dataset=data,
         eval_dataset=dev_examples(args, run, None if dev is None else lambda: training_rows(recipe, dev)),
@@ -84,6 +85,8 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     )
     set_trainer(trainer)
     if config.packing:
+        if implementation == NAME:
+            trainer.data_collator = SharedBeginnings(trainer.data_collator)
         trainer.add_callback(Isolation(trainer.data_collator))
     resume(trainer, run)
     save_model(trainer, run, recipe)

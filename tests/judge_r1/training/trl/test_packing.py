@@ -9,9 +9,11 @@ import torch
 from toy_model import toy_model
 
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.trl.packing import Isolation, NoPacking, attention
+from judge_r1.training.trl.packing import Isolation, NoPacking, SharedBeginnings, attention
 
 LENGTHS = (9, 14, 5, 11)
+BEGINNING = [600, 601, 602, 603, 604]
+"""Of all examples but the third. In the first one, its last token has a label."""
 
 
 def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
@@ -21,6 +23,7 @@ def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
     rows = []
     for number, length in enumerate(LENGTHS):
         ids = torch.randint(10, 500, (length,), generator=torch.Generator().manual_seed(number)).tolist()
+        ids = ids if number == 2 else [*BEGINNING, *ids[len(BEGINNING) :]]
         rows.append({"input_ids": ids, "labels": [-100] * (length // 2) + ids[length // 2 :]})
     return SFTTrainer(
         model=trained,
@@ -35,21 +38,25 @@ def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
 
 def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) -> None:
     gradients, losses, shapes = [], [], []
-    for packing in (False, True):
+    for packing, shared in ((False, False), (True, False), (True, True)):
         trained = load_model(str(toy_model())).train()
         if packing:
             trained.set_attn_implementation(attention())
         run = trainer(tmp_path, trained, packing=packing)
+        if shared:
+            run.data_collator = SharedBeginnings(run.data_collator)
         batch = next(iter(run.get_train_dataloader()))
         shapes.append(tuple(batch["input_ids"].shape))
         loss = run.compute_loss(trained, batch)
         loss.backward()
         losses.append(float(loss))
         gradients.append(torch.cat([p.grad.flatten() for p in trained.parameters() if p.grad is not None]))
-    assert shapes == [(4, max(LENGTHS)), (1, sum(LENGTHS))]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    # Two examples follow one with the same beginning. In the first example, the last token of the beginning has a label.
+    assert shapes == [(4, max(LENGTHS)), (1, sum(LENGTHS)), (1, sum(LENGTHS) - 3 - 5)]
+    assert losses == pytest.approx(losses[:1] * 3, rel=1e-5)
     assert gradients[0].abs().max() > 1e-3
-    assert torch.allclose(gradients[0], gradients[1], atol=1e-6)
+    for gradient in gradients[1:]:
+        assert torch.allclose(gradients[0], gradient, atol=1e-6)
 
 
 def begin_training(model: Any, collate: Any) -> None:

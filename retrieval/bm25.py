@@ -36,12 +36,15 @@ class BM25Index:
             count.update(characters(passage.text))
             for word, frequency in count.items():
                 postings.setdefault(word, []).append((index, frequency))
-        self._weights: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
-        for word, entries in postings.items():
-            where = np.array([index for index, _ in entries])
-            tf = np.array([frequency for _, frequency in entries], dtype=np.float64)
-            idf = math.log(1 + (len(passages) - len(entries) + 0.5) / (len(entries) + 0.5))
-            self._weights[word] = (where, idf * tf / (tf + norm[where]))
+        where = np.array([index for entries in postings.values() for index, _ in entries], dtype=np.int64)
+        tf = np.array([frequency for entries in postings.values() for _, frequency in entries], dtype=np.float64)
+        sizes = [len(entries) for entries in postings.values()]
+        idf = np.repeat([math.log(1 + (len(passages) - size + 0.5) / (size + 0.5)) for size in sizes], sizes)
+        weights, ends = idf * tf / (tf + norm[where]), np.cumsum(sizes, dtype=np.int64).tolist()
+        self._weights: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {
+            word: (where[end - size : end], weights[end - size : end])
+            for word, size, end in zip(postings, sizes, ends, strict=True)
+        }
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         return [list(islice(self.ranked(query), k)) for query in check_queries(queries, k)]

@@ -92,9 +92,9 @@ def recipe_traces(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> tu
     if file := recipe.sft.traces_file:
         limit = recipe.sft.traces
         return list(stored_traces(file, data, recipe.episode, tokenizer, wanted=limit, rejected=rejected)), rejected
-    shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
+    shuffled = sorted(data.ids, key=lambda pair_id: content_hash("order", pair_id, recipe.seed))
     writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
-    found = traces(PairSet(data.cases, shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
+    found = traces(data.of_ids(shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
     wanted = recipe.sft.traces or len(shuffled)
     some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
     return [trajectory for _, trajectory in some], rejected

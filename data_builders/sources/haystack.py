@@ -7,6 +7,7 @@ that only the case shows which of two claims is right. Base, train, dev, test an
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -52,7 +53,10 @@ def lines(claims: Collection[Fact], rng: Random) -> list[str]:
     return [*(f"{claim}, {rng.choice(WORDS.inferences)}." for claim in claims), advice]
 
 
-def _case(domain: str, rng: Random) -> Case:
+@lru_cache(maxsize=1024)
+def _case(domain: str, seed: int, number: int) -> Case:
+    """Cached, because the checks of splits and the builder read the same cases."""
+    rng = Random(content_hash("haystack", seed, number))
     stated = facts(domain, rng.randint(*FACTS), rng)
     return Case.of(
         domain=domain,
@@ -70,7 +74,7 @@ def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str])
         raise SourceError("source 'haystack' generates its cases: leave --path out")
     domains = sorted(EVENTS)
     for number in range(300 if limit is None else limit):
-        yield _case(domains[number % len(domains)], Random(content_hash("haystack", seed, number)))
+        yield _case(domains[number % len(domains)], seed, number)
 
 
 Contents = dict[str, set[str]]

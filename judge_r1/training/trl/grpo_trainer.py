@@ -25,8 +25,8 @@ from judge_r1.models.packed_attention import NoPositions, packed_rows
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     """Puts episodes of one prompt into the same micro-batch of an update, and computes their common beginning once.
 
-    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards: a row of its own
-    is read for the logged entropy alone.
+    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards. It is not read:
+    the log-probabilities of its sampled tokens stand for their entropy, which is logged.
 
     Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
 
@@ -55,6 +55,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
+        self._sampled = inputs["sampling_per_token_logps"]
         self._moves = (inputs["advantages"] != 0) | (self.beta != 0)
         self._moves |= ~self._moves.any()  # a loss without any gradient has no backward pass
         return super()._compute_loss(model, inputs)
@@ -77,17 +78,15 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     def _packed(
         self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """As `packed_logprobs`, with a gradient only for the rows that move a weight."""
-        order, moves = torch.argsort(~self._moves, stable=True), int(self._moves.sum())
-        moving, still = order[:moves], order[moves:]
-        found = packed_logprobs(model, input_ids[moving], attention_mask[moving], self._own[moving])
-        if found is None or not len(still):
+        """As `packed_logprobs`, with the sampler's values for rows that move no weight."""
+        moves = self._moves
+        found = packed_logprobs(model, input_ids[moves], attention_mask[moves], self._own[moves])
+        if found is None or moves.all():
             return found
-        with torch.no_grad():
-            rest = packed_logprobs(model, input_ids[still], attention_mask[still], self._own[still])
-        assert rest is not None
-        back = torch.argsort(order)
-        return torch.cat((found[0], rest[0]))[back], torch.cat((found[1], rest[1]))[back]
+        logprobs = self._sampled * self._own
+        entropies = -logprobs  # their expectation
+        logprobs[moves], entropies[moves] = found
+        return logprobs, entropies
 
 
 def without_shared_padding(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -125,24 +125,25 @@ def test_prompts_that_begin_alike_share_it() -> None:
 
 
 @pytest.mark.parametrize("failed", [False, True])
-def test_rows_that_move_no_weight_have_values_and_no_gradient(failed: bool) -> None:
+def test_rows_that_move_no_weight_have_the_values_of_the_sampler_and_no_gradient(failed: bool) -> None:
     model, trainer = tiny_model(), object.__new__(SharedPromptTrainer)
     ids, mask = rows()
     trainer._own, trainer._moves = mask[:, -RESPONSE:].clone(), torch.tensor([True, False, False, True, True, False])
     if failed:  # an infrastructure failure has no token in the loss
         trainer._own[~trainer._moves] = 0
     plain = whole(model, ids, mask)
+    trainer._sampled = -torch.rand(trainer._own.shape, generator=torch.Generator().manual_seed(0))
     found = trainer._packed(model, ids, mask)
     assert found is not None
-    expected = (plain[0] * trainer._own, plain[1] * trainer._own)
+    moved = trainer._moves[:, None]
+    expected = (
+        torch.where(moved, plain[0], trainer._sampled) * trainer._own,
+        torch.where(moved, plain[1], -trainer._sampled) * trainer._own,
+    )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-    moved = mask * trainer._moves[:, None]
-    expected = gradients(model, plain[0], moved)
-    for name, gradient in gradients(model, found[0], moved).items():
+    expected = gradients(model, plain[0], mask * moved)
+    for name, gradient in gradients(model, found[0], mask).items():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
-    still = trainer._packed(model, ids, mask)
-    assert still is not None
-    assert not any(gradient.any() for gradient in gradients(model, still[0], mask - moved).values())
 
 
 @pytest.mark.parametrize(
@@ -159,8 +160,10 @@ def test_an_episode_of_advantage_0_moves_no_weight(
     trainer = object.__new__(SharedPromptTrainer)
     trainer.beta = beta
     monkeypatch.setattr(SharedPromptTrainer.__base__, "_compute_loss", lambda self, model, inputs: None)
+    rows = torch.ones(len(advantages), 3)
     trainer._compute_loss(
-        None, {"advantages": torch.tensor(advantages), "completion_mask": torch.ones(len(advantages), 3)}
+        None,
+        {"advantages": torch.tensor(advantages), "completion_mask": rows, "sampling_per_token_logps": -rows},
     )
     assert trainer._moves.tolist() == moves
 

@@ -51,7 +51,7 @@ def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) 
         loss.backward()
         losses.append(float(loss))
         gradients.append(torch.cat([p.grad.flatten() for p in trained.parameters() if p.grad is not None]))
-    # Two examples follow one with the same beginning. In the first example, the last token of the beginning has a label.
+    # Two examples follow one with the same beginning, whose last token has a label in the first example.
     assert shapes == [(4, max(LENGTHS)), (1, sum(LENGTHS)), (1, sum(LENGTHS) - 3 - 5)]
     assert losses == pytest.approx(losses[:1] * 3, rel=1e-5)
     assert gradients[0].abs().max() > 1e-3

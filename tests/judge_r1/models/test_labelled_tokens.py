@@ -1,0 +1,93 @@
+"""What the last layer leaves out changes no log-probability of a label and no gradient."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoConfig, AutoModelForCausalLM
+from trl.trainer.utils import add_fused_lm_head
+
+from judge_r1.models.base import IGNORED
+from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
+
+IDS = torch.arange(3, 21).view(2, 9)
+LABELS = IDS.masked_fill(torch.tensor([[1, 1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 0, 1, 1]]) == 1, IGNORED)
+
+
+def model_of(kind: str, **options: Any) -> Any:
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 30, "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "pad_token_id": 0}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8} if kind != "gpt2" else {"n_head": 2}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes, **heads, **options))
+    add_fused_lm_head(model, outputs=("log_probs", "entropy"))
+    return model.eval()  # without dropout
+
+
+def scores_and_gradients(model: Any) -> tuple[torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+    model.zero_grad()
+    out = model(input_ids=IDS, labels=LABELS, fused_lm_head=True)
+    out.log_probs.sum().backward()
+    found = {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
+    return out.log_probs.detach(), out.entropy.detach(), found
+
+
+def assert_equal(ours: Any, theirs: Any) -> None:
+    for one, other in zip(scores_and_gradients(ours), scores_and_gradients(theirs), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+def projected(model: Any) -> list[int]:
+    """The number of tokens that the down-projection of each layer reads in a call with labels."""
+    counts: list[int] = []
+    for layer in model.get_decoder().layers:
+        layer.mlp.down_proj.register_forward_hook(lambda _, inputs, out: counts.append(out.flatten(0, -2).shape[0]))
+    model(input_ids=IDS, labels=LABELS, fused_lm_head=True)
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3", "gemma2"])
+def test_scores_and_gradients_are_those_of_transformers(kind: str) -> None:
+    model, plain = model_of(kind), model_of(kind)
+    skip_unlabelled_tokens(model)
+    assert_equal(model, plain)
+    assert projected(model) == [IDS.numel(), int((LABELS != IGNORED).sum())]
+
+
+def test_a_call_without_labels_reads_every_token() -> None:
+    model, plain = model_of("qwen3"), model_of("qwen3")
+    skip_unlabelled_tokens(model)
+    model(input_ids=IDS, labels=LABELS, fused_lm_head=True)
+    assert torch.equal(model(IDS).logits, plain(IDS).logits)
+    assert torch.equal(model(IDS, labels=LABELS).logits, plain(IDS).logits)
+
+
+def test_a_copy_of_the_model_finds_its_own_tokens() -> None:
+    model = model_of("qwen3")
+    skip_unlabelled_tokens(model)
+    copy = deepcopy(model)
+    model(input_ids=IDS, labels=LABELS, fused_lm_head=True)
+    assert_equal(copy, model)
+
+
+def test_adapters_learn_as_without() -> None:
+    model = model_of("qwen3")
+    skip_unlabelled_tokens(model)
+    adapted, plain = (
+        get_peft_model(one, LoraConfig(target_modules="all-linear", init_lora_weights=False))
+        for one in (model, model_of("qwen3"))
+    )
+    plain.load_state_dict(adapted.state_dict())
+    assert_equal(adapted, plain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("qwen3_moe", {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}), ("gpt2", {})],
+)
+def test_an_mlp_of_experts_and_unknown_layers_are_left_alone(kind: str, options: dict[str, Any]) -> None:
+    model, plain = model_of(kind, **options), model_of(kind, **options)
+    skip_unlabelled_tokens(model)
+    assert_equal(model, plain)
+    assert not [name for name, module in model.named_modules() if name.endswith("mlp") and "forward" in vars(module)]

@@ -147,7 +147,7 @@ def _evaluate(
     }
     with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
         for judge, (stage, model) in models.items():
-            evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), min(len(test.pairs), BATCH))
+            evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), len(test.pairs))
         curves = {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes}
         summary = evaluation.finish(DIFFERENCES, curves, brief=brief)
     for file in ("report.html", "summary.json"):
@@ -205,8 +205,6 @@ def one_episode(evaluation: Path, test: "PairSet") -> str:
     return "\n".join([*shown, f"label: {pair.preferred} is better, the other violates {by_number(2).name}"])
 
 
-BATCH = 294
-"""Episodes that a judge runs together."""
 TRAINED = "warm-up + GRPO"
 DIFFERENCES = [("warm-up", "base"), (TRAINED, "warm-up")]
 

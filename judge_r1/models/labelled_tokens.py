@@ -38,13 +38,12 @@ def skip_unlabelled_tokens(model: Any) -> None:
     tokens alone. Log-probabilities and gradients stay equal up to rounding.
 
     A mixture of experts is left alone, because its auxiliary loss counts all tokens."""
-    labelled, layers = _Labelled(), getattr(model.get_decoder(), "layers", None)
-    for part in _ends(layers[-1]) if layers else ():
-        part.forward = partial(labelled.forward, part)
+    layers = getattr(model.get_decoder(), "layers", None)
+    if not layers or hasattr(model.config.get_text_config(), "output_router_logits"):
+        return
+    labelled, layer = _Labelled(), layers[-1]
+    parts: list[Any] = [getattr(getattr(layer, "self_attn", None), "o_proj", None), getattr(layer, "mlp", None)]
+    for part in parts:
+        if type(part) is nn.Linear or type(part).__name__.endswith("MLP"):
+            part.forward = partial(labelled.forward, part)
     model.register_forward_pre_hook(labelled.find, with_kwargs=True)
-
-
-def _ends(layer: Any) -> list[Any]:
-    projection, mlp = getattr(getattr(layer, "self_attn", None), "o_proj", None), getattr(layer, "mlp", None)
-    found = [projection] if type(projection) is nn.Linear else []
-    return [*found, mlp] if type(mlp).__name__.endswith("MLP") else found

@@ -13,17 +13,15 @@ before it, a call with a mask of its own. A mask for the whole row would be quad
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch.nn.functional import pad
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
+from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 NAME = "sdpa_packed"
-_MASKS: ContextVar[dict[tuple[int, int, int | None], torch.Tensor]] = ContextVar("masks of the row")
-"""By first position, number of tokens and sliding window: all layers share them."""
 
 
 class NoPositions(ValueError):
@@ -62,7 +60,7 @@ def packed_attention(
         text = states
         # Zeros as the queries of a short beginning let the rest of the text take the causal kernel.
         zeros = start if start < length else 0
-        mask = _mask(start - zeros, zeros + length, sliding_window, query)
+        mask = _mask(position_ids, start - zeros, zeros + length, sliding_window, query)
         found, _ = sdpa_attention_forward(
             module, pad(queries, (0, 0, zeros, 0)), *states, mask, dropout, scaling, is_causal=mask is None, **options
         )
@@ -91,18 +89,22 @@ def parts_of(position_ids: torch.Tensor) -> list[tuple[int, int]]:
     return parts
 
 
-def _mask(start: int, length: int, sliding_window: int | None, query: torch.Tensor) -> torch.Tensor | None:
-    """What is added to the scores of the tokens of a part at position `start`, [1, 1, length, start + length]. None for
-    a whole text within the sliding window of its layer, which needs no mask."""
+def _mask(
+    position_ids: torch.Tensor, start: int, length: int, sliding_window: int | None, query: torch.Tensor
+) -> torch.Tensor | None:
+    """What is added to the scores of `length` queries from position `start` on, [1, 1, length, start + length]. None
+    for a whole text within the sliding window of its layer, which needs no mask."""
     if not start and (sliding_window is None or length <= sliding_window):
         return None
-    masks, key = _MASKS.get({}), (start, length, sliding_window)
+    # All layers of a row get the same tensor of position ids, and share its masks.
+    masks, key = vars(position_ids).setdefault("masks", {}), (start, length, sliding_window)
     if key not in masks:
         allowed = torch.ones(1, 1, length, start + length, dtype=torch.bool, device=query.device).tril(start)
         allowed = allowed if sliding_window is None else allowed.triu(start + 1 - sliding_window)
         # Not as booleans, which PyTorch turns into numbers in each layer.
         masks[key] = torch.zeros_like(allowed, dtype=query.dtype).masked_fill_(~allowed, -torch.inf)
-    return masks[key]
+    mask: torch.Tensor = masks[key]
+    return mask
 
 
 AttentionInterface.register(NAME, packed_attention)
@@ -110,14 +112,17 @@ AttentionInterface.register(NAME, packed_attention)
 AttentionMaskInterface.register(NAME, lambda *args, **kwargs: None)
 
 
+def has_plain_layers(model: Any) -> bool:
+    """Whether all layers keep keys and values alone. Another state would carry one text of a row into the next."""
+    return all(type(layer) is DynamicLayer for layer in DynamicCache(config=model.config).layers)
+
+
 @contextmanager
 def packed_rows(model: Any) -> Iterator[None]:
     """Let a model that uses PyTorch's attention read packed rows of one dtype."""
     config = model.config.get_text_config()
     before, config._attn_implementation = config._attn_implementation, NAME
-    masks = _MASKS.set({})
     try:
         yield
     finally:
         config._attn_implementation = before
-        _MASKS.reset(masks)

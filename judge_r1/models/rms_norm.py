@@ -39,14 +39,14 @@ def _normed(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     return found
 
 
-def _sampled(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    """The bits of transformers' norm, in one call."""
+def _without_gradient(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    """Equal to transformers' norm bit by bit, in one call."""
     return torch.nn.functional.rms_norm(x, weight.shape, weight, eps)
 
 
 def _forward(self: Any, hidden_states: torch.Tensor) -> torch.Tensor:
     if hidden_states.dtype == self.weight.dtype == torch.float32:
-        norm = _normed if torch.is_grad_enabled() else _sampled
+        norm = _normed if torch.is_grad_enabled() else _without_gradient
         return norm(hidden_states, self.weight, self.variance_epsilon)
     plain: torch.Tensor = type(self).forward(self, hidden_states)
     return plain

@@ -14,25 +14,23 @@ from typing import Any
 
 import torch
 from torch.nn.functional import pad
-from transformers import DynamicCache
-from transformers.cache_utils import DynamicLayer
 from trl import GRPOTrainer
 
 from judge_r1.models.base import IGNORED
-from judge_r1.models.packed_attention import NoPositions, packed_rows
+from judge_r1.models.packed_attention import NoPositions, has_plain_layers, packed_rows
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     """Puts episodes of one prompt into the same micro-batch of an update, and computes their common beginning once.
 
-    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards. It is not read:
-    the log-probabilities of its sampled tokens stand for their entropy, which is logged.
+    Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards. It is not read
+    (unless a micro-batch has no other, which reads one): the sampler's log-probabilities give its logged entropy.
 
     Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
 
     old_from_sampler = False
-    """Whether the sampler's log-probabilities are those that the policy has when it reads the episodes, up to rounding.
-    Several updates of a batch then take them as the old ones, and TRL's own pass for these is left out."""
+    """Whether the sampler's log-probabilities are those of the policy before the first update, up to rounding. Several
+    updates of a batch then take them as the old ones, and TRL's own pass for these is left out."""
     _skips_old = False
     _buffered_inputs: Any
 
@@ -56,8 +54,9 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
         self._sampled = inputs["sampling_per_token_logps"]
-        self._moves = (inputs["advantages"] != 0) | (self.beta != 0)
-        self._moves |= ~self._moves.any()  # a loss without any gradient has no backward pass
+        self._moves = (inputs["advantages"] != 0) | (self.beta != 0) | (not self.old_from_sampler)
+        if not self._moves.any():  # a loss without any gradient has no backward pass
+            self._moves[self._own.sum(1).argmax()] = True
         return super()._compute_loss(model, inputs)
 
     def _get_per_token_logps_and_entropies(
@@ -84,7 +83,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         if found is None or moves.all():
             return found
         logprobs = self._sampled * self._own
-        entropies = -logprobs  # their expectation
+        entropies = -logprobs  # whose mean estimates it
         logprobs[moves], entropies[moves] = found
         return logprobs, entropies
 
@@ -106,12 +105,10 @@ def packed_logprobs(
     Equal to the forward pass over whole rows, up to rounding. `model` has TRL's fused LM head; prompts are padded on
     the left and responses on the right.
     """
-    layers = DynamicCache(config=model.config).layers
     attention = model.config.get_text_config()._attn_implementation
-    # A layer that keeps another state than keys and values carries one text of a row into the next.
     # Checkpoints compute their layers again when the model no longer reads packed rows.
     checkpoints = getattr(model, "is_gradient_checkpointing", False)
-    if attention != "sdpa" or checkpoints or any(type(layer) is not DynamicLayer for layer in layers):
+    if attention != "sdpa" or checkpoints or not has_plain_layers(model):
         return None
     texts = torch.stack((input_ids, attention_mask), 2).flatten(1)
     order = torch.argsort(torch.unique(texts, dim=0, return_inverse=True)[1], stable=True)

@@ -1,10 +1,9 @@
 """Packing: the examples of a micro-batch share one row of tokens without padding, and attend only to themselves.
 
-What prompts begin alike, such as their instructions, stands once in the row, where the attention allows it (see
-`judge_r1.models.packed_attention`).
-
 A step has the same examples and the same loss as without packing. The attention isolates examples by their position
-ids, which restart with each example. A test on the actual model before the first step verifies the isolation.
+ids, which restart with each example. A test on the actual model before the first step verifies the isolation. A common
+beginning of prompts, such as their instructions, stands once in the row if all layers have plain attention (see
+`judge_r1.models.packed_attention`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +35,8 @@ def attention() -> str:
 
 
 class SharedBeginnings:
-    """A collator of packed rows in which the examples are sorted, and each starts where its prompt leaves the example
-    before it. `collate` is the trainer's collator, for rows of whole examples."""
+    """A collator of packed rows. The examples are sorted, and each leaves out the beginning of its prompt that the
+    example before it has. `collate` is the trainer's collator, for rows of whole examples."""
 
     def __init__(self, collate: Callable[[Any], Any]) -> None:
         self._collate = collate
@@ -53,9 +52,9 @@ class SharedBeginnings:
 
 
 def _shared_prompt(before: Mapping[str, Any], one: Mapping[str, Any]) -> int:
-    """The number of first tokens that both have, up to the one that predicts the first label of `one`."""
+    """The number of first tokens that both have, without the one that predicts the first label of `one`."""
     unlabelled = next((at for at, label in enumerate(one["labels"]) if label != IGNORED), len(one["labels"]))
-    return min(shared_length(before["input_ids"], one["input_ids"]), max(unlabelled - 1, 0))
+    return min(shared_length(before["input_ids"], one["input_ids"]), unlabelled - 1)
 
 
 class Isolation(TrainerCallback):  # type: ignore[misc]

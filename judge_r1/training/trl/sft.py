@@ -60,7 +60,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     traces whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
-    from judge_r1.models.packed_attention import NAME
+    from judge_r1.models.packed_attention import NAME, has_plain_layers
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
     from judge_r1.training.trl.packing import Isolation, SharedBeginnings, attention
     from judge_r1.training.trl.resume import resume
@@ -85,7 +85,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     )
     set_trainer(trainer)
     if config.packing:
-        if implementation == NAME:
+        if implementation == NAME and has_plain_layers(trainer.model) and not trainer.aux_loss_enabled:
             trainer.data_collator = SharedBeginnings(trainer.data_collator)
         trainer.add_callback(Isolation(trainer.data_collator))
     resume(trainer, run)

@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from trl.trainer.utils import add_fused_lm_head
 
 from judge_r1.models.base import IGNORED
+from judge_r1.models.hub import load_model
 from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
 
 IDS = torch.arange(3, 21).view(2, 9)
@@ -41,10 +42,14 @@ def assert_equal(ours: Any, theirs: Any) -> None:
 def projected(model: Any) -> list[int]:
     """The number of tokens that the down-projection of each layer reads in a call with labels."""
     counts: list[int] = []
-    for layer in model.get_decoder().layers:
-        layer.mlp.down_proj.register_forward_hook(lambda _, inputs, out: counts.append(out.flatten(0, -2).shape[0]))
+    for name, module in model.named_modules():
+        if name.endswith("down_proj"):
+            module.register_forward_hook(lambda _, inputs, out: counts.append(out.flatten(0, -2).shape[0]))
     model(input_ids=IDS, labels=LABELS, fused_lm_head=True)
     return counts
+
+
+ALL, LABELLED = IDS.numel(), int((LABELS != IGNORED).sum())
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3", "gemma2"])
@@ -52,7 +57,7 @@ def test_scores_and_gradients_are_those_of_transformers(kind: str) -> None:
     model, plain = model_of(kind), model_of(kind)
     skip_unlabelled_tokens(model)
     assert_equal(model, plain)
-    assert projected(model) == [IDS.numel(), int((LABELS != IGNORED).sum())]
+    assert projected(model) == [ALL, LABELLED]
 
 
 def test_a_call_without_labels_reads_every_token() -> None:
@@ -80,14 +85,37 @@ def test_adapters_learn_as_without() -> None:
     )
     plain.load_state_dict(adapted.state_dict())
     assert_equal(adapted, plain)
+    assert projected(adapted) == [ALL, LABELLED]
+
+
+def test_a_call_in_which_no_token_has_a_label_has_zero_gradients() -> None:
+    model = model_of("qwen3")
+    skip_unlabelled_tokens(model)
+    model(input_ids=IDS, labels=torch.full_like(IDS, IGNORED), fused_lm_head=True).log_probs.sum().backward()
+    last = model.get_decoder().layers[-1]
+    assert all(weight.grad is not None and not weight.grad.any() for weight in last.mlp.parameters())
+
+
+EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
 
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [("qwen3_moe", {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}), ("gpt2", {})],
+    [
+        ("qwen3_moe", {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}),
+        ("mixtral", EXPERTS),
+        ("gpt_oss", EXPERTS),
+        ("gpt2", {}),
+    ],
 )
-def test_an_mlp_of_experts_and_unknown_layers_are_left_alone(kind: str, options: dict[str, Any]) -> None:
-    model, plain = model_of(kind, **options), model_of(kind, **options)
+def test_experts_and_unknown_layers_are_left_alone(kind: str, options: dict[str, Any]) -> None:
+    model = model_of(kind, **options)
     skip_unlabelled_tokens(model)
-    assert_equal(model, plain)
-    assert not [name for name, module in model.named_modules() if name.endswith("mlp") and "forward" in vars(module)]
+    assert not [name for name, module in model.named_modules() if name and "forward" in vars(module)]
+    model(input_ids=IDS, labels=LABELS, fused_lm_head=True).log_probs.sum().backward()
+
+
+def test_a_model_that_is_loaded_for_training_leaves_them_out() -> None:
+    model = load_model("bundled:tiny", training=True)
+    assert "forward" in vars(model.get_decoder().layers[-1].mlp)
+    assert "forward" not in vars(load_model("bundled:tiny").get_decoder().layers[-1].mlp)

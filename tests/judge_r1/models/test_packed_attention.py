@@ -1,5 +1,6 @@
 """Packed texts get the attention that each gets alone."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -72,10 +73,11 @@ def test_all_layers_of_a_row_share_the_mask_of_a_part() -> None:
         seen.append(mask)
         return attention(module, query, key, value, mask, *rest, **options)
 
-    positions = torch.tensor([POSITIONS])
-    for _ in range(2):
-        with patch.object(packed_module, "sdpa_attention_forward", watched), packed_rows(model):
-            model(input_ids=positions + 5, position_ids=positions, use_cache=False)
+    sft = load_model("bundled:tiny", attention=packed_module.NAME)
+    for one, switch in ((model, packed_rows(model)), (sft, nullcontext())):
+        positions = torch.tensor([POSITIONS])
+        with patch.object(packed_module, "sdpa_attention_forward", watched), switch:
+            one(input_ids=positions + 5, position_ids=positions, use_cache=False)
     masks = [mask for mask in seen if mask is not None]
     assert len(masks) == 2 * 2 * model.config.num_hidden_layers  # of the parts shorter than what stands before them
     assert len({id(mask) for mask in masks}) == 2 * 2  # each row makes its own

@@ -79,5 +79,5 @@ def test_a_model_of_another_dtype_is_left_alone() -> None:
 
 
 def test_a_model_that_is_loaded_for_training_has_it() -> None:
-    assert fused(load_model("bundled:tiny", training=True))
+    assert [name for name in fused(load_model("bundled:tiny", training=True)) if name.endswith("norm")]
     assert not fused(load_model("bundled:tiny"))

@@ -147,23 +147,24 @@ def test_rows_that_move_no_weight_have_the_values_of_the_sampler_and_no_gradient
 
 
 @pytest.mark.parametrize(
-    ("beta", "advantages", "moves"),
+    ("beta", "sampler", "advantages", "moves"),
     [
-        (0.0, [0.5, 0.0, -0.5, 0.0], [True, False, True, False]),
-        (0.0, [0.0, 0.0], [True, True]),  # a loss without any gradient has no backward pass
-        (0.1, [0.5, 0.0], [True, True]),  # KL moves every episode
+        (0.0, True, [0.5, 0.0, -0.5, 0.0], [True, False, True, False]),
+        (0.0, True, [0.0, 0.0], [False, True]),  # a loss without any gradient has no backward pass
+        (0.1, True, [0.5, 0.0], [True, True]),  # KL moves every episode
+        (0.0, False, [0.5, 0.0], [True, True]),  # another model's log-probabilities are not the policy's
     ],
 )
 def test_an_episode_of_advantage_0_moves_no_weight(
-    monkeypatch: pytest.MonkeyPatch, beta: float, advantages: list[float], moves: list[bool]
+    monkeypatch: pytest.MonkeyPatch, beta: float, sampler: bool, advantages: list[float], moves: list[bool]
 ) -> None:
     trainer = object.__new__(SharedPromptTrainer)
-    trainer.beta = beta
+    trainer.beta, trainer.old_from_sampler = beta, sampler
     monkeypatch.setattr(SharedPromptTrainer.__base__, "_compute_loss", lambda self, model, inputs: None)
-    rows = torch.ones(len(advantages), 3)
+    mask = torch.ones(len(advantages), 3)
+    mask[0] = 0  # of an infrastructure failure
     trainer._compute_loss(
-        None,
-        {"advantages": torch.tensor(advantages), "completion_mask": rows, "sampling_per_token_logps": -rows},
+        None, {"advantages": torch.tensor(advantages), "completion_mask": mask, "sampling_per_token_logps": -mask}
     )
     assert trainer._moves.tolist() == moves
 

@@ -59,6 +59,31 @@ def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) 
         assert torch.allclose(gradients[0], gradient, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("examples", "kept"),
+    [
+        ([[5, 6, 7, 8], [5, 6, 7, 8]], [5, 6, 7, 8, 7, 8]),  # equal ones: the first label is that of the fourth token
+        ([[5, 6, 7, 8], [5, 6, 7, 8, 9]], [5, 6, 7, 8, 7, 8, 9]),
+        ([[5, 6, 9, 8], [5, 6, 7, 8], [4]], [4, 5, 6, 7, 8, 9, 8]),  # sorted
+        ([[5, 6], [5, 6], [5]], [5, 5, 6, 6]),  # without labels
+    ],
+)
+def test_an_example_leaves_out_what_the_one_before_it_has(examples: list[list[int]], kept: list[int]) -> None:
+    rows = [{"input_ids": ids, "labels": [-100, -100, -100, *ids[3:]][: len(ids)]} for ids in examples]
+
+    def collate(examples: Any) -> dict[str, torch.Tensor]:
+        names = ("input_ids", "labels")
+        row = {name: torch.tensor([[token for one in examples for token in one[name]]]) for name in names}
+        positions = [position for one in examples for position in range(len(one["input_ids"]))]
+        return row | {"position_ids": torch.tensor([positions])}
+
+    found = SharedBeginnings(collate)(rows)
+    assert found["input_ids"][0].tolist() == kept
+    starts = [0, *(found["position_ids"][0].diff() != 1).nonzero()[:, 0].add(1).tolist()]
+    assert all(found["labels"][0, start] == -100 for start in starts)
+    assert sum(found["labels"][0] != -100) == sum(max(0, len(ids) - 3) for ids in examples)
+
+
 def begin_training(model: Any, collate: Any) -> None:
     args = SimpleNamespace(bf16=False, device=torch.device("cpu"))
     Isolation(collate).on_train_begin(args, None, None, model=model)

@@ -21,7 +21,8 @@ from judge_r1.training.stage_config import LoraConfig
 from judge_r1.training.trl.sft import IGNORED, train_sft, training_row
 from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
-BATCH, PROMPT = 4, 3
+BATCH, PROMPT, ALIKE = 4, 3, 2
+"""Examples of a batch, tokens of a prompt, and how many of them begin all prompts."""
 
 
 def rows() -> list[dict[str, list[int]]]:
@@ -30,7 +31,7 @@ def rows() -> list[dict[str, list[int]]]:
     for number in range(24):
         length, low = (2 + number % 2, 10) if number < 12 else (30 + number % 5, 300)
         random = torch.Generator().manual_seed(number)
-        ids = torch.randint(low, low + 200, (PROMPT + length,), generator=random).tolist()
+        ids = [7] * ALIKE + torch.randint(low, low + 200, (PROMPT - ALIKE + length,), generator=random).tolist()
         made.append({"input_ids": ids, "labels": [IGNORED] * PROMPT + ids[PROMPT:]})
     return made
 
@@ -158,13 +159,13 @@ def test_the_loss_of_an_evaluation_is_trls(tmp_path: Path) -> None:
     assert losses[0] == losses[1] > 0
 
 
-@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize(("sort", "packing"), [(True, False), (False, False), (True, True), (False, True)])
 def test_a_recipe_that_sorts_divides_by_the_constant_and_random_batches_by_their_tokens(
-    sort: bool, tmp_path: Path
+    sort: bool, packing: bool, tmp_path: Path
 ) -> None:
-    """The gradient norm and loss of every step of `train_sft`, against the same batches by hand."""
-    changes = (f"sft.by_length={str(sort).lower()}", "sft.learning_rate=1.0e-30", f"sft.batch_size={BATCH}")
-    recipe = turn_recipe("sft", tmp_path, *changes, "sft.max_steps=-1")
+    """The gradient norm and loss of every step of `train_sft`, against the same batches by hand, and its tokens."""
+    changes = (f"sft.by_length={str(sort).lower()}", f"sft.packing={str(packing).lower()}", f"sft.batch_size={BATCH}")
+    recipe = turn_recipe("sft", tmp_path, *changes, "sft.learning_rate=1.0e-30", "sft.max_steps=-1")
     traces = [
         Trajectory(
             prompt_ids=tuple(ids[:PROMPT]), token_ids=tuple(ids[PROMPT:]), loss_mask=(1,) * len(ids[PROMPT:]),
@@ -180,6 +181,8 @@ def test_a_recipe_that_sorts_divides_by_the_constant_and_random_batches_by_their
     steps = [[data[i] for i in order[start : start + BATCH]] for start in range(0, len(data), BATCH)]
     logged = [row for row in read_rows(tmp_path / "run" / "metrics.jsonl") if "loss" in row]
     assert len(logged) == len(steps) == 6
+    after_the_first = len(data) - len(data) // recipe.sft.micro_batch_size  # of its packed row
+    assert logged[-1]["trl/num_tokens"] == sum(lengths) - packing * after_the_first * ALIKE
     for row, batch in zip(logged, steps, strict=True):
         model.zero_grad()
         loss, tokens = summed_loss(model, batch), trained_tokens(batch)

@@ -65,7 +65,7 @@ def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) 
         ([[5, 6, 7, 8], [5, 6, 7, 8]], [5, 6, 7, 8, 7, 8]),  # equal ones: the first label is that of the fourth token
         ([[5, 6, 7, 8], [5, 6, 7, 8, 9]], [5, 6, 7, 8, 7, 8, 9]),
         ([[5, 6, 9, 8], [5, 6, 7, 8], [4]], [4, 5, 6, 7, 8, 9, 8]),  # sorted
-        ([[5, 6], [5, 6], [5]], [5, 5, 6, 6]),  # without labels
+        ([[5, 6], [5, 6], [5]], [5, 6, 6]),  # without labels
     ],
 )
 def test_an_example_leaves_out_what_the_one_before_it_has(examples: list[list[int]], kept: list[int]) -> None:

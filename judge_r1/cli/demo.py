@@ -122,10 +122,15 @@ def _train(out: Path, recipes: "Mapping[str, Recipe]", console: Console) -> bool
     from data_builders.rationales.rules import recipe_traces
     from judge_r1.training.pipeline import run_recipe
 
-    console.rule("2  warm-up: SFT on rationales with search", align="left")
-    warmed_up = run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)
-    console.rule("3  GRPO with search in the loop", align="left")
-    return run_recipe(recipes["grpo"], out / "grpo") or warmed_up
+    titles = {"warmup": "2  warm-up: SFT on rationales with search", "grpo": "3  GRPO with search in the loop"}
+    trained = False
+    for stage, title in titles.items():
+        console.rule(title, align="left")
+        if run_recipe(recipes[stage], out / stage, rationales=recipe_traces):
+            trained = True
+        else:
+            console.print(f"{out / stage} was finished before", markup=False)
+    return trained
 
 
 def _evaluate(

@@ -19,7 +19,7 @@ from transformers.utils import is_flash_attn_2_available
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.base import IGNORED
 from judge_r1.models.kv_cache import shared_length
-from judge_r1.models.packed_attention import NAME, NoPositions
+from judge_r1.models.packed_attention import NAME, NoPositions, has_plain_layers
 
 _PROBE = 12
 """Tokens per example in the isolation test."""
@@ -32,6 +32,15 @@ class NoPacking(JudgeError):
 def attention() -> str:
     """FlashAttention if it is installed, else one call of PyTorch's attention per example."""
     return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else NAME
+
+
+def collator(trainer: Any) -> Callable[[Any], Any]:
+    """The collator of packed rows for a trainer of SFT. An auxiliary loss counts every token, also shared ones."""
+    attention, shares = trainer.model.config.get_text_config()._attn_implementation, not trainer.aux_loss_enabled
+    if attention == NAME and shares and has_plain_layers(trainer.model):
+        return SharedBeginnings(trainer.data_collator)
+    whole: Callable[[Any], Any] = trainer.data_collator
+    return whole
 
 
 class SharedBeginnings:

@@ -60,9 +60,8 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     traces whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
-    from judge_r1.models.packed_attention import NAME, has_plain_layers
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
-    from judge_r1.training.trl.packing import Isolation, SharedBeginnings, attention
+    from judge_r1.training.trl.packing import Isolation, attention, collator
     from judge_r1.training.trl.resume import resume
     from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
 
@@ -73,9 +72,8 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     per_step = sum(data["trained"]) * config.batch_size / len(data)
     trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
     callbacks, set_trainer = loss_evaluation(run, recipe)
-    implementation = attention() if config.packing else None
     trainer = trainer_of(
-        model=load_model(recipe.model, training=True, attention=implementation),
+        model=load_model(recipe.model, training=True, attention=attention() if config.packing else None),
         args=args,
         train_dataset=data,
         eval_dataset=dev_examples(args, run, None if dev is None else lambda: training_rows(recipe, dev)),
@@ -85,8 +83,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     )
     set_trainer(trainer)
     if config.packing:
-        if implementation == NAME and has_plain_layers(trainer.model) and not trainer.aux_loss_enabled:
-            trainer.data_collator = SharedBeginnings(trainer.data_collator)
+        trainer.data_collator = collator(trainer)
         trainer.add_callback(Isolation(trainer.data_collator))
     resume(trainer, run)
     save_model(trainer, run, recipe)

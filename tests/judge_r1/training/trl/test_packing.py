@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import torch
 from toy_model import toy_model
+from transformers import AutoConfig
 
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.trl.packing import Isolation, NoPacking, SharedBeginnings, attention
+from judge_r1.training.trl.packing import Isolation, NoPacking, SharedBeginnings, attention, collator
 
 LENGTHS = (9, 14, 5, 11)
 BEGINNING = [600, 601, 602, 603, 604]
@@ -82,6 +83,24 @@ def test_an_example_leaves_out_what_the_one_before_it_has(examples: list[list[in
     starts = [0, *(found["position_ids"][0].diff() != 1).nonzero()[:, 0].add(1).tolist()]
     assert all(found["labels"][0, start] == -100 for start in starts)
     assert sum(found["labels"][0] != -100) == sum(max(0, len(ids) - 3) for ids in examples)
+
+
+@pytest.mark.parametrize(
+    ("kind", "implementation", "auxiliary", "shares"),
+    [
+        ("qwen3", attention(), False, True),
+        ("qwen3", "eager", False, False),
+        ("qwen3", attention(), True, False),  # a loss of experts counts every token
+        ("qwen3_next", attention(), False, False),  # a state of linear attention
+    ],
+)
+def test_only_plain_layers_and_losses_share_beginnings(
+    kind: str, implementation: str, auxiliary: bool, shares: bool
+) -> None:
+    config = AutoConfig.for_model(kind, num_hidden_layers=4)
+    config._attn_implementation = implementation
+    trainer = SimpleNamespace(model=SimpleNamespace(config=config), aux_loss_enabled=auxiliary, data_collator=list)
+    assert isinstance(collator(trainer), SharedBeginnings) == shares
 
 
 def begin_training(model: Any, collate: Any) -> None:

@@ -62,7 +62,7 @@ def demo(
 ) -> None:
     """Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.
 
-    Re-running an interrupted demo resumes it.
+    Run an interrupted demo again to resume it. To train a finished one anew, choose another --out.
 
     Example: `judge-r1 demo --out runs/demo`
     """
@@ -129,7 +129,7 @@ def _train(out: Path, recipes: "Mapping[str, Recipe]", console: Console) -> bool
         if run_recipe(recipes[stage], out / stage, rationales=recipe_traces):
             trained = True
         else:
-            console.print(f"{out / stage} was finished before", markup=False)
+            console.print(f"finished before, and kept: {out / stage}", markup=False)
     return trained
 
 

@@ -64,14 +64,16 @@ def report(
     model, todo = stages[0][0].model, remaining_stages(stages)
     for recipe, folder in stages:
         lines += ["", f"{recipe.name}: {recipe.stage} from {recipe.model}, in {folder}"]
-        if finished(folder) or (recipe, folder) not in todo:
-            why = "its model" if finished(folder) else "a model trained from it"
-            lines.append(f"  {why} exists already: this stage is skipped")
-            continue
         try:
-            refuse_other_run(folder, recipe)
+            if (recipe, folder) in todo:
+                refuse_other_run(folder, recipe)
         except JudgeError as error:
             lines.append(f"  not possible: {error}")
+        else:
+            if finished(folder) or (recipe, folder) not in todo:
+                why = "its model" if finished(folder) else "a model trained from it"
+                lines.append(f"  {why} exists already: this stage is skipped")
+                continue
         if saved := checkpoints(folder / "checkpoints", recipe.updates):
             lines.append(f"  continues after step {saved[-1].step}; the costs are those of the whole run")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))

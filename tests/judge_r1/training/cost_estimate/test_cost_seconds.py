@@ -33,8 +33,13 @@ def test_the_report_of_a_toy_and_of_a_stopped_run(tmp_path: Path) -> None:
     assert "disk: 0.023 GB for checkpoints and model" in text
     (tmp_path / "recipe.yaml").write_text(dump_recipe(recipe.model_copy(update={"seed": 1})))
     (tmp_path / "versions.json").write_text("{}")
+    refused = f"not possible: {tmp_path} holds a run of another recipe, with seed 1 instead of 0"
+    assert refused in "\n".join(report([(recipe, tmp_path)], "command", 1))
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")  # a finished run
     text = "\n".join(report([(recipe, tmp_path)], "command", 1))
-    assert f"not possible: {tmp_path} holds a run of another recipe, with seed 1 instead of 0" in text
+    assert refused in text
+    assert "this stage is skipped" not in text
 
 
 def test_forward_flops_of_a_token_and_of_its_attention() -> None:

@@ -53,7 +53,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
-        self._sampled = inputs["sampling_per_token_logps"]
+        self._sampled = inputs.get("sampling_per_token_logps")
         self._moves = (inputs["advantages"] != 0) | (self.beta != 0) | (not self.old_from_sampler)
         if not self._moves.any():  # a loss without any gradient has no backward pass
             self._moves[self._own.sum(1).argmax()] = True

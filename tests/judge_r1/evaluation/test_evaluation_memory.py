@@ -61,8 +61,13 @@ def summary_of(panels: dict[str, Any]) -> dict[str, Any]:
     return summarize(panels, [(names[1], names[0])], {}, settings, items=320)
 
 
+def rounded(text: str) -> Any:
+    """JSON with floats of 12 digits: the last ones depend on the processor."""
+    return json.loads(text, parse_float=lambda number: f"{float(number):.12g}")
+
+
 def test_the_summary_of_a_recorded_run_stays_the_same() -> None:
-    assert json.loads(json.dumps(summary_of(recorded_panels()))) == json.loads(RECORDED.read_text())
+    assert rounded(json.dumps(summary_of(recorded_panels()))) == rounded(RECORDED.read_text())
 
 
 def test_results_on_disk_are_those_in_memory(tmp_path: Path) -> None:

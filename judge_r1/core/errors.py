@@ -113,5 +113,8 @@ def explain(error: "ValidationError") -> str:
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ").partition(" or instance of ")[0]
+    value = first["input"]
+    if first["type"].endswith("_parsing") and isinstance(value, str) and len(value) < 40:
+        message += f": {value!r}"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"field {field}: {message}{more}" if field else f"{message}{more}"

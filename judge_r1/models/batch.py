@@ -100,18 +100,21 @@ class ContinuousBatch:
         self._steps = 0
         self.clear()
 
+    @torch.inference_mode()
     def clear(self) -> None:
         """Drop the running requests and all states."""
         self._parked: dict[int, _Parked] = {}
         self._reset()
         self.prefixes.clear()
 
+    @torch.inference_mode()
     def forget(self) -> None:
         """Drop the states of completed requests: they do not belong to the model's new weights."""
         self.prefixes.clear()
         for row in list(self._parked):
             self._free(row)
 
+    @torch.inference_mode()
     def release(self) -> None:
         """Give the batch's memory back while nothing runs. States for later requests move to the prefix cache."""
         for row in list(self._parked):
@@ -135,7 +138,7 @@ class ContinuousBatch:
             for request in requests:
                 self._admit([request])
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def _admit(self, requests: Sequence[RunningRequest]) -> None:
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         known = {prompt: self._known(prompt) for prompt in prompts}
@@ -147,6 +150,7 @@ class ContinuousBatch:
             if part:
                 self._join([request for request in requests if request.prompt in part], part, known)
 
+    @torch.inference_mode()
     def drop(self, requests: Collection[RunningRequest]) -> None:
         """Remove cancelled requests."""
         for row, sharing in enumerate(self.rows):
@@ -155,7 +159,7 @@ class ContinuousBatch:
                 if not self.rows[row]:
                     self._free(row)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def step(self) -> list[RunningRequest]:
         """Sample one id for each request. Returns the requests that are complete; they have left the batch."""
         self._steps += 1

@@ -76,6 +76,7 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("sft.batch_size=1000000000000", "field sft.batch_size: "),
         ("episode.budget.response_tokens=1000000000000", "field episode.budget.response_tokens: "),
         ("seed=-1", "field seed: "),
+        ("sft.packing=flase", "field sft.packing: Input should be a valid boolean, unable to interpret input: 'flase'"),
         ("episode.prompt=standrad", "field episode.prompt: no prompt is named 'standrad'; did you mean 'standard'?"),
         ("episode.prompt=table6", "episode.prompt table6 does not describe searches"),
     ],

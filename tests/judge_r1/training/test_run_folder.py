@@ -44,6 +44,20 @@ def test_a_run_that_failed_before_its_first_step_does_not_block_its_folder(tmp_p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.yaml", "versions.json"]
 
 
+def test_a_path_may_be_relative_or_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs").mkdir()
+    Path("others").mkdir()
+
+    def trains_on(folder: Path) -> Recipe:
+        return RECIPE.model_copy(update={"data": DataConfig(train=folder)})
+
+    RunFolder(tmp_path / "run", trains_on(Path("pairs"))).log({"step": 1})
+    assert RunFolder(tmp_path / "run", trains_on(tmp_path / "pairs")).last_step == 1
+    with pytest.raises(JudgeError, match=r"another recipe, with data\.train .*pairs' instead of 'others'"):
+        RunFolder(tmp_path / "run", trains_on(Path("others")))
+
+
 def test_a_run_with_a_checkpoint_keeps_its_folder(tmp_path: Path) -> None:
     (RunFolder(tmp_path, RECIPE).checkpoints / "checkpoint-2").mkdir(parents=True)
     with pytest.raises(JudgeError, match="holds a run of another recipe"):

@@ -218,9 +218,5 @@ def _recipes(source: Source, out: Path, size: Size, seed: int) -> "dict[str, Rec
     from judge_r1.training.recipe import load_recipe
 
     shared = [f"data.train={out / 'data' / 'train'}", f"seed={seed}"]
-    sizes = {"warmup": size.warmup, "grpo": size.grpo}
-    start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}
-    return {
-        name: load_recipe(Path(source.value, name), [*shared, *overrides, *start.get(name, [])])
-        for name, overrides in sizes.items()
-    }
+    own = {"warmup": size.warmup, "grpo": (*size.grpo, f"model={out / 'warmup' / 'model'}")}
+    return {name: load_recipe(Path(source.value, name), [*shared, *overrides]) for name, overrides in own.items()}

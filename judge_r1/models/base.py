@@ -71,11 +71,8 @@ class Usage:
     truncated: int = 0
 
     def add(self, other: "Usage") -> None:
-        self.calls += other.calls
-        self.input_tokens += other.input_tokens
-        self.output_tokens += other.output_tokens
-        self.seconds += other.seconds
-        self.truncated += other.truncated
+        for name, count in vars(other).items():
+            setattr(self, name, getattr(self, name) + count)
 
     def as_dict(self) -> dict[str, float]:
         """The counts by name; without `truncated` if no answer was."""

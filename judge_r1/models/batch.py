@@ -65,7 +65,7 @@ class ContinuousBatch:
     """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
-    shares at least so many first ids with one of them.
+    shares at least so many first ids with one of them. Its tensors are made in inference mode, and change only there.
     """
 
     rows: list[list[RunningRequest]]
@@ -100,7 +100,6 @@ class ContinuousBatch:
         self._steps = 0
         self.clear()
 
-    @torch.inference_mode()
     def clear(self) -> None:
         """Drop the running requests and all states."""
         self._parked: dict[int, _Parked] = {}

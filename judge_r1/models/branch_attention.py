@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
-from transformers.cache_utils import DynamicLayer
+from transformers import AttentionInterface, AttentionMaskInterface
+
+from judge_r1.models.packed_attention import has_plain_layers
 
 T = TypeVar("T")
 NAME = "branches"
@@ -41,10 +42,7 @@ def can_branch(model: Any) -> bool:
     """Whether the model can read rows with branches: its attention is PyTorch's, and all that its layers carry from one
     token to the next are the keys and values of whole texts."""
     attention = model.config.get_text_config()._attn_implementation
-    layers = DynamicCache(config=model.config).layers
-    return bool(model._supports_attention_backend and attention == "sdpa") and all(
-        type(layer) is DynamicLayer for layer in layers
-    )
+    return bool(model._supports_attention_backend and attention == "sdpa") and has_plain_layers(model)
 
 
 @contextmanager

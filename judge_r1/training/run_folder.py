@@ -57,7 +57,7 @@ class RunFolder:
         """Called with each row of metrics.jsonl after it is written."""
         resolved = folder / RECIPE
         refuse_other_run(folder, recipe)
-        if is_main() and resolved.exists() and _difference(load_recipe(resolved), recipe):
+        if is_main() and resolved.exists() and load_recipe(resolved) != recipe:
             _remove_failed_start(folder)
         if is_main() and not finished(folder):  # a finished run keeps its versions
             # Before the recipe: a recipe.yaml without versions counts as a file that no run has written.
@@ -117,24 +117,14 @@ def refuse_other_run(folder: Path, recipe: Recipe) -> None:
     recipe.yaml that no run has written."""
     resolved = folder / RECIPE
     kept = has_progress(folder) or not (folder / VERSIONS).exists()
-    if resolved.exists() and kept and (difference := _difference(load_recipe(resolved), recipe)):
+    if resolved.exists() and kept and (other := load_recipe(resolved)) != recipe:
+        there, here = (_leaves(one.model_dump(mode="json")) for one in (other, recipe))
+        both = {key: (there.get(key, "unset"), here.get(key, "unset")) for key in {**here, **there}}
+        key, (before, now) = next((key, values) for key, values in both.items() if values[0] != values[1])
         raise JudgeError(
-            f"{folder} holds a run of another recipe, with {difference}: choose another --out, or remove the folder"
+            f"{folder} holds a run of another recipe, with {key} {before!r} instead of {now!r}: "
+            "choose another --out, or remove the folder"
         )
-
-
-def _difference(other: Recipe, recipe: Recipe) -> str | None:
-    """The first field in which they differ. A path may be relative in one of them."""
-    there, here = (_leaves(one.model_dump(mode="json")) for one in (other, recipe))
-    for key in {**here, **there}:
-        before, now = there.get(key), here.get(key)
-        if before != now and _absolute(before) != _absolute(now):
-            return f"{key} {before!r} instead of {now!r}"
-    return None
-
-
-def _absolute(value: Any) -> Any:
-    return Path(value).resolve() if isinstance(value, str) else value
 
 
 def _leaves(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

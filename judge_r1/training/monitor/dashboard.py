@@ -85,7 +85,7 @@ SHORT = (
 def view(recipe: Recipe, folder: Path, history: History, *, state: str, width: int) -> RenderableType:
     """The run as of its last row, with `state` in the header; in two columns if `width` allows."""
     if not history.step:
-        return Group(_head(recipe, folder, state), Text("preparing the first step", style="dim"))
+        return Group(_head(recipe, folder, state), Text("no step yet", style="dim"))
     columns = [_metrics(lines, history) for lines in (JUDGE, LEARNING)]
     columns = [column for column in columns if column.row_count]
     if width >= 110 and len(columns) > 1:

@@ -59,7 +59,7 @@ class _Display:
         """Prints how long no step has finished, unless the dashboard shows it."""
         waited = time.monotonic() - self.changed
         if waited >= FIRST_SIGN_S and not self.live.is_started:
-            last = f"since step {self.history.step}" if self.history.step else "preparing the first step"
+            last = f"no step since step {self.history.step}" if self.history.step else "no step yet"
             self.console.out(f"{last}: {duration(waited)}", highlight=False)
 
     def stop(self) -> None:

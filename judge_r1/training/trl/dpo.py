@@ -15,13 +15,7 @@ from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import (
-    dev_examples,
-    let_cpus_train,
-    ordered,
-    save_model,
-    supervised_arguments,
-)
+from judge_r1.training.trl.common import dev_examples, let_cpus_train, ordered, save_model, supervised_arguments
 
 
 def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:

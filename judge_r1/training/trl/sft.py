@@ -11,13 +11,7 @@ from judge_r1.training.data.single_turn_data import Traces
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import (
-    dev_examples,
-    let_cpus_train,
-    ordered,
-    save_model,
-    supervised_arguments,
-)
+from judge_r1.training.trl.common import dev_examples, let_cpus_train, ordered, save_model, supervised_arguments
 
 
 def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:

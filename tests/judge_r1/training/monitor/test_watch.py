@@ -83,7 +83,7 @@ def test_time_outside_the_stages_is_other() -> None:
 
 
 def test_a_run_without_steps() -> None:
-    assert "preparing the first step" in dashboard(grpo())
+    assert "no step yet" in dashboard(grpo())
 
 
 def test_durations_are_readable() -> None:
@@ -113,8 +113,8 @@ def test_a_long_step_shows_that_it_runs(tmp_path: Path, monkeypatch: pytest.Monk
         run.log(row(1))
         time.sleep(0.5)
     lines = [re.sub(r"\d s$", "N s", line) for line in out.getvalue().splitlines()]
-    assert lines[0] == "preparing the first step: N s"
-    assert lines[-1] == "since step 1: N s"
+    assert lines[0] == "no step yet: N s"
+    assert lines[-1] == "no step since step 1: N s"
     assert "waiting" not in {thread.name for thread in threading.enumerate()}
 
 

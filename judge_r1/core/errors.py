@@ -109,7 +109,7 @@ def _space(path: Path) -> str:
 
 
 def explain(error: "ValidationError") -> str:
-    """The first problem of a pydantic error as one sentence: the field, the reason, and a text of another type."""
+    """The first problem of a pydantic error as one sentence: the field, the reason, and a text that is no value."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ").partition(" or instance of ")[0]

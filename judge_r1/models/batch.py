@@ -65,7 +65,9 @@ class ContinuousBatch:
     """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
-    shares at least so many first ids with one of them. Its tensors are made in inference mode, and change only there.
+    shares at least so many first ids with one of them.
+
+    Methods that change tensors run in inference mode: PyTorch refuses to change tensors of that mode elsewhere.
     """
 
     rows: list[list[RunningRequest]]

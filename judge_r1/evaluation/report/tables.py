@@ -186,7 +186,7 @@ def few_clusters_note(parts: Iterable[Mapping[str, Any]]) -> str:
         return ""
     note = (
         f" {counted(len(few), 'interval')} with fewer than {FEW_CLUSTERS} clusters (the fewest: {min(few)}): by the t "
-        "distribution, or Wilson where all clusters agree, not the bootstrap, so rough."
+        "distribution, or Wilson's interval where all clusters agree, not the bootstrap, so rough."
     )
     if unreliable := sum(cases < UNRELIABLE_CLUSTERS for cases in few):
         note += f" WARNING: {unreliable} of them with fewer than {UNRELIABLE_CLUSTERS}: collect more cases."

@@ -83,7 +83,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         if found is None or moves.all():
             return found
         logprobs = self._sampled * self._own
-        entropies = -logprobs  # the mean over samples is the entropy
+        entropies = -logprobs  # their mean estimates the entropy
         logprobs[moves], entropies[moves] = found
         return logprobs, entropies
 

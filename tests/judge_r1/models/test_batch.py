@@ -516,3 +516,25 @@ def test_random_traffic_of_groups_is_what_transformers_attention_samples(small_m
     assert [(request.prompt, request.ids) for request in found] == [(one.prompt, one.ids) for one in expected]
     for one, other in zip(found, expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+ROTARY: list[dict[str, Any]] = [
+    {"rope_type": "dynamic", "factor": 2.0},
+    {"rope_type": "longrope", "factor": 2.0, "short_factor": [1.0] * 4, "long_factor": [2.0] * 4},
+]
+
+
+@pytest.mark.parametrize("rotary", ROTARY, ids=lambda rotary: rotary["rope_type"])
+def test_a_model_that_has_sampled_can_be_trained(rotary: dict[str, Any]) -> None:
+    """These models replace a buffer of theirs once a text is long: here in the batch's inference mode."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 4}
+    rope = {"rope_theta": 1e4, "original_max_position_embeddings": 8, **rotary}
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=64, max_position_embeddings=16, rope_parameters=rope, **shape))
+    before = model.model.rotary_emb.inv_freq.clone()
+    play(batch_of(model.eval()), {0: [Request(list(range(1, 12)), max_tokens=12)]})
+    assert not torch.equal(before, model.model.rotary_emb.inv_freq)
+    ids = torch.arange(1, 30)[None]
+    model.train()(input_ids=ids, labels=ids).loss.backward()
+    assert all(weight.grad is not None for weight in model.parameters())

@@ -533,7 +533,9 @@ def test_a_model_that_has_sampled_can_be_trained(rotary: dict[str, Any]) -> None
     rope = {"rope_theta": 1e4, "original_max_position_embeddings": 8, **rotary}
     model = LlamaForCausalLM(LlamaConfig(vocab_size=64, max_position_embeddings=16, rope_parameters=rope, **shape))
     before = model.model.rotary_emb.inv_freq.clone()
-    play(batch_of(model.eval()), {0: [Request(list(range(1, 12)), max_tokens=12)]})
+    batch = batch_of(model.eval())
+    play(batch, {0: [Request(list(range(1, 12)), max_tokens=12)]})
+    batch.release()
     assert not torch.equal(before, model.model.rotary_emb.inv_freq)
     ids = torch.arange(1, 30)[None]
     model.train()(input_ids=ids, labels=ids).loss.backward()

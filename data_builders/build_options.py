@@ -54,7 +54,7 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     verifier = report.get("verifier") or report.get(CONVERSATION_VERIFIER) or {}
-    unset: dict[str, Any] = dict.fromkeys(("max_steps", "prompts", "cases_per_domain", "candidates"))
+    unset: dict[str, Any] = dict.fromkeys(("max_steps", "prompts", "candidates"))
     verified = {"verify": verifier.get("name"), **({"keep": verifier["keep"]} if "keep" in verifier else {})}
     if "citations" in report:  # such builds record no version of their rules
         unset["rules"] = 1

@@ -30,9 +30,8 @@ class BuildPlan:
     """The options that the data depends on, apart from the teacher's answers.
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
-    `cases_per_domain` is the number of generated cases of each
-    domain, which replace the corpus of a source. `candidates` is how many flaws of a principle a teacher is asked
-    for, to choose `variants` of them; None for no choice. `reader` names the causal language model whose
+    `candidates` is how many flaws of a principle a teacher is asked for, to choose `variants` of them; None for no
+    choice. `reader` names the causal language model whose
     likelihoods the choice balances, and `cache` the file that keeps them. `options` are the `key=value` options of
     one generator. With `early_stop`, a build by a teacher ends after the first cases if nothing of them is
     accepted. `keep` says which pairs stay where there is a verifier: those whose label it confirms, or all.
@@ -47,7 +46,6 @@ class BuildPlan:
     limit: int | None = None
     reader: str | None = None
     cache: Path | None = None
-    cases_per_domain: int | None = None
     candidates: int | None = None
     options: Sequence[str] = ()
     early_stop: bool = True
@@ -58,9 +56,8 @@ class BuildPlan:
         unknown = sorted(set(self.kinds) - set(KINDS))
         if unknown or not self.kinds:
             raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
-        for name, value in (("cases-per-domain", self.cases_per_domain), ("candidates", self.candidates)):
-            if value is not None and value < 1:
-                raise JudgeError(f"--{name} is a number from 1 on, not {value}")
+        if self.candidates is not None and self.candidates < 1:
+            raise JudgeError(f"--candidates is a number from 1 on, not {self.candidates}")
 
     @property
     def path_name(self) -> str | None:

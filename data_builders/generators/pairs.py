@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 from data_builders.dataset_type import RecordFile
@@ -16,7 +15,6 @@ from data_builders.second_opinion import Opinion
 from data_builders.sources import SOURCES, Draft, items
 from data_builders.sources.text_repair import TEXT_CHANGES
 from data_builders.teachers import Teacher
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
@@ -56,24 +54,15 @@ class Pairs(Generator[T]):
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan.recorded
-        given = ("cases_per_domain",) if self.plan.cases_per_domain is not None else ()
-        return {name: plan[name] for name in ("source", "path", "limit", "seed", "variants", "kinds", *given)}
+        return {name: plan[name] for name in ("source", "path", "limit", "seed", "variants", "kinds")}
 
     def details(self) -> dict[str, Any]:
         return {TEXT_CHANGES: dict(sorted(self._text_changes.items()))} if self._text_changes else {}
 
-    def read(
-        self, limit: int | None, per_domain: int | None, skipped: Counter[str], teacher: Teacher | None
-    ) -> Iterator[Case | Draft]:
-        """The first `limit` cases of the corpus, or of `per_domain` generated cases of each domain."""
-        plan, source = self.plan, SOURCES.get(self.plan.source)
-        if per_domain is None:
-            return items(source, plan.path, limit, plan.seed, skipped, teacher)
-        if source.generated is None or plan.path is not None:
-            if source.generated:
-                raise JudgeError("--path reads cases, and --cases-per-domain generates them: leave one out")
-            raise JudgeError(f"source {plan.source!r} has no --cases-per-domain: choose a number of cases with --limit")
-        return islice(source.generated(per_domain, plan.seed), limit)
+    def read(self, skipped: Counter[str], teacher: Teacher | None) -> Iterator[Case | Draft]:
+        """The first `limit` cases of the corpus."""
+        plan = self.plan
+        return items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, skipped, teacher)
 
 
 @dataclass(frozen=True)
@@ -106,7 +95,7 @@ class PairsByRules(Pairs[Case]):
         return {**super().details(), **({"yield": found} if self._placement else {})}
 
     def items(self) -> Iterator[Case]:
-        found = self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, None)
+        found = self.read(self.skipped, None)
         return (case for case in found if isinstance(case, Case))
 
     def generate(self, item: Case) -> PairGroup:

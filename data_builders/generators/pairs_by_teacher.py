@@ -70,7 +70,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return self._stats if self._stats.answers else self._completing
 
     def items(self) -> Iterator[Case | Draft]:
-        return self.read(self.plan.limit, self.plan.cases_per_domain, self.skipped, self._teacher)
+        return self.read(self.skipped, self._teacher)
 
     async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()

@@ -19,9 +19,6 @@ from judge_r1.core.registry import Registry
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skipped)` to cases."""
 
-Generated = Callable[[int, int], Iterator[Case]]
-"""`(cases_per_domain, seed)` to generated cases. Case i of a seed does not depend on the number of cases."""
-
 Draft = Callable[[Teacher, Counter[str], Attempts], Awaitable[Case | None]]
 """`(teacher, skipped, tried)` to the case, or to None (counted in `skipped`) if no answer is accepted."""
 
@@ -37,7 +34,6 @@ class Source:
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
     `skipped` by reason. The `read` of a source with `drafts` raises, because such a source needs a teacher.
-    `generated` makes other cases of the same kind, any number of them.
     """
 
     read: Reader
@@ -45,7 +41,6 @@ class Source:
     operators: str = "text"
     drafts: Drafter | None = None
     balanced: bool = True
-    generated: Generated | None = None
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:

@@ -2,7 +2,6 @@
 
 scripts/build_builtin_cases.py, last in commit 16764728, laid them out from hand-written scenarios. People, places and
 studies are invented.
-`builtin_cases.generate` makes any number of others.
 """
 
 from collections import Counter
@@ -25,17 +24,4 @@ def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str])
     yield from islice(read_jsonl(FILE, Case, unique="case_id"), limit)
 
 
-def generated(cases_per_domain: int, seed: int) -> Iterator[Case]:
-    """So many generated cases of each domain, the three domains in turn."""
-    from data_builders.sources.builtin_cases.generate import generated as generate
-
-    return generate(cases_per_domain, seed)
-
-
-SOURCES.register("builtin")(
-    Source(
-        read=read,
-        help="120 cases of our own, 40 of each domain (no data needed), or any number with --cases-per-domain",
-        generated=generated,
-    )
-)
+SOURCES.register("builtin")(Source(read=read, help="120 cases of our own, 40 of each domain (no data needed)"))

@@ -67,14 +67,6 @@ def build(
             "reveal them. A folder, a hub name, bundled:NAME, or none [default: none].",
         ),
     ] = None,
-    cases_per_domain: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="builtin: generate N cases of each domain from --seed instead of the 120 that ship with the package.",
-        ),
-    ] = None,
     candidates: Annotated[
         int | None,
         typer.Option(
@@ -139,8 +131,6 @@ def build(
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build builtin --cases-per-domain 1250 --processes 3 --out runs/generated`
-
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
     """
@@ -165,7 +155,6 @@ def build(
         limit,
         None if reader == "none" else reader,
         out / LIKELIHOODS_FILE,
-        cases_per_domain,
         candidates,
         tuple(set_options or ()),
         early_stop,
@@ -179,7 +168,7 @@ def build(
     if source not in SOURCES:
         chosen = None if by_rules else candidates
         refuse(
-            f"is for sources of cases, not for {source!r}", cases_per_domain=cases_per_domain, candidates=chosen,
+            f"is for sources of cases, not for {source!r}", candidates=chosen,
             rationales=rationales, preview=preview,
         )  # fmt: skip
     if by_rules:

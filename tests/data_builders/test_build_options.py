@@ -67,7 +67,6 @@ def test_the_option_that_differs_is_named(plan: BuildPlan, teacher: str, message
         ({"path": "b.yaml"}, "with --path b.yaml, and this one has --path a.yaml"),
         ({"reader": "bundled:smollm2-135m"}, "with --reader bundled:smollm2-135m, and this one has --reader none"),
         ({"max_steps": 4}, "with --max-steps 4, and this one has no --max-steps"),
-        ({"cases_per_domain": 9}, "with --cases-per-domain 9, and this one has no --cases-per-domain"),
         ({"candidates": 16}, "with --candidates 16, and this one has no --candidates"),
         ({"rules": "missing", "citations": 6}, "with version 1 of the rules, and this one has version 6 of the rules"),
         ({"teacher": {"name": "chat:toy"}}, "with --teacher chat:toy, and this one has --teacher rules"),

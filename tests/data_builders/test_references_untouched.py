@@ -38,18 +38,15 @@ def check(cases: list[Case], out: Path) -> None:
 
 def read(plan: BuildPlan) -> list[Case]:
     source = SOURCES.get(plan.source)
-    if plan.cases_per_domain is not None:
-        assert source.generated is not None
-        return list(source.generated(plan.cases_per_domain, plan.seed))
     return list(source.read(plan.path, plan.limit, plan.seed, Counter()))
 
 
 @pytest.mark.parametrize(
     "plan",
-    [BuildPlan("builtin", limit=3), BuildPlan("builtin", cases_per_domain=1), BuildPlan("mini", limit=3)],
-    ids=["builtin", "generated", "mini"],
+    [BuildPlan("builtin", limit=3), BuildPlan("mini", limit=3)],
+    ids=["builtin", "mini"],
 )
-def test_shipped_and_generated_cases(plan: BuildPlan, tmp_path: Path) -> None:
+def test_shipped_cases(plan: BuildPlan, tmp_path: Path) -> None:
     build_by_rules(generator_for(plan.source, with_teacher=False)(plan), tmp_path / "rules")
     check(read(plan), tmp_path / "rules")
     asyncio.run(build_by_teacher(plan, tmp_path / "teacher", teacher()))

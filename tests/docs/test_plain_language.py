@@ -17,7 +17,7 @@ ALLOWED = re.compile(
 """Names at rest and on the wire that files and dashboards depend on."""
 TEXTS = ("judge_r1", "data_builders", "retrieval", "scripts", "docs", "recipes", "clusters", "README.md", "Makefile")
 DATA = (
-    "*.jsonl", "*.json", "data_builders/prompts", "data_builders/lexicons", "data_builders/sources/builtin_cases",
+    "*.jsonl", "*.json", "data_builders/prompts", "data_builders/lexicons",
     "judge_r1/episode/prompts/*.txt", "CHANGELOG.md",
 )  # fmt: skip
 """Texts that are data: prompts whose hashes are stored, word lists, generated cases; the changelog names old terms."""

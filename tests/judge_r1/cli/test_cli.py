@@ -145,8 +145,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
-        (["build", "mini", "--cases-per-domain", "4", "--out", "x"], "source 'mini' has no --cases-per-domain"),
-        (["build", "minni", "--cases-per-domain", "4", "--out", "x"], "did you mean 'mini'?"),
         (["build", "builtin", "--reader", "bundled:tiny", "--out", "x"], "--reader is for flaws by a model"),
         (
             ["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"],

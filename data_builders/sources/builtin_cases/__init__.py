@@ -1,1 +1,0 @@
-"""What generated cases are made of: matters with their values, and the grammar that lays them out."""

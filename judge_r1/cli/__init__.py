@@ -31,7 +31,6 @@ COMMANDS = {
     "folder.",
     "train": "Train a judge, and first the recipes that it starts from, each in its own run folder.",
     "launch": "Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot.",
-    "watch": "Follow a training run until it is finished, from another shell or another machine that sees its folder.",
     "merge": "Write a checkpoint of a run as a Hugging Face folder with a model card.",
     "generate": "Generate responses to a benchmark's instructions.",
     "eval": "Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, traces.jsonl and report.html to "

@@ -138,7 +138,7 @@ def _evaluate(
 ) -> dict[str, Any]:
     """Evaluates the base and both stages on the test pairs; writes `out`/eval, report.html and summary.json."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.core.run_log import read_metrics
+    from judge_r1.core.run_log import read_rows
     from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.models.base import Sampling
     from judge_r1.training.recipe import load_recipe
@@ -153,7 +153,7 @@ def _evaluate(
     with Evaluation(pair_benchmark(test), out / "eval", resume=True) as evaluation:
         for judge, (stage, model) in models.items():
             evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), len(test.pairs))
-        curves = {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes}
+        curves = {stage: read_rows(out / stage / "metrics.jsonl") for stage in recipes}
         summary = evaluation.finish(DIFFERENCES, curves, brief=brief)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)

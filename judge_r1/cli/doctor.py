@@ -106,12 +106,12 @@ def doctor() -> None:
 
 def gpu_checks() -> list[str]:
     """One line per failed check of an environment for GPUs; nothing in an environment for the processor."""
-    from judge_r1.training.preflight.packages import CHECKS, driver_version, for_gpus, problems
+    from judge_r1.training.preflight.packages import GPU_CHECKS, driver_version, for_gpus, problems
 
     driver = driver_version()
     if driver is None and not for_gpus():
         return []
-    found = problems(list(CHECKS))
+    found = problems(list(GPU_CHECKS))
     if driver is not None and not for_gpus():
         found.insert(0, "torch is a CPU build, and this machine has an NVIDIA driver: make setup-gpu")
     line = f"NVIDIA driver {driver}" if driver else "no NVIDIA driver: a login node, or a container without GPUs"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.jsonl import write_json
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoint_manifest import find_damage
 from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, kept_best
 from judge_r1.training.recipe import DEV_METRICS, Recipe
@@ -55,7 +55,7 @@ def keep_if_best(run: RunFolder, recipe: Recipe, checkpoint: Checkpoint) -> None
     Call it for each new checkpoint and for the one that a run resumes from: a kill may have come before its weights
     were kept. Files are hard links, so they take no space until the checkpoint itself is pruned."""
     kept = {other.step for other in kept_best(run.checkpoints)}
-    best = best_of(recipe, read_metrics(run.folder / "metrics.jsonl"), kept | {checkpoint.step})
+    best = best_of(recipe, read_rows(run.folder / "metrics.jsonl"), kept | {checkpoint.step})
     # Compared with those that are kept, not with all: the weights of an earlier, better step may be lost.
     if best is None or best.step != checkpoint.step:
         return
@@ -114,7 +114,7 @@ def export_best(run: RunFolder, recipe: Recipe) -> None:
 
 
 def _kept_best(run: RunFolder, recipe: Recipe) -> tuple[Best, Checkpoint]:
-    rows, kept = read_metrics(run.folder / "metrics.jsonl"), {c.step: c for c in kept_best(run.checkpoints)}
+    rows, kept = read_rows(run.folder / "metrics.jsonl"), {c.step: c for c in kept_best(run.checkpoints)}
     first, best = best_of(recipe, rows), best_of(recipe, rows, kept)
     if first is None or best is None:
         why = "no evaluation has the metric" if first is None else f"the weights of step {first.step} are lost"

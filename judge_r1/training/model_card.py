@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import versions
@@ -26,7 +26,7 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
     }
     if base.count("/") == 1 and not Path(base).exists():
         header["base_model"] = base
-    rows = [row for row in read_metrics(metrics) if step is None or row["step"] <= step]
+    rows = [row for row in read_rows(metrics) if step is None or row["step"] <= step]
     parts = [
         f"---\n{dump_yaml(header)}---",
         f"# {recipe.name}",

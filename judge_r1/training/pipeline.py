@@ -194,8 +194,7 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     """Train in this process, or start verl and wait for it."""
     import torch
 
-    from judge_r1.training.monitor.watch import shown
-    from judge_r1.training.trackers import tracked
+    from judge_r1.training.progress_lines import progress_lines
     from judge_r1.training.trl.dpo import train_dpo
     from judge_r1.training.trl.grpo import train_grpo
     from judge_r1.training.trl.sft import train_sft
@@ -213,7 +212,7 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
         counts = {"pairs": len(data.pairs), "cases": len(data.cases)}
         write_json(run.folder / DATA_FILE, {**counts, "files": file_hashes(recipe)})
     say(f"loading {'verl' if recipe.on_verl else 'TRL'} and {recipe.model}")
-    with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
+    with progress_lines(run):
         if recipe.on_verl:
             from judge_r1.training.verl.runner import train_verl
 

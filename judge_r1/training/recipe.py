@@ -33,6 +33,9 @@ class DataConfig(ConfigModel):
         return path
 
 
+Tracker = Literal["tensorboard", "trackio", "wandb"]
+
+
 class Recipe(ConfigModel):
     """The resolved configuration of a training run."""
 
@@ -50,8 +53,8 @@ class Recipe(ConfigModel):
         None, description="ZeRO sharding of sft and dpo on several GPUs"
     )
     seed: int = Field(0, ge=0, lt=2**32)
-    trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
-        (), description="trackers that also receive the metrics"
+    trackers: tuple[Tracker, ...] = Field(
+        (), description="trackers that the trainer also reports to (`report_to` of TRL, `trainer.logger` of verl)"
     )
     save_every: int = Field(
         50, ge=1, le=MAX_STEPS, description="steps between checkpoints; a step of GRPO is one batch of episodes"

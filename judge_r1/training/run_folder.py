@@ -13,7 +13,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.installed import installed
 from judge_r1.core.jsonl import write_atomic, write_json
-from judge_r1.core.run_log import read_metrics, read_rows
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
 from judge_r1.training.distributed import is_main
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
@@ -86,7 +86,7 @@ class RunFolder:
     def last_step(self) -> int:
         """The newest step in metrics.jsonl; 0 without one."""
         file = self.folder / "metrics.jsonl"
-        return max((row["step"] for row in read_metrics(file)), default=0) if file.exists() else 0
+        return max((row["step"] for row in read_rows(file)), default=0) if file.exists() else 0
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one row to metrics.jsonl."""
@@ -106,9 +106,9 @@ class RunFolder:
         for kept in kept_best(self.checkpoints) if is_main() else ():
             if kept.step > step:
                 shutil.rmtree(kept.folder)
-        for name, read in (("metrics.jsonl", read_metrics), ("traces.jsonl", read_rows)):
+        for name in ("metrics.jsonl", "traces.jsonl"):
             if is_main() and (self.folder / name).exists():
-                rows = read(self.folder / name)
+                rows = read_rows(self.folder / name)
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
 
 
@@ -165,7 +165,6 @@ def _remove_failed_start(folder: Path) -> None:
         "traces.json",
         "traces.jsonl",
         "metrics.jsonl",
-        "trackers.json",
         "best.json",
     ):
         (folder / name).unlink(missing_ok=True)

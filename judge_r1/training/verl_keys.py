@@ -25,7 +25,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "set eval_every": ("trainer.test_freq", "trainer.val_before_train"),
     "evaluate with judge-r1 eval": ("trainer.val_only",),
-    "metrics.jsonl follows verl's log: set trackers for other places": ("trainer.logger",),
+    "metrics.jsonl follows verl's log: set trackers to add others": ("trainer.logger",),
     "set --nodes": ("trainer.nnodes",),
     "set --gpus-per-node": ("trainer.n_gpus_per_node",),
     "judge-r1 chooses it by the hardware": ("trainer.device",),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import patch
 
-from judge_r1.core.run_log import read_metrics, read_rows
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, load_recipe
 from scripts.gpu_checks.check import Check, child, main
 
@@ -187,12 +187,12 @@ def _difference(found: dict[str, Any], expected: dict[str, Any]) -> float:
 
 
 def _losses(run: Path) -> list[float]:
-    return [row["loss"] for row in read_metrics(run / "metrics.jsonl") if "progress" in row]
+    return [row["loss"] for row in read_rows(run / "metrics.jsonl") if "progress" in row]
 
 
 def _seconds(check: Check, stage: str, run: Path) -> None:
     """The stages of the last step."""
-    rows = [row for row in read_metrics(run / "metrics.jsonl") if "time/step" in row]
+    rows = [row for row in read_rows(run / "metrics.jsonl") if "time/step" in row]
     for name in ("generation", "search", "score", "update", "step"):
         if rows and f"time/{name}" in rows[-1]:
             check.row(f"{stage}: {name} of the last step", rows[-1][f"time/{name}"], "s")

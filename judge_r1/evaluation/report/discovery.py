@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.core.strict_json import read_checked
 from judge_r1.core.yaml_config import read as read_yaml
 from judge_r1.episode.config import EpisodeConfig
@@ -195,7 +195,7 @@ def _unfinished(folder: Path) -> str | None:
 
 def _run(folder: Path) -> TrainingRun:
     recipe, log = _recipe(folder / "recipe.yaml"), folder / "metrics.jsonl"
-    rows = read_metrics(log)
+    rows = read_rows(log)
     lines = Counter(json.dumps(row, sort_keys=True) for row in rows)
     if repeated := [line for line, count in lines.items() if count > 1]:
         step = json.loads(repeated[0])["step"]

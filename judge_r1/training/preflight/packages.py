@@ -11,13 +11,14 @@ one is a function and a line in `CHECKS`. `doctor`, `train` and the node check s
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
+from typing import get_args
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.installed import installed
-from judge_r1.training.recipe import Recipe
+from judge_r1.training.recipe import Recipe, Tracker
 
 MINIMUM_DRIVER = {12: 525, 13: 580}
 """The oldest driver for each major version of CUDA (table 2 of NVIDIA's CUDA compatibility guide)."""
@@ -67,8 +68,16 @@ def deepspeed() -> str | None:
     return f"deepspeed is not installed, and recipes with zero2 or zero3 need it: {fix}"
 
 
-CHECKS: Mapping[str, Callable[[], str | None]] = MappingProxyType(
+def tracker(name: str) -> str | None:
+    """Checks that a tracker of the recipe is installed."""
+    return None if installed(name) else f"tracker {name} is not installed: pip install 'judge-r1[{name}]'"
+
+
+GPU_CHECKS: Mapping[str, Callable[[], str | None]] = MappingProxyType(
     {"driver": driver, "flash-attn": flash_attention, "vllm": vllm, "deepspeed": deepspeed}
+)
+CHECKS: Mapping[str, Callable[[], str | None]] = MappingProxyType(
+    {**GPU_CHECKS, **{name: partial(tracker, name) for name in get_args(Tracker)}}
 )
 
 
@@ -77,7 +86,7 @@ def needed(recipe: Recipe, *, gpu: bool) -> list[str]:
     names = ["driver"] if gpu else []
     if recipe.on_verl and gpu:
         names += ["flash-attn", "vllm"]
-    return [*names, "deepspeed"] if recipe.deepspeed else names
+    return [*names, *(["deepspeed"] if recipe.deepspeed else []), *recipe.trackers]
 
 
 def problems(names: Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
         "save_steps": save_steps,
         # The last but one remains for a newest checkpoint that a kill left damaged.
         "save_total_limit": 2,
-        "report_to": [],
+        "report_to": list(recipe.trackers),
         "disable_tqdm": True,
         "dataloader_num_workers": 0,
     }

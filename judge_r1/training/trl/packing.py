@@ -30,8 +30,16 @@ class NoPacking(JudgeError):
 
 
 def attention() -> str:
-    """FlashAttention if it is installed, else one call of PyTorch's attention per example."""
-    return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else NAME
+    """FlashAttention on a GPU; on a processor one call of PyTorch's attention per example.
+
+    Raises:
+        NoPacking: There is a GPU and no FlashAttention.
+    """
+    if not torch.cuda.is_available():
+        return NAME
+    if not is_flash_attn_2_available():
+        raise NoPacking("sft.packing on a GPU needs FlashAttention: pip install flash-attn, or set sft.packing=false")
+    return "flash_attention_2"
 
 
 def collator(trainer: Any) -> Callable[[Any], Any]:

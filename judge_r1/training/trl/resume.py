@@ -61,7 +61,7 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     """
     from accelerate.utils import broadcast_object_list
 
-    trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
+    trainer.remove_callback(PrinterCallback)  # metrics.jsonl and the progress lines have what it prints
     request = StopRequest(run.folder)
     stop = SaveOnRequest(request, updates)
     for callback in (ManifestWriter(), stop):

@@ -140,7 +140,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
         "trainer.project_name": "judge_r1",
         "trainer.experiment_name": recipe.name,
-        "trainer.logger": ["console", "file"],
+        "trainer.logger": ["console", "file", *recipe.trackers],
         "trainer.total_training_steps": grpo.steps,
         "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,

@@ -36,7 +36,6 @@ USAGE = [
     "train haystack/grpo --gpu A100",
     "launch nowhere.yaml --cluster recipe.yaml",
     "launch haystack/warmup --cluster recipe.yaml",
-    "watch nowhere",
     "merge nowhere --out OUT",
     "generate --model nowhere/model --path nowhere --out OUT",
     "eval --judge agentic --path nowhere --out OUT",

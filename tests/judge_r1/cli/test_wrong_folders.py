@@ -59,7 +59,6 @@ PAIRS = DATA.replace("cases", "pairs")
         ("analyse errors nowhere --path one --out out", "nowhere does not exist: make one with judge-r1 eval"),
         ("report nowhere --out out", "nowhere does not exist\n"),
         ("calibrate nowhere --judge-name longer --out out", "nowhere does not exist: give a file of answers"),
-        ("watch nowhere", "nowhere does not exist: give the folder that `judge-r1 train` writes to\n"),
         ("train mini/warmup data.train=nowhere --out out", "data.train nowhere does not exist: build the pairs first"),
         (
             "train haystack/grpo",
@@ -78,7 +77,6 @@ PAIRS = DATA.replace("cases", "pairs")
         ("eval --judge longer --path runs --out out", PAIRS),
         ("eval --benchmark rankjudge --judge longer --path runs --out out", "below runs: runs/talks/test\n"),
         ("merge runs", "runs below runs: runs/grpo\n"),
-        ("watch runs", "runs below runs: runs/grpo\n"),
         ("replay runs --path one --out out", "folders with summary.json below runs: runs/eval\n"),
         ("rate runs/data --out out", "give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect\n"),
         ("analyse errors runs --path one --out out", "folders with rows.json below runs: runs/eval\n"),

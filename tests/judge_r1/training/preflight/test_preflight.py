@@ -18,12 +18,12 @@ from judge_r1.cli import app
 from judge_r1.training.cost_estimate.memory import checkpoint_bytes
 from judge_r1.training.cost_estimate.shape import shape_of
 from judge_r1.training.preflight import packages
-from judge_r1.training.preflight.packages import CHECKS, needed
+from judge_r1.training.preflight.packages import GPU_CHECKS, needed
 from judge_r1.training.preflight.request import node_checks
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.verl.node_probe import run_checks
 
-NO_FILES: dict[str, Any] = {"packages": list(CHECKS), "gpu_packages": [], "files": []}
+NO_FILES: dict[str, Any] = {"packages": list(GPU_CHECKS), "gpu_packages": [], "files": []}
 
 
 def problems(request: dict[str, Any], environment: dict[str, str]) -> list[str]:
@@ -72,7 +72,7 @@ def test_doctor_dry_run_and_train_say_the_same(tmp_path: Path, monkeypatch: pyte
     words += ["model=bundled:tiny", f"data.train={tmp_path / 'data'}", "--out", str(out)]
     monkeypatch.setattr(packages, "torch_cuda", lambda: "13.0")
     monkeypatch.setattr(packages, "driver_version", lambda: "570.172.08")
-    monkeypatch.setattr(packages, "CHECKS", CHECKS | {"flash-attn": lambda: None})
+    monkeypatch.setattr(packages, "CHECKS", packages.CHECKS | {"flash-attn": lambda: None})
     doctor, dry, train = (
         CliRunner().invoke(app, command, env={"COLUMNS": "200"})
         for command in (["doctor"], [*words, "--dry-run"], words)
@@ -124,7 +124,7 @@ def test_files_that_a_node_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("tokenizer", ["bundled:tiny"]), ("embedder", ["bm25"]), ("weights", ["bundled:tiny"]),
         ("disk", [str(tmp_path), 1]),
     ]  # fmt: skip
-    found = run_checks({"packages": [], "gpu_packages": list(CHECKS), "files": files}, 120)
+    found = run_checks({"packages": [], "gpu_packages": list(GPU_CHECKS), "files": files}, 120)
     assert len(found) == 5, found
     assert found[0].startswith("tokenizer of 'Qwen/Qwen3-8B' cannot be loaded")
     assert found[0].endswith("; HF_HUB_OFFLINE is set, so it must be in the hub's cache")

@@ -1,1 +1,0 @@
-"""Shows the metrics of a run, live or afterwards."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import locks_out, old_flags
+from judge_r1.cli.options import locks_out
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
@@ -24,7 +24,7 @@ Bench = Annotated[str | None, typer.Option(help="That of summary.json by default
 Subset = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
 Judges = Annotated[list[str] | None, typer.Option(help="Only this judge; may be repeated.")]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", context_settings=old_flags(row="judge-name"))
+group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 
 def register(app: typer.Typer) -> None:
@@ -111,37 +111,6 @@ def errors(
     parts = {panel.name: slices(panel) for panel in panels}
     grids = [*([flip_grid(changed)] if changed else []), *slice_grids(parts)]
     _write(out, "errors", {"flips": changed, "slices": parts}, grids)
-
-
-@group.command("global-index")
-@locks_out
-def global_index(
-    folder: Eval,
-    path: Items,
-    out: Out,
-    benchmark: Bench = None,
-    subset: Subset = None,
-    judge_name: Judges = None,
-    cases: Annotated[
-        Path | None, typer.Option(help="A cases.jsonl to fill the index from; by default that of --path.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order of the cases.")] = 0,
-) -> None:
-    """Measure how many passages of other cases one index over all cases would return for each judge's queries.
-
-    Retriever, passages and k are those of the evaluation. Judges never search such an index.
-
-    Example: `judge-r1 analyse global-index runs/eval --path runs/data/test --cases runs/data/cases.jsonl --out runs/an`
-    """
-    from judge_r1.core.jsonl import read_jsonl
-    from judge_r1.core.records import Case
-    from judge_r1.evaluation.analysis import global_index as analysis
-
-    texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else None
-    found = analysis.global_index(_read(folder, path, benchmark, subset, judge_name), texts, seed)
-    grids = [analysis.global_grid(name, row) for name, row in found.items()]
-    figures = [analysis.global_figure(name, row["sizes"]) for name, row in found.items()]
-    _write(out, "global-index", found, grids, figures)
 
 
 @group.command()

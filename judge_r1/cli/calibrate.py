@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED, locks_out, old_flags, refuse
+from judge_r1.cli.options import MAX_SEED, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    flags = old_flags(row="judge-name", by="confidence-method")
-    app.command(context_settings=flags)(locks_out(calibrate))
+    app.command()(locks_out(calibrate))
 
 
 def calibrate(

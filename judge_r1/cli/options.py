@@ -1,10 +1,10 @@
-"""Options that several commands share, and old spellings of options, which keep working and are not in `--help`."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec
 
 import typer
 
@@ -64,8 +64,3 @@ def locks_out(command: Callable[P, None]) -> Callable[P, None]:
             command(*arguments, **options)
 
     return locked
-
-
-def old_flags(**renamed: str) -> dict[str, Any]:
-    """Click context settings that accept old option names: `old_flags(running="max-concurrency")`."""
-    return {"token_normalize_func": lambda token: renamed.get(token, token)}

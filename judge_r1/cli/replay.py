@@ -5,11 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge_r1.cli.options import old_flags
-
 
 def register(app: typer.Typer) -> None:
-    app.command(context_settings=old_flags(rule="aggregation"))(replay)
+    app.command()(replay)
 
 
 def replay(

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from judge_r1.cli.options import old_flags, refuse
+from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
-    flags = old_flags(running="max-concurrency", waiting="queue-size", seconds="timeout", batch="max-batch-size")
-    app.command(context_settings=flags)(serve)
+    app.command()(serve)
 
 
 def serve(

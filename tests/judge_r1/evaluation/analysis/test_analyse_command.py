@@ -12,7 +12,7 @@ from judge_r1.cli import app
 from judge_r1.core.records import Turn
 from judge_r1.core.verdicts import Evidence
 
-KINDS = ("attention", "reasoning", "class-bias", "errors", "global-index", "ablations", "scaling", "radar")
+KINDS = ("attention", "reasoning", "class-bias", "errors", "ablations", "scaling", "radar")
 
 
 def run(*arguments: str | Path, status: int = 0) -> str:
@@ -53,7 +53,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("reasoning", "GRPO-8B (paper)"),
         ("class-bias", "Acc.@A"),
         ("errors", "bad → good"),
-        ("global-index", "from other"),
     ],
 )
 def test_analyses_of_an_evaluation_write_tables_and_numbers(home: Path, tmp_path: Path, kind: str, said: str) -> None:
@@ -61,23 +60,6 @@ def test_analyses_of_an_evaluation_write_tables_and_numbers(home: Path, tmp_path
     assert said in output
     assert said in (tmp_path / f"{kind}.md").read_text()
     assert json.loads((tmp_path / f"{kind}.json").read_text())
-
-
-def test_a_global_index_can_be_filled_with_more_cases(home: Path, tmp_path: Path) -> None:
-    run(
-        "global-index",
-        home / "eval",
-        "--path",
-        home / "pairs",
-        "--cases",
-        home / "pairs" / "cases.jsonl",
-        "--out",
-        tmp_path,
-    )
-    found = json.loads((tmp_path / "global-index.json").read_text())["good"]
-    assert [row["cases"] for row in found["sizes"]] == [1, 2, 5, 6]
-    assert found["sizes"][0]["from_others"] == 0
-    assert found["own"] == found["shown"] == 48
 
 
 @pytest.mark.parametrize("kind", ["ablations", "scaling", "radar"])
@@ -97,5 +79,5 @@ def test_attention_needs_a_local_model(home: Path, tmp_path: Path) -> None:
 
 def test_radar_of_an_unknown_judge_is_rejected(tmp_path: Path) -> None:
     scaling_study(tmp_path)
-    unknown = run("radar", tmp_path, "--row", "bas", "--out", tmp_path / "out", status=2)
+    unknown = run("radar", tmp_path, "--judge-name", "bas", "--out", tmp_path / "out", status=2)
     assert "there is no judge 'bas'; did you mean 'base'" in unknown

@@ -8,7 +8,6 @@ from typing import Any
 
 QUESTIONS = {"travel": ["Is it on topic?", "Is it long?"], "rewrite": ["Is it right?", "Is it short?", "Is it new?"]}
 WEIGHTS = {"travel": [75.0, 25.0], "rewrite": [20.0, 30.0, 50.0]}
-BEST_AND_MID = {"best": {"travel": [1, 1], "rewrite": [1, 1, 1]}, "mid": {"travel": [1, 0.5], "rewrite": [1, 0.5, 0]}}
 """Item scores of two systems by category; the first one is better by 12.5 and by 65 points."""
 STEM_OF = {"travel": "open_ended_qa", "rewrite": "chat"}
 
@@ -57,14 +56,6 @@ def write_responses(folder: Path, text: str, *, each: int = 2, scores: Mapping[s
             rows.append(row)
         write_lines(folder / f"{stem}_results.jsonl", rows)
     return folder
-
-
-def make_judged_checkout(root: Path, each: int, systems: Mapping[str, Mapping[str, Sequence[float]]]) -> Path:
-    """A checkout with the judgements of `systems`, whose item scores are given by category."""
-    made = make_checkout(root, each=each)
-    for system, scores in systems.items():
-        write_responses(made / "results" / "judgements" / "main_exp" / system, f"By {system}", each=each, scores=scores)
-    return made
 
 
 def judgement(scores: Sequence[float]) -> list[dict[str, Any]]:

@@ -139,7 +139,6 @@ COMMANDS = {
         Reads("launch @recipe.yaml --cluster @cluster.yaml --dry-run", ("recipe.yaml", "cluster.yaml")),
         Reads(f"launch @recipe.yaml --cluster @cluster.yaml --out {OUT}", (), serves=True),
     ],
-    "watch": [Reads("watch @run", RUN, tolerates=NO_METRICS)],
     "merge": [Reads(f"merge @run --out {OUT}", ("run", "run/recipe.yaml", "run/checkpoints"))],
     "eval": [
         Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
@@ -218,9 +217,6 @@ COMMANDS = {
     ],
     "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
     "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
-    "analyse global-index": [
-        Reads(f"analyse global-index {JUDGED} --cases @data/cases.jsonl", (*EVALUATION, *PAIRS), NO_SUMMARY)
-    ],
     "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
     "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
     "analyse deltas": [

@@ -17,9 +17,9 @@ from judge_r1.cli.help_panels import PANELS
 
 COMMANDS = [
     "build", "validate", "audit", "stats", "split", "rationales", "export", "train", "eval", "attack", "benchmarks",
-    "calibrate", "search", "doctor", "report", "watch", "demo",
+    "calibrate", "search", "doctor", "report", "demo",
 ]  # fmt: skip
-COMMANDS += ["analyse attention", "analyse global-index"]
+COMMANDS += ["analyse attention"]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 
 

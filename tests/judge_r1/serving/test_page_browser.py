@@ -571,14 +571,14 @@ def test_a_large_case_is_shown_within_seconds(browser: Any, tmp_path: Path) -> N
 
 def test_the_screenshots_of_the_docs(browser: Any, tmp_path: Path) -> None:
     from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-    from scripts.screenshot_serve import draw
+    from scripts.screenshots import draw_serve
 
     case = Case.of(domain="legal", context=CASE, decision="ben owes", reference=GOOD, source="toy", license="x")
     flaw = Flaw(principle=2, operator="other_number", span=Span(start=12, end=14))
     origin = Origin(teacher="rules", seed=0, flaws=(flaw,))
     pair = ReasoningPair.of(case, BAD, variant=1, origin=origin, seed=0)
     with searching_server() as server:
-        draw(browser, server.url, [(case, pair)], tmp_path)
+        draw_serve(browser, server.url, [(case, pair)], tmp_path)
     pictures = sorted(tmp_path.iterdir())
     assert [picture.stem for picture in pictures] == [
         f"serve-{name}" for name in ("dark", "episode", "pair", "phone", "verdict")

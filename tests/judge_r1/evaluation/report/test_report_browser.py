@@ -493,13 +493,14 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
 def test_screenshot_script_makes_the_pictures_of_the_docs(browser: Any, tmp_path: Path) -> None:
     import json
 
-    from scripts.screenshot_report import draw
+    from scripts.screenshots import draw_report
 
     results = evidence_results()[::-1]
     (tmp_path / "eval").mkdir()
     write(tmp_path / "eval" / "report.html", results)
     (tmp_path / "eval" / "summary.json").write_text(json.dumps(summary_of(results)))
-    draw(browser, [tmp_path / "eval"], tmp_path / "img")
+    (tmp_path / "img").mkdir()
+    draw_report(browser, [tmp_path / "eval"], tmp_path / "img")
     pictures = sorted((tmp_path / "img").iterdir())
     assert [picture.stem for picture in pictures] == [
         f"report-{name}" for name in ("dark", "episode", "item", "leaderboard", "phone", "top")

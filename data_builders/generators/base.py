@@ -20,9 +20,7 @@ from judge_r1.core.yaml_config import ConfigModel
 T = TypeVar("T")
 KINDS = ("single", "multi")
 RULES_VERSION = 6
-"""Version of the rules for corpora. Those of version 1, which builds do not record, added sentences to references.
-Version 2 split sentences in another way, version 3 chose among drawn flaws by length, words and likelihood, version 4
-also made whole sentences vague, and version 5 also reversed connectives."""
+"""Version of the rules for corpora. A build by other rules is another build."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Accounts of agents' traces, with planted flaws."""
+"""Accounts of people's own agents' traces, with planted flaws."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,35 +8,25 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pydantic import Field
-
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.generators.trace_claims import Claim, claims
 from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
 from data_builders.perturb.pair_checks import trace_refutes
 from data_builders.perturb.rules.edits import TEACHER
 from data_builders.placement import BalancedPlacement
-from data_builders.sources.traces.agent import work
-from data_builders.sources.traces.claims import Claim, claims
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-from judge_r1.core.trace import numbered, trace_events, trace_text
+from judge_r1.core.trace import trace_events, trace_text
 from judge_r1.core.trace_formats import read_events
-from judge_r1.core.yaml_config import ConfigModel, validated
 
 DECISION = "What the agent did, and what its commands showed"
-RUNS, CLAIMS = 20, 8
-"""Generated runs of a build without `--limit`, and claims of an account."""
-
-
-class TraceOptions(ConfigModel):
-    """`tokens` is the length of generated traces, in tokens, about."""
-
-    tokens: int = Field(20_000, ge=2_000, le=5_000_000)
+CLAIMS = 8
+"""Claims of an account."""
 
 
 @dataclass(frozen=True)
@@ -46,28 +36,21 @@ class _Traced(RecordGroup):
 
 @register
 class Traces(Generator[tuple[str, str]]):
-    """accounts of agents' traces with planted flaws: of a scripted agent, or of the traces in --path"""
+    """accounts of the agents' traces in --path, with planted flaws"""
 
     name = "traces"
     dataset = PairDataset()
-    options = TraceOptions
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        self._options = validated(TraceOptions, {}, plan.options, "options of traces")
-        if plan.path is not None and plan.options:
-            raise JudgeError("tokens is the length of generated traces, and --path has its own: leave --set out")
+        if plan.path is None:
+            raise JudgeError("traces needs --path, a trace or a folder of traces")
+        self._path = plan.path
         self._placement = BalancedPlacement()
 
     def items(self) -> Iterator[tuple[str, str]]:
         """The source and the text of each trace."""
-        plan = self.plan
-        if plan.path is None:
-            for number in range(RUNS if plan.limit is None else plan.limit):
-                rng = Random(content_hash("traces", plan.seed, number, self._options.tokens))
-                yield "traces", trace_text(numbered(work(rng, self._options.tokens)))
-            return
-        for file in _files(plan.path)[: plan.limit]:
+        for file in _files(self._path)[: self.plan.limit]:
             yield f"traces/{file.name}", trace_text(read_events(file))
 
     def generate(self, item: tuple[str, str]) -> _Traced | None:
@@ -79,7 +62,7 @@ class Traces(Generator[tuple[str, str]]):
             return None
         case = Case.of(
             domain="agent", context=context, decision=DECISION, reference=written(found), source=source,
-            license="Apache-2.0" if self.plan.path is None else "unknown",
+            license="unknown",
         )  # fmt: skip
         abstained: Counter[str] = Counter()
         pairs = [

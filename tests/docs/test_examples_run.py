@@ -75,9 +75,6 @@ SUBSTITUTES = {
     "judge-r1 attack agentic@runs/medical/grpo/model --path runs/medical/test --out runs/attack": Instead(
         "20 s", "--attack control --attack praise --limit 2"
     ),
-    "judge-r1 build traces --limit 20 --out runs/traces": Instead(
-        "8 s", line="judge-r1 build traces --limit 2 --out runs/traces"
-    ),
     'judge-r1 search runs/medical/pairs/cases.jsonl "platelet count" --case-id ID': Instead(
         "ID is that of a case",
         line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id FIRST_ID",

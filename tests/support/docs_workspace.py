@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+from agent_traces import write_agent_traces
 from hellobench_factories import WEIGHTS, make_checkout
 from hostile_files import cli
 from longjudgebench_factories import synthetic_checkout
@@ -55,6 +56,7 @@ def make_docs_workspace(root: Path) -> Path:
     (root / "bin" / "sbatch").write_text("#!/bin/sh\necho 1\n")
     (root / "bin" / "sbatch").chmod(0o755)
     write_people(root)
+    write_agent_traces(root / "agents", 2)
     for corpus in ("demo", "mini"):
         cli("build", "mini", "--limit", "8", "--variants", "1", "--out", root / "runs" / corpus / "all")
         cli("split", root / "runs" / corpus / "all", "--out", root / "runs" / corpus / "data")

@@ -1,4 +1,4 @@
-"""Planted flaws in accounts of agents' runs."""
+"""Planted flaws in accounts of people's own agents' traces."""
 
 import json
 import re
@@ -6,29 +6,27 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from agent_traces import call, write_agent_traces
 from command_server import run
 
 from data_builders.build import build
 from data_builders.generators.base import BuildPlan
+from data_builders.generators.trace_claims import Claim, claims
 from data_builders.generators.traces import CLAIMS, Traces, account
 from data_builders.perturb.pair_checks import check_pair, trace_refutes
-from data_builders.sources.traces.agent import RESULTS, work
-from data_builders.sources.traces.claims import Claim, claims
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.trace import numbered, trace_events, trace_text
+from judge_r1.core.trace import trace_events, trace_text
 from judge_r1.core.trace_formats import read_events
 
-OPERATORS = {
-    "contradicted_result", "dropped_instruction", "hidden_test_edit", "ignored_error", "invented_file",
-    "invented_test_edit", "unrun_command", "wrong_quote",
-}  # fmt: skip
+OPERATORS = {"contradicted_result", "invented_file", "unrun_command", "wrong_quote"}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> PairSet:
     out = tmp_path_factory.mktemp("traces")
-    done = run("build", "traces", "--limit", "12", "--set", "tokens=6000", "--out", out)
+    traces = write_agent_traces(out / "agents", 8)
+    done = run("build", "traces", "--path", traces, "--out", out)
     assert done.returncode == 0, done.stderr
     return load_pairs(out)
 
@@ -58,59 +56,47 @@ def test_every_kind_of_flaw_is_planted_where_its_label_says(built: PairSet) -> N
     assert found == OPERATORS
 
 
-def test_the_agent_really_ran_what_the_trace_shows() -> None:
-    events = work(Random(3), 4_000)
-    assert [event.kind for event in events[:3]] == ["message", "call", "result"]
-    results = [event for event in events if event.kind == "result"]
-    checked = [one.text for one in results if one.text.splitlines()[-1] in RESULTS]
-    assert {one.splitlines()[-1] == RESULTS[0] for one in checked} == {True, False}
-    for one in results:
-        assert one.error == one.text.endswith((RESULTS[1], RESULTS[2]))
-    assert not any("/tmp" in event.text or "judge-r1-agent" in event.text for event in events)
-    assert work(Random(3), 4_000) == events
-
-
-def test_another_seed_makes_another_account_of_a_trace() -> None:
-    made = [Traces(BuildPlan("traces", seed=seed, options=["tokens=4000"])) for seed in (0, 0, 1)]
+def test_another_seed_makes_another_account_of_a_trace(tmp_path: Path) -> None:
+    traces = write_agent_traces(tmp_path / "agents", 1)
+    made = [Traces(BuildPlan("traces", traces, seed=seed)) for seed in (0, 0, 1)]
     item = next(made[0].items())
     references = [built.records[0] for built in (one.generate(item) for one in made) if built]
     assert references[0] == references[1] != references[2]
 
 
-@pytest.mark.parametrize("tokens", [2_000, 20_000])
-def test_traces_have_about_the_wanted_length(tokens: int) -> None:
-    text = trace_text(numbered(work(Random(0), tokens)))
-    assert 0.7 * tokens <= len(text) / 2.1 <= 1.5 * tokens + 4_000
-
-
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+    traces = write_agent_traces(tmp_path / "agents", 1)
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        build("traces", tmp_path / name, limit=1, seed=seed)
+        build("traces", tmp_path / name, path=traces, seed=seed)
     for file in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     assert (tmp_path / "a" / "cases.jsonl").read_bytes() != (tmp_path / "c" / "cases.jsonl").read_bytes()
 
 
-def test_no_two_claims_of_an_account_share_a_name() -> None:
+def text_of(folder: Path) -> str:
+    [file] = write_agent_traces(folder / "agents", 1).iterdir()
+    return trace_text(read_events(file))
+
+
+def test_no_two_claims_of_an_account_share_a_name(tmp_path: Path) -> None:
     """Otherwise an invented name would be the one that occurs once."""
-    rng = Random(1)
-    text = trace_text(numbered(work(rng, 6_000)))
+    rng, text = Random(1), text_of(tmp_path)
     found = account(list(claims(trace_events(text), rng)), rng)
     assert 2 <= len(found) <= CLAIMS
     names = [name for claim in found for name in claim.names]
     assert len(names) == len(set(names))
 
 
-def test_a_false_value_is_one_that_the_trace_refutes() -> None:
-    text = trace_text(numbered(work(Random(1), 4_000)))
+def test_a_false_value_is_one_that_the_trace_refutes(tmp_path: Path) -> None:
+    text = text_of(tmp_path)
     events = trace_events(text)
-    [result] = [event for event in events if event.index == 2]
-    claim = Claim("quote", "wrong_quote", 2, ("“", "”"), "check.sh", "checks.sh", result)
+    result = next(event for event in events if event.kind == "result" and "base = " in event.text)
+    claim = Claim("quote", "wrong_quote", 2, ("“", "”"), "base = ", "case = ", result)
     assert trace_refutes(text, 2, claim.true, claim.false, claim.spans)
     assert not trace_refutes(text, 2, claim.false, claim.true, claim.spans)
     assert not trace_refutes(text, 2, claim.true, claim.false, ())
     assert trace_refutes(text, 4, "x", "no such file", ())
-    assert not trace_refutes(text, 4, "x", "check.sh", ())
+    assert not trace_refutes(text, 4, "x", "base = ", ())
     assert not trace_refutes(text, 4, "x", "no such file", claim.spans)
 
 
@@ -124,7 +110,7 @@ def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:
     ]
     messages: list[dict[str, object]] = [{"role": "user", "content": "Repair the rates."}]
     for number, (command, output) in enumerate(calls):
-        messages += [_call(f"c{number}", command), {"role": "tool", "tool_call_id": f"c{number}", "content": output}]
+        messages += [call(f"c{number}", command), {"role": "tool", "tool_call_id": f"c{number}", "content": output}]
     folder = tmp_path / "traces"
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps(messages))
@@ -136,22 +122,16 @@ def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:
     assert re.search(r"In the only run of `[^`]+`, the output has the line “[^”]+”\.", case.reference)
 
 
-def _call(name: str, *commands: str) -> dict[str, object]:
-    functions = [{"name": "bash", "arguments": json.dumps({"command": command})} for command in commands]
-    calls = [{"id": f"{name}-{n}" if n else name, "type": "function", "function": f} for n, f in enumerate(functions)]
-    return {"role": "assistant", "tool_calls": calls}
-
-
 def test_a_result_belongs_to_a_call_only_where_no_other_stands_beside_it(tmp_path: Path) -> None:
     """Calls side by side, braces in a command, and a count that failed."""
     messages = [
         {"role": "user", "content": "Look."},
-        _call("a", "cat src/one.py", "cat src/two.py"),
+        call("a", "cat src/one.py", "cat src/two.py"),
         {"role": "tool", "tool_call_id": "a", "content": "ONE = 1111"},
         {"role": "tool", "tool_call_id": "a-1", "content": "TWO = 2222"},
-        _call("b", "awk '{print $1}' data/rows_17.csv"),
+        call("b", "awk '{print $1}' data/rows_17.csv"),
         {"role": "tool", "tool_call_id": "b", "content": "row 3333 of 9"},
-        _call("c", "wc -l src/gone.py"),
+        call("c", "wc -l src/gone.py"),
         {"role": "tool", "tool_call_id": "c", "content": "wc: src/gone.py: No such file"},
     ]
     (tmp_path / "run.json").write_text(json.dumps(messages))
@@ -162,9 +142,8 @@ def test_a_result_belongs_to_a_call_only_where_no_other_stands_beside_it(tmp_pat
     assert quote.line("x") == "In the only run of `awk '{print $1}' data/rows_17.csv`, the output has the line “x”."
 
 
-def test_a_folder_takes_no_length_and_must_hold_a_trace(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="leave --set out"):
-        Traces(BuildPlan("traces", tmp_path, options=["tokens=5000"]))
+def test_a_folder_is_needed_and_must_hold_a_trace(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="traces needs --path"):
+        Traces(BuildPlan("traces"))
     with pytest.raises(JudgeError, match="holds no file"):
         build("traces", tmp_path / "out", path=tmp_path)
-    assert "tokens" in run("build", "traces", "--set", "tokens=10", "--out", tmp_path / "x").stderr

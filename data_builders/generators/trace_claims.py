@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from data_builders.sources.traces.agent import RESULTS
 from judge_r1.core.records import Span
 from judge_r1.core.trace import EventSpan
 
 _PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.\w+\b")
 _NAME = re.compile(r"[A-Za-z]\w*\d\w*")
 _NUMBER = re.compile(r"\d+")
-_TASK = re.compile(r"sed -i '[^']*' (?P<file>(?P<part>src|tests)/(?:test_)?(?P<name>\w+)\.py)$")
 _MAX_LINE, _MIN_LINE = 90, 8
 
 
@@ -75,8 +73,6 @@ def claims(events: Sequence[EventSpan], rng: Random) -> Iterator[Claim]:
     for call in rng.sample(calls, len(calls)):
         yield from _about_result(call, rng)
         yield from _about_command(call, paths, rng)
-        yield from _about_edit(call)
-    yield from _about_notes(calls)
 
 
 def _calls(events: Sequence[EventSpan]) -> Iterator[_Call]:
@@ -97,16 +93,10 @@ def _calls(events: Sequence[EventSpan]) -> Iterator[_Call]:
 
 
 def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
-    """A line of the output, the result of a check, and the number of lines of a file."""
+    """A line of the output, and the number of lines of a file."""
     if call.result is None or not call.which:
         return
     lines = [line.strip() for line in call.result.text.splitlines()]
-    checks = [line for line in lines if line in RESULTS]
-    for line in checks:
-        first = call.run == 1 and call.runs > 1  # a task begins with a failing check
-        wrong = rng.choice([result for result in RESULTS[first:] if result != line])
-        operator = "ignored_error" if wrong == RESULTS[0] else "contradicted_result"
-        yield Claim("result", operator, 2, (f"In {call.which}, the result was “", "”."), line, wrong, call.result)
     if counted := re.fullmatch(r"wc -l (\S+)", call.command):
         number = lines[0].split()[0] if lines and lines[0] else ""
         if not number.isdecimal():
@@ -115,9 +105,7 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         text = (f"The file {counted[1]} has “", "” lines.")
         yield Claim("lines", "contradicted_result", 2, text, number, str(other), call.result)
         return
-    quotable = [
-        line for line in lines if line not in checks and _MIN_LINE <= len(line) <= _MAX_LINE and _NUMBER.search(line)
-    ]
+    quotable = [line for line in lines if _MIN_LINE <= len(line) <= _MAX_LINE and _NUMBER.search(line)]
     if quotable:
         line = rng.choice(quotable)
         at = rng.choice(list(_NUMBER.finditer(line)))
@@ -146,25 +134,6 @@ def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[C
     stem = _NUMBER.sub(lambda number: other_number(number[0], rng), path)
     if stem != path and path.rpartition("/")[2] not in stem:
         yield Claim("file", "invented_file", 4, ("The file `", "` was used in a command."), path, stem, call.call)
-
-
-def _about_edit(call: _Call) -> Iterator[Claim]:
-    """Which file a task changed: the module, or its check."""
-    if edit := _TASK.search(call.command):
-        name = edit["name"]
-        other = f"src/{name}.py" if edit["part"] == "tests" else f"tests/test_{name}.py"
-        operator = "hidden_test_edit" if edit["part"] == "tests" else "invented_test_edit"
-        yield Claim("edit", operator, 2, (f"For {name}, the edited file is `", "`."), edit["file"], other, call.call)
-
-
-def _about_notes(calls: Sequence[_Call]) -> Iterator[Claim]:
-    """The last task for which the instruction to write a note was followed; after it, the instruction is dropped."""
-    notes = [(match[1], call) for call in calls if (match := re.match(r"echo (\w+) >> NOTES\.md", call.command))]
-    tasks = [edit["name"] for call in calls if (edit := _TASK.search(call.command))]
-    for name in tasks:
-        if notes and notes[-1][0] != name:
-            text = "The notes were kept up to and including “", "”."
-            yield Claim("note", "dropped_instruction", 2, text, notes[-1][0], name, notes[-1][1].call)
 
 
 def other_number(number: str, rng: Random) -> str:

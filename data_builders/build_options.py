@@ -33,7 +33,6 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | N
         # a teacher of conversations verifies itself where there is no other verifier
         "verify": _teacher(verify or teacher) if verify or CONVERSATION_VERIFIER in report else None,
         "keep": plan.keep if verify else None,
-        "max_steps": None,  # builds of earlier versions may have shortened references
         **plan.recorded,
         "rules": RULES_VERSION,
     }
@@ -54,10 +53,8 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     verifier = report.get("verifier") or report.get(CONVERSATION_VERIFIER) or {}
-    unset: dict[str, Any] = dict.fromkeys(("max_steps", "prompts", "candidates"))
+    unset: dict[str, Any] = dict.fromkeys(("prompts", "candidates"))
     verified = {"verify": verifier.get("name"), **({"keep": verifier["keep"]} if "keep" in verifier else {})}
-    if "citations" in report:  # such builds record no version of their rules
-        unset["rules"] = 1
     return {**unset, **verified, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
 
 

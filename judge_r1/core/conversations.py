@@ -88,11 +88,10 @@ class Verification(Record):
     `grounded_better` and `grounded_worse` are shares of grounded claims; the flawed turn does not count. `empty_turns`
     counts assistant turns without any claim, and `unlisted_turns` those of them that state something. `claims_better`
     and `claims_worse` hold the claims of each round, none for the flawed turn; None where a teacher listed no claims.
-    `pair_hash` names the pair and document that were verified; None if no texts were written. Schema 1 has no hash and
-    no `unlisted_turns`, and is of other rules.
+    `pair_hash` names the pair and document that were verified; None if no texts were written.
     """
 
-    schema_: Literal[1, 2] = Field(2, alias="schema")
+    schema_: Literal[2] = Field(2, alias="schema")
     pair_id: NonEmpty
     domain: NonEmpty
     failure: NonEmpty
@@ -119,10 +118,8 @@ class Verification(Record):
 
     @model_serializer(mode="wrap")
     def _without_absent_claims(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Verifications by rules have no claims, and those of schema 1 keep their layout."""
-        added = ("unlisted_turns", "pair_hash") if self.schema_ == 1 else ()
-        fields = handler(self).items()
-        return {k: v for k, v in fields if k not in added and (v is not None or not k.startswith("claims_"))}
+        """Verifications by rules have no claims."""
+        return {k: v for k, v in handler(self).items() if v is not None or not k.startswith("claims_")}
 
 
 def pair_hash(pair: ConversationPair, document: Document) -> str:

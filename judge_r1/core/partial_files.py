@@ -14,8 +14,7 @@ from typing import BinaryIO
 
 from judge_r1.core.errors import write_error
 
-_NAME = re.compile(r"\..+\.(?P<process>\d+)(?P<token>-[0-9a-f]+)?\.partial")
-"""A name without a token is that of an earlier version, which did not lock the file."""
+_NAME = re.compile(r"\..+\.(?P<process>\d+)-[0-9a-f]+\.partial")
 
 
 def file_name(text: str) -> str:
@@ -83,16 +82,15 @@ def remove_partial_files(*folders: Path) -> None:
         for partial in folder.glob(".*.partial"):
             if match := _NAME.fullmatch(partial.name):
                 with suppress(OSError), partial.open("r+b") as file:
-                    if not _is_in_use(file, int(match["process"]), has_lock=match["token"] is not None):
+                    if not _is_in_use(file, int(match["process"])):
                         partial.unlink()
 
 
-def _is_in_use(file: BinaryIO, process: int, *, has_lock: bool) -> bool:
+def _is_in_use(file: BinaryIO, process: int) -> bool:
     """Whether the file is locked; where files have no locks, whether a process of this number runs."""
     try:
-        if has_lock:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return False
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
     except BlockingIOError:
         return True
     except OSError:  # the file system has no locks

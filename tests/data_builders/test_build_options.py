@@ -66,9 +66,8 @@ def test_the_option_that_differs_is_named(plan: BuildPlan, teacher: str, message
     [
         ({"path": "b.yaml"}, "with --path b.yaml, and this one has --path a.yaml"),
         ({"reader": "bundled:smollm2-135m"}, "with --reader bundled:smollm2-135m, and this one has --reader none"),
-        ({"max_steps": 4}, "with --max-steps 4, and this one has no --max-steps"),
         ({"candidates": 16}, "with --candidates 16, and this one has no --candidates"),
-        ({"rules": "missing", "citations": 6}, "with version 1 of the rules, and this one has version 6 of the rules"),
+        ({"rules": 5}, "with version 5 of the rules, and this one has version 6 of the rules"),
         ({"teacher": {"name": "chat:toy"}}, "with --teacher chat:toy, and this one has --teacher rules"),
         ({"source": "missing", "generator": "cloze"}, "with the source cloze, and this one has the source custom"),
     ],
@@ -81,7 +80,6 @@ def test_options_of_corpora_are_compared(changes: dict[str, Any], message: str, 
 
 
 def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> None:
-    """Earlier versions recorded neither path nor limit."""
     report_of(tmp_path, path="missing", limit="missing")
     refuse_other_build(tmp_path, replace(CUSTOM, path=Path("b.yaml"), limit=4), "rules")
     (tmp_path / "build.json").write_text("[]")
@@ -89,7 +87,7 @@ def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> Non
 
 
 def test_a_teacher_may_get_a_verifier(tmp_path: Path) -> None:
-    report_of(tmp_path, reader="missing", citations="missing", teacher={"name": "chat:toy"})
+    report_of(tmp_path, reader="missing", teacher={"name": "chat:toy"})
     refuse_other_build(tmp_path, CUSTOM, TEACHER)
 
 

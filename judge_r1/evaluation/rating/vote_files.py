@@ -126,8 +126,8 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
 def _check_cluster(found: Votes, vote: RatedVote, path: Path) -> None:
     if (cluster := found.clusters.setdefault(vote.item, vote.cluster)) != vote.cluster:
         raise JudgeError(
-            f"{path}: item {vote.item!r} has two clusters, {cluster!r} and {vote.cluster!r}: evaluate again what an "
-            "older version evaluated"
+            f"{path}: item {vote.item!r} has two clusters, {cluster!r} and {vote.cluster!r}: give votes "
+            "of one version of the benchmark"
         )
 
 

@@ -12,6 +12,7 @@ from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
 from judge_r1.core.items import ChatMessage
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
 
@@ -63,8 +64,8 @@ def test_validate(folder: Path, tmp_path: Path) -> None:
 NONSENSE = ChatMessage(role="assistant", content="The moon is far away.")
 
 
-def changed_copy(folder: Path, out: Path, *, schema: int = 2, hashed: bool = False) -> None:
-    """A copy whose better sides begin with another answer; its verifications are of `schema`, or have new hashes."""
+def changed_copy(folder: Path, out: Path, *, hashed: bool = False) -> None:
+    """A copy whose better sides begin with another answer; its verifications may have new hashes."""
     out.mkdir()
     documents = {one.document_id: one for one in read_jsonl(folder / "documents.jsonl", Document)}
     pairs, hashes = [], {}
@@ -76,8 +77,6 @@ def changed_copy(folder: Path, out: Path, *, schema: int = 2, hashed: bool = Fal
     for line in lines:
         if hashed:
             line["pair_hash"] = hashes.get(line["pair_id"])
-        if schema == 1:
-            line = {k: v for k, v in line.items() if k not in ("pair_hash", "unlisted_turns")} | {"schema": 1}
         with (out / "verification.jsonl").open("a") as file:
             file.write(json.dumps(line) + "\n")
     write_jsonl(out / "conversations.jsonl", pairs)
@@ -109,17 +108,15 @@ def test_validate_finds_answers_that_the_build_did_not_verify(tmp_path: Path) ->
 
 
 def test_validate_says_what_it_checked(folder: Path, tmp_path: Path) -> None:
-    """Verifications of schema 1 have no hash, and are of other rules: the pairs are not called verified."""
     result = CliRunner().invoke(app, ["validate", str(folder)])
     printed = " ".join(result.output.split())
     assert "checked: every line is a record, and no id stands twice; its document is there;" in printed
     assert "verified again by rules" in printed
-    changed_copy(folder, tmp_path / "old", schema=1)
-    report = validate(tmp_path / "old")
-    assert report.good
-    assert report.notes == (
-        f"{report.records} pairs: written by an earlier version, which kept no hash: not compared or verified again",
-    )
+    changed_copy(folder, tmp_path / "old")
+    file = tmp_path / "old" / "verification.jsonl"
+    file.write_text(file.read_text().replace('"schema": 2', '"schema": 1'))
+    with pytest.raises(JudgeError, match=r"verification\.jsonl, line 1: schema"):
+        validate(tmp_path / "old")
 
 
 @pytest.mark.parametrize("name", ["sft", "trl"])

@@ -54,13 +54,6 @@ def test_the_lock_and_not_the_number_of_the_process_decides(tmp_path: Path, proc
     assert names(tmp_path) == []
 
 
-def test_the_number_decides_for_files_of_earlier_versions_which_had_no_lock(tmp_path: Path) -> None:
-    for process in (4_194_305, 1):
-        (tmp_path / f".pairs.jsonl.{process}.partial").write_text("half")
-    remove_partial_files(tmp_path)
-    assert names(tmp_path) == [".pairs.jsonl.1.partial"]
-
-
 def test_other_hidden_files_and_folders_stay(tmp_path: Path) -> None:
     (tmp_path / ".notes.partial").write_text("mine")
     (tmp_path / ".1.partial").write_text("mine")

@@ -2,6 +2,7 @@
 
     python scripts/draw_architecture.py --out docs/img/architecture.svg
     python scripts/draw_architecture.py --trace ReasoningPair,PairSet
+    python scripts/draw_architecture.py --compare f21ca3fc       # a table of sizes: that revision and the working tree
 
 Reads imports with `ast` and runs none of the code. A box is a folder of `retrieval`, `judge_r1` or `data_builders`,
 sub-folders included. Boxes follow the order of the layers, the highest on top. Arcs on the right point down, as the
@@ -10,11 +11,15 @@ layers require. Red arcs on the left point up and break the order. Red boxes are
 
 import argparse
 import ast
+import io
+import subprocess
+import tarfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -131,7 +136,7 @@ def draw(title: str, boxes: list[str], modules: dict[str, Module], edges: Counte
     members = {box: [module for module in modules.values() if box_of(module.folder) == box] for box in boxes}
     cyclic = {box for component in cycles(boxes, edges) for box in component}
     bottom = 70 + len(boxes) * (HEIGHT + GAP)
-    upward = sum(1 for source, target in edges if tops[target] < tops[source])
+    against = sum(1 for source, target in edges if tops[target] < tops[source])
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 30}" role="img">',
         f"<title>{title}</title><style>{STYLE}</style>",
@@ -170,7 +175,8 @@ def draw(title: str, boxes: list[str], modules: dict[str, Module], edges: Counte
         )
     parts.append(
         f'<text class="small" x="{LEFT + BOX / 2}" y="{bottom + 14}" text-anchor="middle">'
-        f"{len(edges) - upward} arrows down, {upward} up; {len(cyclic)} of {len(boxes)} folders in a cycle</text></svg>"
+        f"{len(edges) - against} arrows down, {against} up; "
+        f"{len(cyclic)} of {len(boxes)} folders in a cycle</text></svg>"
     )
     return "\n".join(parts) + "\n"
 
@@ -201,7 +207,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def totals(root: Path) -> dict[str, int]:
-    """What surrounds the packages: lines of scripts and tests, words of README and docs, options of the commands."""
+    """Sizes of a source tree: lines, words, files, options, raises, cycles and imports against the layers."""
 
     def lines(folder: str) -> int:
         return sum(path.read_text(encoding="utf-8").count("\n") for path in (root / folder).rglob("*.py"))
@@ -209,16 +215,46 @@ def totals(root: Path) -> dict[str, int]:
     def words(pattern: str) -> int:
         return sum(len(path.read_text(encoding="utf-8").split()) for path in root.glob(pattern))
 
+    modules = read_modules(root)
+    importers = Counter(target for module in modules.values() for target in set(imported(module, modules)))
+    raises = sum(isinstance(node, ast.Raise) for module in modules.values() for node in ast.walk(module.tree))
+    inside = sum(module.lines for module in modules.values())
+    findings = sum(path.read_text(encoding="utf-8").count("\n") for path in root.glob("findings/*") if path.is_file())
+    own = edges_between(modules, {name: name for name in modules})
     commands = [ast.parse(path.read_text(encoding="utf-8")) for path in (root / "judge_r1/cli").rglob("*.py")]
     calls = (node.func for tree in commands for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {
+        "lines of packages": inside,
         "lines of scripts": lines("scripts"),
+        "lines of findings": findings,
+        "lines of product": inside + lines("scripts") + findings,
         "lines of tests": lines("tests"),
+        "files": len(modules),
+        "files with one importer": sum(count == 1 for count in importers.values()),
+        "raises per 1,000 lines": round(1000 * raises / max(inside, 1)),
+        "cycles": len(cycles(modules, own)),
+        "imports upward": len(upward(modules)),
         "words of README.md": words("README.md"),
         "words of docs": words("docs/*.md"),
         "words of docs/experiments": words("docs/experiments/*.md"),
         "options": sum(bool(_names(function) & {"Option"}) for function in calls),
     }
+
+
+def upward(modules: dict[str, Module]) -> list[str]:
+    """The imports between boxes that point to a higher layer."""
+    places = {box: place for place, box in enumerate(layer_order(modules))}
+    edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
+    return [f"{source} -> {target}" for source, target in edges if places[target] < places[source]]
+
+
+def at_revision(root: Path, revision: str) -> dict[str, int]:
+    """The totals of a revision of the repository at `root`."""
+    packed = subprocess.run(["git", "archive", revision], cwd=root, capture_output=True, check=True).stdout
+    with TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(folder, filter="data")
+        return totals(Path(folder))
 
 
 def main() -> None:
@@ -227,15 +263,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the SVG to write")
     parser.add_argument("--title", default="Folders and their imports")
     parser.add_argument("--trace", default="", help="comma-separated types: list the modules and records that use them")
+    parser.add_argument("--compare", metavar="REV", help="print the sizes of a revision and of the working tree")
     args = parser.parse_args()
+    if args.compare:
+        before, now = at_revision(args.root, args.compare), totals(args.root)
+        for what, count in now.items():
+            print(f"{what:28} {before[what]:8,} {count:8,} {count - before[what]:+8,}")
+        return
     modules = read_modules(args.root)
     ordered = layer_order(modules)
     edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
-    places = {box: place for place, box in enumerate(ordered)}
-    upward = [f"{source} -> {target}" for source, target in edges if places[target] < places[source]]
     print(f"{len(modules)} modules, {sum(module.lines for module in modules.values()):,} lines")
     print(*(f"{count:,} {what}" for what, count in totals(args.root).items()), sep=", ")
-    print(f"{len(ordered)} folders, cycles: {_sizes(cycles(ordered, edges))}; upward: {', '.join(upward) or 'none'}")
+    against = ", ".join(upward(modules)) or "none"
+    print(f"{len(ordered)} folders, cycles: {_sizes(cycles(ordered, edges))}; upward: {against}")
     print(f"modules, cycles: {_sizes(cycles(modules, edges_between(modules, {name: name for name in modules})))}")
     folders = Counter(module.folder for module in modules.values())
     lines: Counter[str] = Counter()

@@ -1,9 +1,11 @@
 """Fixtures for all tests, and the table of attacks at the end of a run."""
 
 import gc
+import logging
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,17 @@ def pytest_collection_finish() -> None:
     """No later collection visits what the imports have made, and forks share its memory."""
     gc.enable()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _log_levels() -> Iterator[None]:
+    """Restores the levels of all loggers, which servers and libraries set: no test depends on those before it."""
+    loggers = [one for one in logging.root.manager.loggerDict.values() if isinstance(one, logging.Logger)]
+    before = [(one, one.level, one.disabled, one.propagate) for one in (logging.root, *loggers)]
+    yield
+    for one, level, disabled, propagate in before:
+        one.level, one.disabled, one.propagate = level, disabled, propagate
+    logging.root.manager._clear_cache()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

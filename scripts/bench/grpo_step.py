@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, load_recipe
 from scripts.bench.output import Row, draw_bars, parser_of, write_rows
 
@@ -37,7 +37,7 @@ def ours(recipe: Recipe, folder: Path) -> list[dict[str, float]]:
     return [
         {stage: row.get(f"time/{stage}", 0.0) for stage in STAGES}
         | {"tokens": episodes * row["rollout/sampled_tokens"]}
-        for row in read_metrics(folder / "metrics.jsonl")
+        for row in read_rows(folder / "metrics.jsonl")
         if "rollout/sampled_tokens" in row  # the last row of a run sums it up
     ]
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.core.strict_json import read_json
 from judge_r1.training.shipped_recipes import recipes_folder
 from scripts.gpu_checks.check import Check, child, main
@@ -49,7 +49,7 @@ def run(check: Check) -> None:
 
 def _stage_seconds(check: Check, stage: str, on_gpu: Path, on_cpu: Path) -> None:
     """The median seconds of a step and of its parts, after the first step."""
-    here, there = (read_metrics(folder / stage / "metrics.jsonl")[1:] for folder in (on_gpu, on_cpu))
+    here, there = (read_rows(folder / stage / "metrics.jsonl")[1:] for folder in (on_gpu, on_cpu))
     for name in ("step", "generation", "search", "score", "update"):
         found, other = ([row[f"time/{name}"] for row in rows if f"time/{name}" in row] for rows in (here, there))
         if found:

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_metrics
+from judge_r1.core.run_log import read_rows
 from judge_r1.models.base import Sampling
 from judge_r1.training.cost_estimate.gpus import GPUS, Gpu, detected
 from judge_r1.training.cost_estimate.memory import memory
@@ -188,7 +188,7 @@ def _train(
         parts = memory(recipe, shape, 1, tokens)
         print(f"{what}: predicted {parts}; reserved {reserved_gib():.1f}", flush=True)
         _predicted(check, f"{what}: memory", peak, "GiB", sum(parts.values()))
-    seconds = [row["time/step"] for row in read_metrics(folder / "metrics.jsonl") if "time/step" in row][-1]
+    seconds = [row["time/step"] for row in read_rows(folder / "metrics.jsonl") if "time/step" in row][-1]
     expected = None
     if stage != "grpo":
         one = Lengths(prompt, response, 0)

@@ -11,8 +11,8 @@ from data_builders.validate import validate
 from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
-from judge_r1.core.items import ChatMessage
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ChatMessage
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
 
@@ -115,7 +115,7 @@ def test_validate_says_what_it_checked(folder: Path, tmp_path: Path) -> None:
     changed_copy(folder, tmp_path / "old")
     file = tmp_path / "old" / "verification.jsonl"
     file.write_text(file.read_text().replace('"schema": 2', '"schema": 1'))
-    with pytest.raises(JudgeError, match=r"verification\.jsonl, line 1: schema"):
+    with pytest.raises(JudgeError, match=r"verification\.jsonl, line 1: field schema"):
         validate(tmp_path / "old")
 
 

@@ -49,18 +49,20 @@ def with_events(response: JudgeResponse, asked: AskedTrace | None, output: Judge
 
 def read_upload(data: bytes, limits: Limits, *, number: int | None, mask: bool) -> TraceFile:
     """The trace in a file of any format. Raises: BadTrace, also for an archive that is too large unpacked."""
-    masked = Masked()
+    masked = Masked() if mask else None
     with NamedTemporaryFile(prefix="trace-") as file:
         file.write(data)
         file.flush()
         _check_archive(Path(file.name), limits)
         try:
-            events = read_events(Path(file.name), number=number, masked=masked if mask else None)
+            events = read_events(Path(file.name), number=number, masked=masked)
             text = trace_text(events)
         except BadTrace as error:
             raise BadTrace(str(error).replace(file.name, "the file")) from None
     trace = TraceText(text)
-    return TraceFile(context=text, events=len(trace.events), about=describe(trace), masked=masked.count)
+    return TraceFile(
+        context=text, events=len(trace.events), about=describe(trace), masked=masked.count if masked else 0
+    )
 
 
 def _check_archive(path: Path, limits: Limits) -> None:

@@ -5,44 +5,42 @@ from collections.abc import Iterator
 from typing import Any
 
 from judge_r1.core.trace import Event
+from judge_r1.core.trace_formats.secret_rules import AFTER, KNOWN, PASSWORD_FIELD, package_rules
 
 MASK = "[masked]"
-_SECRETS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\bsk-[\w-]{16,}|\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-)\w[\w-]{15,}|\bxox[abeoprs]-[\w-]{10,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\b[rs]k_(?:live|test)_\w{16,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
-)
-_NAMED = re.compile(
-    r"(?i)((?:api[_-]?key|secret(?:[_-]?access)?(?:[_-]?key)?|access[_-]?token"
-    r"|auth[_-]?token|(?<!max)(?<!max[_-])token|authorization)[\"']?\s*(?:[:=]|=>)\s*[\"']?(?:bearer\s+|basic\s+)?|\bbearer\s+)"
-    r"(?!\[masked\])([^\s\"'@,;&]{8,})"
-)
-_PASSWORD = r"pass(?:word|wd|phrase)"
-_LINE = re.compile(rf"(?im)^([ \t]*[\w.-]*{_PASSWORD}(?::[ \t]+|[ \t]+=[ \t]+))(?!\[masked\]|\\?[\"'])\S[^\n]*")
-"""A line that holds a password and nothing else: it may have spaces."""
-_INSIDE = re.compile(
-    rf"(?i)({_PASSWORD}(?:\\?[\"'])?[ \t]*(?:=>|[:=]=?)[ \t]*|(?<=--){_PASSWORD}[ \t]+)"
-    r"(?:(\\?[\"'])(?!\[masked\])(?:(?!\2)(?:\\.|[^\n]))+|(?!\[masked\]|\\?[\"'])[^\s\"'&]+)"
-)
-"""A password inside a line: to its closing quote, or else to a space."""
-_IN_URL = re.compile(r"(://[^\s:/@]+:)(?!\[masked\])[^\s@/]{4,}(?=@)")
 
 
 class Masked:
-    """Masks texts, and counts the secrets that it found."""
+    """Masks texts, and counts the secrets that it found. Raises: JudgeError if detect-secrets is not installed."""
 
     def __init__(self) -> None:
         self.count = 0
+        self._package = package_rules()
 
     def text(self, text: str) -> str:
-        text, lines = _LINE.subn(lambda found: found[1] + MASK, text)
-        text, inside = _INSIDE.subn(lambda found: found[1] + (found[2] or "") + MASK, text)
-        text, known = _SECRETS.subn(MASK, text)
-        text, named = _NAMED.subn(lambda found: found[1] + MASK, text)
-        text, in_url = _IN_URL.subn(lambda found: found[1] + MASK, text)
-        self.count += lines + inside + known + named + in_url
+        for rule in AFTER[:2]:  # a password may look like a key: it is masked to its end
+            text = self._after(rule, text)
+        text, known = KNOWN.subn(MASK, text)
+        self.count += known
+        for rule in AFTER[2:]:
+            text = self._after(rule, text)
+        return "\n".join(self._line(line) for line in text.split("\n"))
+
+    def _after(self, rule: re.Pattern[str], text: str) -> str:
+        def masked(found: re.Match[str]) -> str:
+            return found[1] + (found.groupdict().get("quote") or "") + MASK
+
+        text, count = rule.subn(masked, text)
+        self.count += count
         return text
+
+    def _line(self, line: str) -> str:
+        """A line without the secrets that detect-secrets finds in it. Parts of longer words are none."""
+        secrets = {secret for find in self._package for secret in find(line) if secret and MASK not in secret}
+        for secret in sorted(secrets, key=len, reverse=True):
+            line, count = re.subn(rf"(?<!\w){re.escape(secret)}(?!\w)", MASK, line)
+            self.count += count
+        return line
 
     def value(self, value: Any) -> Any:
         """A JSON value with all its texts masked."""
@@ -54,7 +52,7 @@ class Masked:
 
     def _field(self, name: str, value: Any) -> Any:
         """The value of a field, whose name may say that it is a secret."""
-        if re.search(rf"(?i){_PASSWORD}$", name) and type(value) in (str, int) and value not in ("", MASK):
+        if PASSWORD_FIELD.search(name) and type(value) in (str, int) and value not in ("", MASK):
             self.count += 1
             return MASK
         if not isinstance(value, str):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import Field, model_validator
 
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.text_check import counted
@@ -108,8 +108,6 @@ class LabelResult(Record):
 class ItemResult(Record):
     """The result of one item. `score` is 1 if the verdict is right and 0 if it is wrong or invalid; some protocols give
     partial scores. `labels` holds the label scores of items whose violated principles are known.
-
-    Files of schema 1 name `score` and `votes` `credit` and `games`; both are read.
     """
 
     schema_: Literal[2] = Field(2, alias="schema")
@@ -119,8 +117,8 @@ class ItemResult(Record):
     group: NonEmpty
     gold: Any
     verdict: Verdict
-    score: float = Field(ge=0, le=1, validation_alias=AliasChoices("score", "credit"))
-    votes: tuple[Vote, ...] = Field(min_length=1, validation_alias=AliasChoices("votes", "games"))
+    score: float = Field(ge=0, le=1)
+    votes: tuple[Vote, ...] = Field(min_length=1)
     labels: LabelResult | None = None
 
     @property

@@ -63,13 +63,9 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_fields(cls, data: Any) -> Any:
-        known = {
-            name
-            for field, info in cls.model_fields.items()
-            for name in (field, *map(str, getattr(info.validation_alias, "choices", ())))
-        }
+        known = cls.model_fields
         if isinstance(data, dict) and (unknown := next((str(name) for name in data if name not in known), None)):
-            raise ValueError(f"unknown field {unknown[:80]!r}{suggest(unknown[:80], cls.model_fields)}")
+            raise ValueError(f"unknown field {unknown[:80]!r}{suggest(unknown[:80], known)}")
         return data
 
 

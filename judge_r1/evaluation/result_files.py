@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.jsonl import read_jsonl
@@ -25,7 +25,7 @@ class _Result(BaseModel):
     model_config = ConfigDict(extra="ignore")
     judge: str
     item_id: str
-    score: float = Field(validation_alias=AliasChoices("score", "credit"))
+    score: float
 
 
 def check_outcomes(folder: Path, summary: Mapping[str, Any]) -> None:

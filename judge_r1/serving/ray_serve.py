@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import Field, ValidationError
 from ray import serve
 from ray.exceptions import RayError, RayTaskError
 from ray.serve import Application
@@ -35,16 +35,13 @@ _CASES_S = 10.0
 
 
 class ServeArgs(RequestModel):
-    """`args` of the configuration file: the options of `judge-r1 serve`. Paths are those of the replicas' machines.
-
-    `running`, `waiting` and `seconds` are the old names of `max_concurrency`, `queue_size` and `timeout`.
-    """
+    """`args` of the configuration file: the options of `judge-r1 serve`. Paths are those of the replicas' machines."""
 
     judge: str
     recipe: Path | None = None
-    max_concurrency: int = Field(16, ge=1, validation_alias=AliasChoices("max_concurrency", "running"))
-    queue_size: int = Field(256, ge=0, validation_alias=AliasChoices("queue_size", "waiting"))
-    timeout: float = Field(300.0, ge=1, validation_alias=AliasChoices("timeout", "seconds"))
+    max_concurrency: int = Field(16, ge=1)
+    queue_size: int = Field(256, ge=0)
+    timeout: float = Field(300.0, ge=1)
     keys: Path | None = None
     traces: Path | None = None
 

@@ -4,7 +4,7 @@ import pytest
 from factories import evidence
 from pydantic import ValidationError
 
-from judge_r1.core.items import ChatMessage, Item, ItemResult, Vote, candidate_text
+from judge_r1.core.items import ChatMessage, Item, Vote, candidate_text
 from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
@@ -98,11 +98,3 @@ def test_items_hold_conversations_and_systems() -> None:
     assert Item.model_validate_json(item.model_dump_json()) == item
     with pytest.raises(ValidationError, match=r"systems names 1 system for 2 candidates"):
         Item(**{**dict(item), "systems": ("x",)})
-
-
-def test_results_read_both_names_of_score_and_votes() -> None:
-    vote = Vote(order=(0, 1), sample=0, member=0, verdict=PairwiseVerdict(winner="A"), ended="answer", searches=0)
-    common = {"judge": "j", "item_id": "i", "cluster_id": "c", "group": "all", "gold": "A", "verdict": vote.verdict}
-    new = ItemResult(**common, score=1.0, votes=(vote,))
-    assert ItemResult(**common, credit=1.0, games=(vote,)) == new  # type: ignore[call-arg]
-    assert ItemResult.model_validate_json(new.model_dump_json(by_alias=True)) == new

@@ -6,6 +6,7 @@ import pytest
 from evaluation_factories import pair_result, passage, toy_pairs, toy_trajectory
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import Evidence, InvalidVerdict
@@ -103,8 +104,7 @@ def test_results_survive_a_json_round_trip() -> None:
     assert ItemResult.model_validate_json(o.model_dump_json(by_alias=True)) == o
 
 
-def test_results_of_schema_1_are_read() -> None:
-    new = pair_result("row", P2, toy_trajectory(P2, "A>B", (2,)))
-    old = json.loads(new.model_dump_json(exclude={"schema_", "labels"}))
-    old |= {"credit": old.pop("score"), "games": old.pop("votes")}
-    assert ItemResult.model_validate_json(json.dumps(old)) == new.model_copy(update={"labels": None})
+def test_a_result_of_another_schema_is_refused_by_name() -> None:
+    data = json.loads(pair_result("row", P2, toy_trajectory(P2, "A>B", (2,))).model_dump_json(by_alias=True))
+    with pytest.raises(ValidationError, match="schema"):
+        ItemResult.model_validate_json(json.dumps(data | {"schema": 1}))

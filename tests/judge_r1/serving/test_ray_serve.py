@@ -48,7 +48,7 @@ def test_bad_args_are_one_sentence() -> None:
         build({})
     with pytest.raises(JudgeError, match="unknown field 'max_concurency'; did you mean 'max_concurrency'"):
         build({"judge": "longer", "max_concurency": 1})
-    application = build({"judge": "longer", "running": 3, "waiting": 5})
+    application = build({"judge": "longer", "max_concurrency": 3, "queue_size": 5})
     assert application._bound_deployment.max_ongoing_requests > 8
 
 

@@ -19,6 +19,7 @@ from judge_r1.core.trace import EventDraft
 SNIFFED = 20_000
 """JSON events at the start of a file by which a format is recognised."""
 MAX_DEPTH = 200
+SUB_AGENT = "sub-agent/"
 LONG_NUMBER = 600
 """Digits in a row in a file above which it is parsed in Python: the parser in C ends the process at an integer with
 more digits than Python converts."""
@@ -187,6 +188,12 @@ def first_with(drafts: Sequence[EventDraft], meta: Mapping[str, Any], time: str 
     """The events of one record. The first one gets the fields that the record has left."""
     for number, draft in enumerate(drafts):
         yield draft._replace(meta={**draft.meta, **(meta if number == 0 else {})}, time=draft.time or time)
+
+
+def of_sub_agent(draft: EventDraft) -> EventDraft:
+    """An event of a sub-agent: its role and its tool say so, `sub-agent/assistant` and `sub-agent/bash`."""
+    tool = f"{SUB_AGENT}{draft.tool}" if draft.tool else None
+    return draft._replace(role=f"{SUB_AGENT}{draft.role}", tool=tool)
 
 
 def _builder() -> Any:

@@ -32,10 +32,11 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     for name, role in (("instructions", "system"), ("input", "user")):
         if isinstance(fields.get(name), str):
             yield EventDraft("message", role, fields.pop(name))
-    yield from listed_events(file, fields, records, _item, "item")
+    yield from listed_events(file, fields, records, item_events, "item")
 
 
-def _item(record: Any, where: str) -> Iterator[EventDraft]:
+def item_events(record: Any, where: str) -> Iterator[EventDraft]:
+    """The events of one item. Raises: BadTrace."""
     if not isinstance(record, dict) or not isinstance(kind := record.get("type", "message"), str):
         raise BadTrace(f"{where}: an item must be an object with a type, not {str(record)[:80]}")
     if kind == "message" or ("role" in record and kind != "reasoning"):

@@ -68,8 +68,8 @@ def test_the_lock_fits_pyproject_and_verl(python: str) -> None:
     """A changed pin in pyproject.toml or another verl needs `make lock-gpu`."""
     project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    # tagger: degraded documents; text: word counts of an evaluation; the rest: other harnesses and trainers
-    aside = ("clients", "dev", "docs", "inspect", "skyrl", "tagger", "text", "tinker", "verifiers")
+    # mask: secrets in traces; tagger: degraded documents; text: word counts; the rest: other harnesses and trainers
+    aside = ("clients", "dev", "docs", "inspect", "mask", "skyrl", "tagger", "text", "tinker", "verifiers")
     users = [name for name in extras if name not in aside]
     ours = [*project["dependencies"], *(line for name in users for line in extras[name])]
     environment = LINUX | {"python_version": python}

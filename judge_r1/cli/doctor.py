@@ -33,6 +33,7 @@ PURPOSE = {
     "tinker": "episodes as an environment of tinker-cookbook",
     "clients": "metrics for deepeval, MLflow, autoevals, openevals and lighteval",
     "text": "word counts and reference metrics of HelloBench",
+    "mask": "secrets in traces (judge --mask)",
     "tagger": "names and verbs for degraded copies (build cofluence)",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",

@@ -124,12 +124,12 @@ def test_a_new_build_removes_the_opinions_of_the_previous_one(tmp_path: Path) ->
 
 
 def test_partial_files_of_a_killed_build_are_removed(tmp_path: Path) -> None:
-    dead, alive = tmp_path / ".pairs.jsonl.4194304.partial", tmp_path / ".pairs.jsonl.1.partial"
-    for partial in (dead, alive):
+    dead, other = tmp_path / ".pairs.jsonl.4194304-00ff00.partial", tmp_path / ".notes.partial"
+    for partial in (dead, other):
         partial.write_text("half a line")
     build("mini", tmp_path, variants=1, limit=3)
     assert not dead.exists()
-    assert alive.exists()
+    assert other.exists()
 
 
 def test_latency_and_concurrency_do_not_change_the_output(tmp_path: Path) -> None:

@@ -24,19 +24,13 @@ def report(
 
     Example: `judge-r1 report runs/eval/* --out runs/leaderboard.html --markdown LEADERBOARD.md`
     """
-    from judge_r1.core.jsonl import write_atomic
     from judge_r1.evaluation.report.comparison import write_comparison
-    from judge_r1.evaluation.report.discovery import NothingToReport
-    from judge_r1.evaluation.report.tables import markdown as as_markdown
     from judge_r1.evaluation.report.tables import print_grid
 
-    tables = write_comparison(runs, out, published=published)
+    tables = write_comparison(runs, out, published=published, markdown_file=markdown)
     console = Console()
     for table in tables:
         print_grid(table, console)
     console.print(f"report: {out}", soft_wrap=True)
     if markdown:
-        if not tables:
-            raise NothingToReport(f"no folder holds an evaluation, so there is no leaderboard for {markdown}")
-        write_atomic(markdown, [as_markdown(tables[0])])
         console.print(f"leaderboard: {markdown}", soft_wrap=True)

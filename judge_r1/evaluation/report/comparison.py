@@ -11,22 +11,33 @@ from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.pins import check_pins
-from judge_r1.evaluation.report.discovery import Evaluated, Judged, TrainingRun, find_runs, metrics_of
+from judge_r1.evaluation.report.discovery import (
+    Evaluated,
+    Judged,
+    NothingToReport,
+    TrainingRun,
+    find_runs,
+    metrics_of,
+)
 from judge_r1.evaluation.report.leaderboard import leaderboard
 from judge_r1.evaluation.report.page import Comparison, Section, report_page
 from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
-from judge_r1.evaluation.report.tables import Grid, grids
+from judge_r1.evaluation.report.tables import Grid, grids, markdown
 
 FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
 
-def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = False) -> list[Grid]:
-    """Writes the page. Returns its leaderboard, its table of all labelled judges, and its tables beside published
-    results, as far as there are any. `published` adds published judges that were measured on other items.
+def write_comparison(
+    folders: Sequence[Path], out: Path, *, published: bool = False, markdown_file: Path | None = None
+) -> list[Grid]:
+    """Writes the page, and its first table to `markdown_file`. Returns its leaderboard, its table of all labelled
+    judges, and its tables beside published results, as far as there are any. `published` adds published judges that
+    were measured on other items.
 
     Raises:
+        NothingToReport: There is no table for `markdown_file`. Nothing is written.
         MixedPins: Evaluations of one benchmark depend on different judges, prompts or weights.
     """
     runs, evaluated = find_runs(folders)
@@ -34,6 +45,9 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
     board = leaderboard(evaluated.judged, other_items=published)
     table = table12(evaluated, other_items=published)
     tables = [*([table] if table else []), *measure_grids(evaluated.judged, other_items=published)]
+    shown = [*([board.grid] if board else []), *tables]
+    if markdown_file and not shown:
+        raise NothingToReport(f"no folder holds an evaluation, so there is no leaderboard for {markdown_file}")
     comparison = Comparison(
         lead=_lead(runs, evaluated),
         board=board,
@@ -46,9 +60,11 @@ def write_comparison(folders: Sequence[Path], out: Path, *, published: bool = Fa
     title = "Training runs" if runs else "Leaderboard"
     page = report_page(out.parent, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
     write_atomic(out, page)
+    if markdown_file:
+        write_atomic(markdown_file, [markdown(shown[0])])
     for note in comparison.notes:
         Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
-    return [*([board.grid] if board else []), *tables]
+    return shown
 
 
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:

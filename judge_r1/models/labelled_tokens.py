@@ -33,17 +33,18 @@ class _Labelled:
         return found.new_zeros(*self.tokens.shape, found.shape[-1]).masked_scatter(self.tokens[..., None], found)
 
 
-def skip_unlabelled_tokens(model: Any) -> None:
+def skip_unlabelled_tokens(model: Any) -> bool:
     """Let calls with TRL's fused LM head compute the output projection and the MLP of the last layer for labelled
-    tokens alone. Log-probabilities and gradients stay equal up to rounding.
+    tokens alone. Log-probabilities and gradients stay equal up to rounding. Returns whether the model has such parts.
 
     A mixture of experts is left alone, because its auxiliary loss counts all tokens."""
     layers = getattr(model.get_decoder(), "layers", None)
     if not layers or hasattr(model.config.get_text_config(), "output_router_logits"):
-        return
+        return False
     labelled, layer = _Labelled(), layers[-1]
     parts: list[Any] = [getattr(getattr(layer, "self_attn", None), "o_proj", None), getattr(layer, "mlp", None)]
+    parts = [part for part in parts if type(part) is nn.Linear or type(part).__name__.endswith("MLP")]
     for part in parts:
-        if type(part) is nn.Linear or type(part).__name__.endswith("MLP"):
-            part.forward = partial(labelled.forward, part)
+        part.forward = partial(labelled.forward, part)
     model.register_forward_pre_hook(labelled.find, with_kwargs=True)
+    return bool(parts)

@@ -14,14 +14,16 @@ CACHES = ("cache", "past_key_values")
 """The argument with the cache: its name from transformers 5.24 on, and before."""
 
 
-def drop_masks_of_right_padding(model: Any) -> None:
+def drop_masks_of_right_padding(model: Any) -> bool:
     """Let the decoder of a causal language model ignore the mask of right-padded rows in passes without a cache.
 
     Attention other than PyTorch's `sdpa` keeps the mask: FlashAttention uses it to remove the padding. So do models
-    in which tokens attend to later ones."""
+    in which tokens attend to later ones. Returns whether the mask is dropped."""
     config = model.config.get_text_config()
-    if getattr(config, "is_causal", True) and not getattr(config, "use_bidirectional_attention", None):
-        model.get_decoder().register_forward_pre_hook(_drop, with_kwargs=True)
+    if not getattr(config, "is_causal", True) or getattr(config, "use_bidirectional_attention", None):
+        return False
+    model.get_decoder().register_forward_pre_hook(_drop, with_kwargs=True)
+    return bool(config._attn_implementation == "sdpa")
 
 
 def _drop(decoder: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:

@@ -52,11 +52,13 @@ def _forward(self: Any, hidden_states: torch.Tensor) -> torch.Tensor:
     return plain
 
 
-def fuse_norms(model: Any) -> None:
-    """Let the RMSNorms of a float32 model use this gradient. Their values without a gradient stay the same bits."""
-    for module in model.modules():
-        if type(module).__name__.endswith("RMSNorm") and _is_plain(module):
-            module.forward = partial(_forward, module)
+def fuse_norms(model: Any) -> bool:
+    """Let the RMSNorms of a float32 model use this gradient. Their values without a gradient stay the same bits.
+    Returns whether the model has such norms."""
+    norms = [one for one in model.modules() if type(one).__name__.endswith("RMSNorm") and _is_plain(one)]
+    for norm in norms:
+        norm.forward = partial(_forward, norm)
+    return bool(norms)
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import real_tokenizers
 from paths import REPO
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.models import hub
@@ -19,6 +20,7 @@ from judge_r1.models.hub import (
     load_tokenizer,
     resolve,
 )  # fmt: skip
+from judge_r1.models.packed_attention import NAME
 
 
 def test_resolve() -> None:
@@ -166,3 +168,34 @@ def test_models_can_be_loaded_in_several_threads() -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(load_model, ["bundled:tiny"] * 24))
     load_model("bundled:tiny")
+
+
+@pytest.mark.parametrize("attention", [None, NAME, "eager"])
+def test_training_on_a_processor_says_what_it_replaces(attention: str | None, caplog: pytest.LogCaptureFixture) -> None:
+    hub.load_model("bundled:tiny")
+    assert caplog.messages == []
+    hub.load_model("bundled:tiny", training=True, attention=attention)
+    [said] = [record.message for record in caplog.records if record.name == hub.__name__]
+    assert said.startswith("bundled:tiny trains on a processor with ")
+    assert "RMS norms" in said
+    assert "a last layer that skips" in said
+    assert ("no mask for rows" in said) == (attention is None)
+    assert ("attention of packed rows" in said) == (attention == NAME)
+
+
+def test_a_model_without_such_parts_says_nothing_of_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=1, n_embd=8, vocab_size=16)).save_pretrained(tmp_path)
+    hub.load_model(str(tmp_path), training=True)
+    assert [record.message for record in caplog.records if record.name == hub.__name__] == [
+        f"{tmp_path} trains on a processor with no mask for rows that are padded on the right: equal up to rounding"
+    ]
+
+
+def test_nothing_is_replaced_on_a_gpu(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a GPU: the model is moved nowhere."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.nn.Module.to", lambda model, device: model)
+    model = hub.load_model("bundled:tiny", training=True)
+    assert not [record for record in caplog.records if record.name == hub.__name__]
+    assert not model.get_decoder()._forward_pre_hooks
+    assert not [module for module in model.modules() if "forward" in vars(module)]

@@ -3,15 +3,16 @@
 import json
 import platform
 import re
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from data_builders.audit.reading.results import READING_FILE, card_lines
 from data_builders.dataset_card import dataset_card
 from data_builders.dataset_type import DatasetType, ExampleStats, read_report
-from data_builders.exports import Options
+from data_builders.exports import Options, longest_text
 from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
@@ -23,9 +24,17 @@ from judge_r1.core.partial_files import staged_folder
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 
 
-def export(path: Path, out: Path, name: str, options: Options) -> dict[str, ExampleStats[Any]]:
+class Exported(NamedTuple):
+    """The statistics of each split, and a line about the longest example of each table."""
+
+    splits: dict[str, ExampleStats[Any]]
+    lengths: list[str]
+
+
+def export(path: Path, out: Path, name: str, options: Options, tokenizer: str | None = None) -> Exported:
     """Write every split of `path` in the format `name`, with README.md and, for formats that LLaMA-Factory reads,
-    dataset_info.json. All files are put in place together at the end. Returns the statistics of each split.
+    dataset_info.json. All files are put in place together at the end. `tokenizer` names the model whose tokens measure
+    the longest example; without one, its characters do.
 
     Raises: JudgeError if another process writes to `out`.
     """
@@ -43,6 +52,7 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
         for split, file in of_split.items()
         if table in entries
     }
+    count, longest = _counter(tokenizer) if chosen.limit else None, dict.fromkeys(tables, 0)
     stats, whole, seen = {split: dataset.stats() for split in folders}, dataset.stats(), set[str]()
     with lock_folder(out), staged_folder(out) as staging:
         with ExitStack() as stack:
@@ -58,15 +68,35 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
                         seen.add(example_id)
                         whole.add(example)
                     for table, row in tables.items():
-                        writers[table, split].write(row(example, index, split))
+                        made = row(example, index, split)
+                        writers[table, split].write(made)
+                        if count:
+                            longest[table] = max(longest[table], count(longest_text(made)))
         versions = {"judge-r1": version("judge-r1"), "Python": platform.python_version()}
-        notes, split_report = chosen.notes(options), _split_report(path)
+        lengths = _length_lines(longest, tokenizer, chosen.limit) if chosen.limit else []
+        notes, split_report = [*chosen.notes(options), *lengths], _split_report(path)
         reading = card_lines(read_report(path / READING_FILE)) if (path / READING_FILE).is_file() else []
         card = dataset_card(dataset, name, files, stats, whole, notes, split_report, reading, versions)
         write_atomic(staging / CARD_FILE, [card])
         if info:
             write_atomic(staging / LLAMA_FACTORY_FILE, [json.dumps(info, indent=2) + "\n"])
-    return stats
+    return Exported(stats, lengths)
+
+
+def _counter(tokenizer: str | None) -> Callable[[str], int]:
+    """Counts the tokens of a text, or without a tokenizer its characters. Raises: ModelUnavailable."""
+    if tokenizer is None:
+        return len
+    from judge_r1.models.hub import load_tokenizer
+
+    loaded = load_tokenizer(tokenizer)
+    return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
+
+
+def _length_lines(longest: Mapping[str, int], tokenizer: str | None, limit: str) -> list[str]:
+    unit = f"tokens of {tokenizer}" if tokenizer else "characters"
+    sizes = ", ".join(f"of `{table}` {count:,} {unit}" for table, count in longest.items())
+    return [f"The longest example has, without the markup of the chat, {sizes}. Longer rows are cut: set {limit}."]
 
 
 def splits_of(path: Path, dataset: DatasetType[Any]) -> dict[str, Path]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from data_builders.exports import Format, Options, alpaca_row, single
+from data_builders.exports import FACTORY_LIMIT, TRL_LIMIT, Format, Options, alpaca_row, single
 from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.verdicts import LocatedVerdict
@@ -34,8 +34,8 @@ def _sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]
 
 
 def _trl_sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
-    last = {"role": "assistant", "content": gold_answer(example.pair)}
-    return {"messages": [*_messages(example), last], "pair_id": example.pair.pair_id}
+    completion = [{"role": "assistant", "content": gold_answer(example.pair)}]
+    return {"prompt": _messages(example), "completion": completion, "pair_id": example.pair.pair_id}
 
 
 def _trl_grpo(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
@@ -54,6 +54,12 @@ def _notes(options: Options) -> Sequence[str]:
 
 
 CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
-    "sft": single("instruction, input, output, for LLaMA-Factory", _notes, sft=_sft),
-    "trl": single("messages for SFTTrainer, prompts with labels for GRPOTrainer", _notes, sft=_trl_sft, grpo=_trl_grpo),
+    "sft": single("instruction, input, output, for LLaMA-Factory", _notes, FACTORY_LIMIT, sft=_sft),
+    "trl": single(
+        "prompt and completion for SFTTrainer, prompts with labels for GRPOTrainer",
+        _notes,
+        TRL_LIMIT,
+        sft=_trl_sft,
+        grpo=_trl_grpo,
+    ),
 }

@@ -64,7 +64,8 @@ class Format(Generic[E]):
 
     `tables` maps the name of each table to the function that makes its rows; `notes` describes them for the dataset
     card. `llama_factory` returns the entries of LLaMA-Factory's dataset_info.json for the tables that it can read.
-    `reads` names the options that the rows depend on: `judge-r1 export` refuses the others.
+    `reads` names the options that the rows depend on: `judge-r1 export` refuses the others. `limit` names the option
+    of the trainer that cuts long rows.
     """
 
     help: str
@@ -74,6 +75,7 @@ class Format(Generic[E]):
     suffix: str = "jsonl"
     open: Callable[[Path], AbstractContextManager[RowWriter]] = json_lines
     reads: Sequence[str] = tuple(Options.__dataclass_fields__)
+    limit: str | None = None
 
 
 ALPACA_SYSTEM = {
@@ -89,10 +91,31 @@ def alpaca_row(prompt: Sequence[Mapping[str, str]], output: str) -> dict[str, An
     return {"instruction": system["content"], "input": user["content"], "output": output}
 
 
-def single(help: str, notes: Callable[[Options], Sequence[str]], **tables: Row[E]) -> Format[E]:
+TRL_LIMIT = "max_length of SFTConfig and DPOConfig (1,024 tokens by default)"
+FACTORY_LIMIT = "cutoff_len (2,048 tokens by default)"
+"""What cuts a long row without a word: TRL 1.16 its end, the answer; LLaMA-Factory parts of the prompt."""
+_TEXTS = ("content", "value", "instruction", "input", "output")
+
+
+def longest_text(row: Mapping[str, Any]) -> str:
+    """The text that a trainer reads of a row, without the markup of a chat: of a preference with the longer answer."""
+    sides = sorted((_text(row[name]) for name in ("chosen", "rejected") if name in row), key=len)
+    rest = {name: value for name, value in row.items() if name not in ("chosen", "rejected")}
+    return "\n".join([_text(rest), *sides[-1:]])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "\n".join(v if k in _TEXTS and isinstance(v, str) else _text(v) for k, v in value.items())
+    return "\n".join(map(_text, value)) if isinstance(value, list) else ""
+
+
+def single(
+    help: str, notes: Callable[[Options], Sequence[str]], limit: str | None = None, /, **tables: Row[E]
+) -> Format[E]:
     """A format whose rows depend on no option. LLaMA-Factory reads its Alpaca table `sft`, if it has no other one."""
     entries = {"sft": ALPACA_SYSTEM} if list(tables) == ["sft"] else {}
-    return Format(help, lambda options: tables, notes, lambda options: entries, reads=())
+    return Format(help, lambda options: tables, notes, lambda options: entries, reads=(), limit=limit)
 
 
 def _as_it_is(record: Any, index: int, split: str) -> dict[str, Any]:

@@ -37,9 +37,13 @@ def preference(example: PairExample, options: Options) -> tuple[list[Message], s
 
 
 def prompt_note(options: Options) -> str:
-    """Describes the prompts."""
-    style = single_turn_style(options.config, options.answer)
-    return f"Prompts: style `{style}`, context `{options.config.context}`, no search; tags in quotes are neutralised."
+    """Describes the prompts, and names the judge that asks them."""
+    style, context = single_turn_style(options.config, options.answer), options.config.context
+    shown = "" if context == "full" else f",context={context}"
+    return (
+        f"Prompts: style `{style}`, context `{context}`, no search; tags in quotes are neutralised. The judge "
+        f"`agentic:search=false,prompt={style}{shown}@MODEL` asks the same; `direct@MODEL` asks in other words."
+    )
 
 
 def answer_note(options: Options) -> str:

@@ -8,7 +8,7 @@ conversations with a chosen and a rejected answer (paper, appendix D).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import ALPACA_SYSTEM, FORMATS, Format, Options, PairExample, Row
+from data_builders.exports import ALPACA_SYSTEM, FACTORY_LIMIT, FORMATS, Format, Options, PairExample, Row
 from data_builders.exports.answers import answer_note, preference, preference_notes, prompt_note, target
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.training.data.targets import question, single_turn_style
@@ -72,6 +72,7 @@ FORMATS.register("sft")(
         notes=sft_notes,
         llama_factory=sft_entries,
         reads=("config", "answer"),
+        limit=FACTORY_LIMIT,
     )
 )
 FORMATS.register("dpo")(
@@ -80,5 +81,6 @@ FORMATS.register("dpo")(
         tables=dpo,
         notes=preference_notes,
         llama_factory=lambda options: {"dpo": SHAREGPT_RANKING},
+        limit=FACTORY_LIMIT,
     )
 )

@@ -1,9 +1,11 @@
-"""`trl`: conversational tables with `messages` for SFTTrainer, and prompt, chosen, rejected for DPOTrainer."""
+"""`trl`: conversational tables with prompt and completion for SFTTrainer, and prompt, chosen, rejected for DPOTrainer.
+
+SFTTrainer trains on the completion alone; of rows with `messages` it would train on every token of the prompt."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, PairExample, Row
+from data_builders.exports import FORMATS, TRL_LIMIT, Format, Options, PairExample, Row
 from data_builders.exports.answers import (
     answer_note,
     preference,
@@ -16,8 +18,8 @@ from data_builders.exports.answers import (
 
 def tables(options: Options) -> Mapping[str, Row[PairExample]]:
     def sft(example: PairExample, index: int, split: str) -> dict[str, Any]:
-        messages = [*prompt_messages(example, options), *_assistant(target(example.pair.gold, options))]
-        return {"messages": messages, "pair_id": example.pair.pair_id}
+        completion = _assistant(target(example.pair.gold, options))
+        return {"prompt": prompt_messages(example, options), "completion": completion, "pair_id": example.pair.pair_id}
 
     def dpo(example: PairExample, index: int, split: str) -> dict[str, Any]:
         prompt, chosen, rejected = preference(example, options)
@@ -40,4 +42,11 @@ def _assistant(text: str) -> list[dict[str, str]]:
     return [{"role": "assistant", "content": text}]
 
 
-FORMATS.register("trl")(Format(help="messages, and prompt, chosen, rejected, for TRL", tables=tables, notes=notes))
+FORMATS.register("trl")(
+    Format(
+        help="prompt and completion, and prompt, chosen, rejected, for TRL",
+        tables=tables,
+        notes=notes,
+        limit=TRL_LIMIT,
+    )
+)

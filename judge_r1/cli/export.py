@@ -22,6 +22,9 @@ def export(
         typer.Option(help="dpo, trl: principles of the flawed reasoning (Table 7), judgments, or the two reasonings."),
     ] = "judgment",
     seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,
+    tokenizer: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Measure the longest example in tokens of this model.")
+    ] = None,
 ) -> None:
     """Write pairs for LLaMA-Factory (sft, dpo), TRL (trl) or verl, with a dataset card; `datasets` loads the folder.
 
@@ -41,5 +44,8 @@ def export(
     )
     config = load_recipe(recipe).episode if recipe else EpisodeConfig()
     options = Options(config=config, answer=answer, preference=preference, seed=seed)
-    for split, stats in export_dataset(path, out, name, options).items():
+    exported = export_dataset(path, out, name, options, tokenizer)
+    for split, stats in exported.splits.items():
         Console().print(f"{split}: {stats.describe()} in {out}")
+    for line in exported.lengths:
+        Console().print(line, soft_wrap=True, markup=False, highlight=False)

@@ -64,11 +64,11 @@ def test_load_dataset_reads_the_folder(name: str, split_folder: Path, tmp_path: 
 def test_trl_export_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> None:
     export(split_folder, tmp_path / "out", "trl", Options())
     sft, dpo = (load(tmp_path / "out", table, split="test") for table in ("sft", "dpo"))
-    assert set(sft.column_names) == {"messages", "pair_id"}
+    assert set(sft.column_names) == {"prompt", "completion", "pair_id"}
     assert set(dpo.column_names) == {"prompt", "chosen", "rejected", "pair_id"}
     assert load(tmp_path / "out", split="test").column_names == sft.column_names
     for a, b in zip(sft, dpo, strict=True):
-        assert a["messages"] == b["prompt"] + b["chosen"]
+        assert (a["prompt"], a["completion"]) == (b["prompt"], b["chosen"])
         assert b["rejected"] != b["chosen"]
 
 
@@ -132,7 +132,7 @@ def test_licenses_are_quoted_and_mapped_to_hub_names(tmp_path: Path) -> None:
 
 def test_a_single_folder_is_exported_as_train(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 3)
-    assert list(export(tmp_path / "in", tmp_path / "out", "sft", Options())) == ["train"]
+    assert list(export(tmp_path / "in", tmp_path / "out", "sft", Options()).splits) == ["train"]
     assert sorted(contents(tmp_path / "out")) == ["README.md", "dataset_info.json", "train.jsonl"]
 
 

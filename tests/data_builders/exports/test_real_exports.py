@@ -34,7 +34,7 @@ def shown(name: str, row: Any) -> tuple[str, str]:
         return row["instruction"], row["input"]
     if name == "dpo":
         return row["conversations"][0]["value"], row["conversations"][1]["value"]
-    messages = row["messages" if name == "trl" else "prompt"]
+    messages = row["prompt"]
     return messages[0]["content"], messages[1]["content"]
 
 

@@ -44,7 +44,7 @@ COMMANDS = {
     "judge": "Judge the trace of an agent: a question, a rubric, or which of two traces is better.",
     "replay": "Score saved outputs again with another parser, aggregation or reward.",
     "calibrate": "Fit calibration maps on answers with known gold labels.",
-    "analyse": "Analyses behind an accuracy: attention, reasoning, bias, errors, ablations, scaling.",
+    "analyse": "Analyses behind an accuracy: attention, reasoning, bias, errors, radar.",
     "report": "Compare evaluations and training runs on one static page.",
     "rate": "Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.",
     "serve": "Serve a judge over HTTP: `POST /v1/judge`; `/docs` shows the whole API.",

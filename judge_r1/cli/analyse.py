@@ -1,4 +1,4 @@
-"""analyse: analyses behind an accuracy (the paper's appendices G and H, Table 4, Figures 1 and 5)."""
+"""analyse: analyses behind an accuracy (the paper's appendices G and H, Figure 1)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(
         group,
         name="analyse",
-        help="Analyses behind an accuracy: attention, reasoning, bias, errors, ablations, scaling. "
+        help="Analyses behind an accuracy: attention, reasoning, bias, errors, radar. "
         "Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`",
     )
 
@@ -115,42 +115,12 @@ def errors(
 
 @group.command()
 @locks_out
-def ablations(runs: Runs, out: Out) -> None:
-    """Write Table 4 and Figure 6: the accuracy of each trained and evaluated variant.
-
-    Example: `judge-r1 analyse ablations runs/ablations --out runs/analysis`
-    """
-    from judge_r1.evaluation.analysis import ablations as analysis
-    from judge_r1.evaluation.report.paper_tables import figure6
-
-    evaluated = _evaluated(runs)
-    rows = analysis.ablations(evaluated)
-    _write(out, "ablations", rows, [analysis.ablation_grid(rows)], figure6(evaluated))
-
-
-@group.command()
-@locks_out
-def scaling(runs: Runs, out: Out) -> None:
-    """Plot accuracy by size of the training set, one line per method (Figure 5, Supplementary Figure 2).
-
-    Example: `judge-r1 analyse scaling runs/scaling --out runs/analysis`
-    """
-    from judge_r1.evaluation.analysis import ablations as analysis
-    from judge_r1.evaluation.report.paper_tables import figure5
-
-    evaluated = _evaluated(runs)
-    rows = analysis.scaling(evaluated)
-    _write(out, "scaling", rows, [analysis.scaling_grid(rows)], figure5(evaluated))
-
-
-@group.command()
-@locks_out
 def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
     """Plot accuracy by domain and principle as a radar chart, one line per judge (Figure 1).
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis import ablations as analysis
+    from judge_r1.evaluation.analysis import radar as analysis
 
     found, figure = analysis.radar(_evaluated(runs).rows, judge_name or ())
     _write(out, "radar", found, [analysis.radar_grid(found)], [figure])

@@ -217,8 +217,6 @@ COMMANDS = {
     ],
     "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
     "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
-    "analyse ablations": [Reads(f"analyse ablations @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
-    "analyse scaling": [Reads(f"analyse scaling @study --out {OUT}", STUDY, f"recipe.yaml {ABSENT}")],
     "analyse deltas": [
         Reads(f"analyse deltas @scores.jsonl --out {OUT}", ("scores.jsonl",), "scores.jsonl byte order mark")
     ],

@@ -46,7 +46,7 @@ USAGE = [
     "eval --judge agentic@bundled:tiny --path nowhere --out OUT --benchmark nosuch",
     "analyse nope",
     "analyse class-bias nowhere --path nowhere --out OUT",
-    "analyse ablations nowhere --out OUT",
+    "analyse radar nowhere --out OUT",
     "report nowhere",
     "serve --judge agentic",
     "serve --judge nosuch@x",

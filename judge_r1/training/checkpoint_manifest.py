@@ -9,7 +9,7 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.core.strict_json import read_json
 from judge_r1.models.hub import file_hash
 
-MANIFEST = "manifest.json"
+MANIFEST, SCHEMA = "manifest.json", 1
 _THREADS = 8
 """Files that are hashed at the same time."""
 
@@ -23,16 +23,26 @@ def write_manifest(folder: Path) -> None:
         name: {"size": (folder / name).stat().st_size, "sha256": digest}
         for name, digest in zip(names, hashes, strict=True)
     }
-    write_json(folder / MANIFEST, {"schema": 1, "files": files})
+    write_json(folder / MANIFEST, {"schema": SCHEMA, "files": files})
 
 
 def find_damage(folder: Path) -> str | None:
-    """The first difference between a checkpoint and its manifest as a sentence; None if there is none."""
+    """The first difference between a checkpoint and its manifest as a sentence; None if there is none.
+
+    Raises:
+        JudgeError: The manifest has another schema.
+    """
     try:
-        files = read_json(folder / MANIFEST)["files"]
+        manifest = read_json(folder / MANIFEST)
+        files = manifest["files"]
         expected = [(name, int(entry["size"]), str(entry["sha256"])) for name, entry in files.items()]
     except (JudgeError, ValueError, LookupError, TypeError, AttributeError):
         return f"{MANIFEST} cannot be read"
+    if manifest.get("schema") != SCHEMA:
+        raise JudgeError(
+            f"{folder / MANIFEST} has schema {manifest.get('schema')}, and this version reads {SCHEMA}: use the "
+            "version that wrote it, or choose another --out"
+        )
     for name, size, _ in expected:
         if not (folder / name).is_file():
             return f"{name} is missing"

@@ -1,6 +1,5 @@
 """Finds the complete checkpoints of a run, of either engine, and verifies them."""
 
-import json
 import shutil
 import sys
 from dataclasses import dataclass
@@ -11,9 +10,8 @@ from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.strict_json import read_json
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
 
-TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
-"""The file that TRL writes last into a checkpoint; the file in which verl notes its newest checkpoint, and the one that
-verl writes just before."""
+VERL_MARKER, VERL_LAST = "latest_checkpointed_iteration.txt", "data.pt"
+"""The file in which verl notes its newest checkpoint, and the one that it writes just before."""
 BEST = "best"
 """Folder beside the checkpoints with the weights of the best one, which is not pruned."""
 PROCESSES = "processes.json"
@@ -41,17 +39,12 @@ class Checkpoint:
 def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
     """The complete checkpoints in a run's `checkpoints` folder, oldest first. Their content is not verified.
 
-    TRL numbers them by optimiser steps, of which one step of the recipe has `updates`. Earlier versions wrote no
-    manifests. A checkpoint of TRL without one is complete if no older one has a manifest: otherwise a kill interrupted
-    its saving."""
-    count = processes_of(folder) or 1
-    complete = [f for f in folder.glob("checkpoint-*") if _complete(f, count)]
-    trl = [Checkpoint(_step(f) // updates, f, sharded=False) for f in complete]
-    first = min((c.step for c in trl if c.has_manifest), default=None)
-    trl = [c for c in trl if first is None or c.step <= first or c.has_manifest]
+    TRL numbers them by optimiser steps, of which one step of the recipe has `updates`. One of TRL is complete with its
+    manifest, which is written last. verl notes its complete ones itself, and they get their manifests later."""
     noted = _noted(folder)
-    verl = [Checkpoint(_step(f), f, sharded=True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
-    return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
+    trl = [Checkpoint(_step(f.parent) // updates, f.parent, False) for f in folder.glob(f"checkpoint-*/{MANIFEST}")]
+    verl = [Checkpoint(_step(f.parent), f.parent, True) for f in folder.glob(f"global_step_*/{VERL_LAST}")]
+    return sorted((*trl, *(c for c in verl if c.step <= noted)), key=lambda c: c.step)
 
 
 def kept_best(folder: Path) -> list[Checkpoint]:
@@ -67,7 +60,7 @@ def verl_checkpoint(folder: Path, step: int) -> Checkpoint:
 
 def newest_whole(folder: Path, updates: int = 1, *, logged: int | None = None) -> Checkpoint | None:
     """The newest checkpoint whose files are as they were saved. Prints a warning for each newer one that is damaged,
-    and if there is no manifest to verify it with.
+    and if one of verl has no manifest yet.
 
     If an older one exists, those after the step `logged` are passed over: verl saves, then evaluates, then logs a step,
     and a kill in between would lose the row of the step."""
@@ -75,8 +68,7 @@ def newest_whole(folder: Path, updates: int = 1, *, logged: int | None = None) -
     if logged is not None:
         found = [checkpoint for checkpoint in found if checkpoint.step <= logged] or found
     for checkpoint in reversed(found):
-        # Used with a warning: a run of an earlier version must not start from the beginning for want of a manifest.
-        if not checkpoint.has_manifest:
+        if not checkpoint.has_manifest:  # a kill came between verl's checkpoint and its manifest
             _warn(f"{checkpoint.folder} has no {MANIFEST}, so its files are not verified")
             return checkpoint
         damage = find_damage(checkpoint.folder)
@@ -109,11 +101,11 @@ def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoin
 def clear_newer(folder: Path, checkpoint: Checkpoint | None) -> None:
     """Remove incomplete checkpoints of TRL that are newer than `checkpoint`, from which a run resumes, and rename
     damaged ones to damaged-checkpoint-N. Else TRL would keep them instead of the next ones that it saves."""
-    count, last = processes_of(folder) or 1, _step(checkpoint.folder) if checkpoint else 0
+    last = _step(checkpoint.folder) if checkpoint else 0
     for newer in [path for path in folder.glob("checkpoint-*") if _step(path) > last]:
         aside = newer.with_name(f"damaged-{newer.name}")
         shutil.rmtree(aside, ignore_errors=True)
-        if _complete(newer, count):
+        if (newer / MANIFEST).exists():
             newer.rename(aside)
             _warn(f"{newer} is now {aside.name}: remove it if you do not need it")
         else:
@@ -159,21 +151,6 @@ def processes_of(folder: Path) -> int | None:
     if not isinstance(data, dict) or not isinstance(data.get("processes"), int):
         raise JudgeError(f"{file} does not hold the number of processes: remove the file if there was one process")
     return int(data["processes"])
-
-
-def _complete(checkpoint: Path, processes: int) -> bool:
-    """Whether every process has written its part.
-
-    The manifest is the last file. Without one: the last file of each process is its random state, that of the first one
-    the trainer state."""
-    if (checkpoint / MANIFEST).exists():
-        return True
-    parts = [f"rng_state_{rank}.pth" for rank in range(processes)] if processes > 1 else []
-    try:
-        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))["global_step"]  # metrics in it may be NaN
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return False
-    return all((checkpoint / name).exists() for name in parts)
 
 
 def _warn(text: str) -> None:

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints
 
 
-def trl_checkpoint(folder: Path, step: int, state: str | None = '{"global_step": 1}') -> None:
+def trl_checkpoint(folder: Path, step: int, *, manifest: bool = True) -> None:
     (folder / f"checkpoint-{step}").mkdir(parents=True)
-    if state is not None:
-        (folder / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
+    (folder / f"checkpoint-{step}" / "trainer_state.json").write_text('{"global_step": 1}')
+    if manifest:
+        write_manifest(folder / f"checkpoint-{step}")
 
 
 def verl_checkpoint(folder: Path, step: int, *, data: bool = True) -> None:
@@ -23,12 +25,12 @@ def steps(folder: Path) -> list[int]:
     return [checkpoint.step for checkpoint in checkpoints(folder)]
 
 
-def test_a_trl_checkpoint_is_complete_with_its_state_file(tmp_path: Path) -> None:
+def test_a_trl_checkpoint_is_complete_with_its_manifest(tmp_path: Path) -> None:
     assert steps(tmp_path / "absent") == []
+    trl_checkpoint(tmp_path, 8, manifest=False)
     trl_checkpoint(tmp_path, 9)
     trl_checkpoint(tmp_path, 10)
-    trl_checkpoint(tmp_path, 100, None)
-    trl_checkpoint(tmp_path, 101, '{"global_st')
+    trl_checkpoint(tmp_path, 100, manifest=False)
     assert steps(tmp_path) == [9, 10]
     assert not any(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
 

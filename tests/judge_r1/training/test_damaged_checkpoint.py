@@ -9,6 +9,7 @@ import pytest
 import torch
 from turn_recipes import Runs, timeless, weights
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage, write_manifest
 from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, newest_whole, resume_verl_at
 from judge_r1.training.pipeline import run_recipe
@@ -98,17 +99,10 @@ def test_without_a_whole_checkpoint_training_starts_again(
     assert [checkpoint.step for checkpoint in checkpoints(last.parent)] == [2, 4]
 
 
-def test_checkpoints_of_earlier_versions_are_used_with_a_warning(
-    trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recipe, whole = trained("sft")
-    last = before_the_model(whole, tmp_path / "run")
-    for manifest in last.parent.rglob(MANIFEST):
-        manifest.unlink()
-    shutil.rmtree(last)
-    run_recipe(recipe, tmp_path / "run", Resources(1))
-    assert f"checkpoint-2 has no {MANIFEST}, so its files are not verified" in capsys.readouterr().err
-    assert_same_run(tmp_path / "run", whole)
+def test_a_manifest_with_another_schema_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text('{"schema": 2, "files": {}}')
+    with pytest.raises(JudgeError, match=r"manifest\.json has schema 2, .* reads 1: .*another --out"):
+        find_damage(tmp_path)
 
 
 def test_a_checkpoint_whose_saving_was_interrupted_is_not_complete(trained: Runs, tmp_path: Path) -> None:
@@ -116,6 +110,8 @@ def test_a_checkpoint_whose_saving_was_interrupted_is_not_complete(trained: Runs
     last = before_the_model(whole, tmp_path / "run")
     (last / MANIFEST).unlink()
     assert [checkpoint.step for checkpoint in checkpoints(last.parent)] == [2]
+    (last.with_name("checkpoint-2") / MANIFEST).unlink()
+    assert newest_whole(last.parent) is None
 
 
 def test_merge_exports_no_damaged_checkpoint(trained: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +138,7 @@ def test_a_damaged_manifest_is_damage(tmp_path: Path, content: str) -> None:
 
 
 def test_a_file_outside_the_checkpoint_is_damage(tmp_path: Path) -> None:
-    (tmp_path / MANIFEST).write_text('{"files": {"/no/such/file": {"size": 1, "sha256": "0"}}}')
+    (tmp_path / MANIFEST).write_text('{"schema": 1, "files": {"/no/such/file": {"size": 1, "sha256": "0"}}}')
     assert find_damage(tmp_path) == "/no/such/file is missing"
 
 

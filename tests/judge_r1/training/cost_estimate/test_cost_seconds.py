@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from paths import RECIPES
 
+from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.cost_estimate.gpus import GPUS, detected
 from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, checkpoint_bytes, memory, sampling
 from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, forward_flops, lengths, step_seconds
@@ -25,7 +26,7 @@ def test_the_report_of_a_toy_and_of_a_stopped_run(tmp_path: Path) -> None:
     )
     saved = tmp_path / "checkpoints" / "checkpoint-40"
     saved.mkdir(parents=True)
-    (saved / "trainer_state.json").write_text('{"global_step": 40}')
+    write_manifest(saved)
     text = "\n".join(report([(recipe, tmp_path)], "command", 1))
     assert "continues after step 20;" in text
     assert "not possible" not in text

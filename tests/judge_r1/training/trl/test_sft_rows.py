@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
+from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.resume import resume
 from judge_r1.training.trl.sft import IGNORED, train_sft, training_row
@@ -96,8 +96,8 @@ def test_logs_are_truncated_to_the_last_complete_checkpoint(
         run.log({"step": step})
     for step in steps:
         (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
-        (run.checkpoints / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"global_step": step}))
-    (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # killed before its state was written
+        write_manifest(run.checkpoints / f"checkpoint-{step}")
+    (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # killed before its manifest was written
     resume(trainer, run)
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == expected
     assert trainer.resumed == (str(run.checkpoints / f"checkpoint-{steps[-1]}") if steps else None)

@@ -37,7 +37,7 @@ def test_the_shipped_configuration_is_valid() -> None:
     [application] = found.applications
     assert application.import_path == "judge_r1.serving.ray_serve:build"
     served = ServeArgs.model_validate(application.args)
-    assert found.http_options.request_timeout_s > served.seconds
+    assert found.http_options.request_timeout_s > served.timeout
     assert [deployment.name for deployment in application.deployments] == ["Judge"]
 
 

@@ -19,6 +19,7 @@ from judge_r1.rewards.collector import CollectorFull, JudgmentFailed
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
 from judge_r1.serving.replicated_case_store import CaseStoreUnavailable
 from judge_r1.serving.schemas import BatchError
+from judge_r1.serving.unpacking import UnpackingBusy
 
 OPENAI = ("/v1/chat/", "/v1/models")
 """Paths whose errors have OpenAI's format."""
@@ -39,8 +40,8 @@ _log = logging.getLogger(__name__)
 FAILED = "the server failed"
 """The message of an unexpected error. Its details are only logged."""
 CASE_STORE_RETRY_S = 5
-"""Retry-After if all stored cases are in use, the store of uploaded cases does not respond, or too many members of
-groups wait."""
+"""Retry-After if all stored cases are in use, the store of uploaded cases does not respond, too many members of groups
+wait, or other uploads are being unpacked."""
 
 
 NO_RETRY = {"x-should-retry": "false"}
@@ -71,6 +72,7 @@ STATUS: Mapping[type[Exception], int] = {
     CaseStoreFull: 503,
     CaseStoreUnavailable: 503,
     CollectorFull: 503,
+    UnpackingBusy: 503,
     JudgmentFailed: 502,
     EndpointError: 502,
     JudgeError: 422,
@@ -138,7 +140,7 @@ def _tokens(error: Exception) -> dict[str, int]:
 def add_error_handlers(app: FastAPI) -> None:
     async def known_error(request: Request, error: Exception) -> JSONResponse:
         headers = {"Retry-After": str(error.seconds)} if isinstance(error, QueueFull) else {}
-        if isinstance(error, CaseStoreFull | CaseStoreUnavailable | CollectorFull):
+        if isinstance(error, CaseStoreFull | CaseStoreUnavailable | CollectorFull | UnpackingBusy):
             headers = {"Retry-After": str(CASE_STORE_RETRY_S)}
         return error_response(request.url.path, _status(error), str(error), headers, **_tokens(error))
 

@@ -32,6 +32,7 @@ from judge_r1.serving.schemas import judge_response
 from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
 from judge_r1.serving.traces import AskedTrace, trace_of_body, with_events
+from judge_r1.serving.unpacking import UnpackBudget
 
 
 @dataclass
@@ -55,9 +56,11 @@ class Service:
     shutdown: Shutdown = field(default_factory=Shutdown, init=False)
     metrics: Metrics = field(init=False)
     cohorts: Cohorts = field(init=False)
+    unpacking: UnpackBudget = field(init=False)
     case_store: UploadedCases = field(init=False)
 
     def __post_init__(self) -> None:
+        self.unpacking = UnpackBudget(self.limits.bodies)
         self.cohorts = Cohorts(self._run_pair, self.limits, self.queue.max_concurrency)
         self.metrics = Metrics(self.queue, self.local_cases, lambda: self.cohorts.waiting)
         self.case_store = LocalCaseStore(self.local_cases)

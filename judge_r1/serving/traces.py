@@ -2,7 +2,7 @@
 
 import zipfile
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
@@ -13,6 +13,7 @@ from judge_r1.core.wire import JudgeRequestBody, JudgeResponse, TraceEvent, Trac
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.traces import TraceTask, TraceText, describe, trace_result
 from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.serving.unpacking import UnpackBudget, repack
 
 UNPACKED = 16
 """Times the largest body that an archive may have unpacked: a log of text packs to about a tenth."""
@@ -47,29 +48,26 @@ def with_events(response: JudgeResponse, asked: AskedTrace | None, output: Judge
     return response.model_copy(update={"answer": found.findings[0].answer, "events": events})
 
 
-def read_upload(data: bytes, limits: Limits, *, number: int | None, mask: bool) -> TraceFile:
-    """The trace in a file of any format. Raises: BadTrace, also for an archive that is too large unpacked."""
+def read_upload(data: bytes, limits: Limits, budget: UnpackBudget, *, number: int | None, mask: bool) -> TraceFile:
+    """The trace in a file of any format.
+
+    Raises:
+        BadTrace: The file is no trace, or an archive that is too large unpacked.
+        UnpackingBusy: Other uploads take the memory for unpacking at the moment.
+    """
     masked = Masked() if mask else None
-    with NamedTemporaryFile(prefix="trace-") as file:
-        file.write(data)
-        file.flush()
-        _check_archive(Path(file.name), limits)
+    with TemporaryDirectory(prefix="trace-") as folder, budget.share(UNPACKED * limits.body) as share:
+        file = Path(folder) / "upload"
+        file.write_bytes(data)
+        if zipfile.is_zipfile(file):
+            repack(file, packed := Path(folder) / "counted", share)
+            packed.replace(file)
         try:
-            events = read_events(Path(file.name), number=number, masked=masked)
+            events = read_events(file, number=number, masked=masked)
             text = trace_text(events)
         except BadTrace as error:
-            raise BadTrace(str(error).replace(file.name, "the file")) from None
+            raise BadTrace(str(error).replace(str(file), "the file")) from None
     trace = TraceText(text)
     return TraceFile(
         context=text, events=len(trace.events), about=describe(trace), masked=masked.count if masked else 0
     )
-
-
-def _check_archive(path: Path, limits: Limits) -> None:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    except zipfile.BadZipFile:
-        return
-    if unpacked > UNPACKED * limits.body:
-        raise BadTrace(f"the file has {unpacked} bytes unpacked: the limit is {UNPACKED * limits.body}")

@@ -29,7 +29,7 @@ def router(service: Service) -> APIRouter:
         send as the `context` of a pair."""
         consume_quota(request)
         data = await request.body()
-        found = await run_in_threadpool(read_upload, data, service.limits, number=number, mask=mask)
+        found = await run_in_threadpool(read_upload, data, service.limits, service.unpacking, number=number, mask=mask)
         if (size := len(found.context.encode())) > service.limits.case:
             raise HTTPException(413, f"the trace has {size} bytes as text: the limit is {service.limits.case}")
         return found

@@ -101,7 +101,7 @@ def archive(size: int) -> bytes:
         (b"", 422, "the file is empty"),
         (b"hello", 422, "the file is not valid JSON"),
         (b'{"a": 1}', 422, "the file is no trace of a known format: it holds JSON with a"),
-        (archive(10_000_000), 422, "bytes unpacked: the limit is 3200000"),
+        (archive(10_000_000), 422, "has over 3200000 bytes unpacked"),
         (json.dumps([{"role": "user", "content": "x " * 60_000}]).encode(), 413, "as text: the limit is 100000"),
         (b"x" * 200_001, 413, "exceeds the limit"),
     ],

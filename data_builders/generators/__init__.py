@@ -56,10 +56,14 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
 
 def dataset_of(folder: Path) -> DatasetType[Any]:
     """The type of the data in `folder`: that of the generator in its build.json (or, for a folder of splits, in the
-    first build.json below it), and pairs where none is named. Earlier builds of conversations name a generator
-    `conversations-by-teacher`."""
+    first build.json below it), and pairs where none is named.
+
+    Raises: JudgeError for a generator that does not exist.
+    """
     for path in (folder / BUILD_FILE, *sorted(folder.glob(f"*/{BUILD_FILE}"))):
         if path.is_file():
-            name: str = read_report(path).get("generator", PAIRS)
-            return GENERATORS.get(name.removesuffix("-by-teacher")).dataset
+            try:
+                return GENERATORS.get(read_report(path).get("generator", PAIRS)).dataset
+            except UnknownName as error:
+                raise JudgeError(f"{path}: {error}; build the data set again") from None
     return GENERATORS.get(PAIRS).dataset

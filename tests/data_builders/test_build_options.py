@@ -9,7 +9,9 @@ import pytest
 
 from data_builders.build import build
 from data_builders.build_options import OtherBuild, refuse_other_build
+from data_builders.generators import dataset_of
 from data_builders.generators.base import RULES_VERSION, BuildPlan
+from judge_r1.core.errors import JudgeError
 
 TEACHER = "chat:http://127.0.0.1:1/v1#toy"
 MINI = BuildPlan("mini", variants=2, limit=3)
@@ -134,3 +136,9 @@ def test_a_teacher_of_conversations_verifies_itself_by_default(tmp_path: Path) -
     refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER)
     with pytest.raises(OtherBuild, match="with --verify chat:toy, and this one has --verify chat:other"):
         refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER.replace("toy", "other"))
+
+
+def test_a_generator_that_does_not_exist_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "build.json").write_text('{"generator": "conversation"}')
+    with pytest.raises(JudgeError, match=r"build\.json: no generator is named 'conversation'.*; build the data set"):
+        dataset_of(tmp_path)

@@ -81,6 +81,14 @@ class AsyncClient:
             follow_redirects=False,
         )
 
+    async def check(self, seconds: float = 5.0) -> None:
+        """Asks once whether a server is there. It may be starting. Raises: RetriesExhausted if none answers."""
+        try:
+            with anyio.fail_after(seconds):
+                await self._http.get("/healthz")
+        except (TimeoutError, httpx.RequestError) as error:
+            raise RetriesExhausted(f"{self._host}: {type(error).__name__} {error}".rstrip()) from None
+
     async def judge(self, **pair: Any) -> JudgeResponse:
         """Judges a pair: reasoning_a, reasoning_b, and optionally context or case_id, decision, domain, trace."""
         return await self._send("POST", "/v1/judge", _validated(JudgeRequestBody, pair), JudgeResponse)

@@ -1,11 +1,14 @@
 """Runs coroutines from synchronous code, together, and in a loop of their own."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
+
+from judge_r1.core.errors import JudgeError
 
 T = TypeVar("T")
 
@@ -36,21 +39,36 @@ async def gather_all(works: Sequence[Awaitable[T]]) -> list[T]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+class LostInFork(JudgeError):
+    """Work for a loop whose thread is in the process that this one was forked from."""
+
+
 class BackgroundLoop:
     """An event loop in a thread of its own. Connections and locks belong to a loop, so code that is called from several
     loops, or from none, runs its work here."""
 
     def __init__(self, name: str) -> None:
+        self._name, self._process = name, os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs `work` in the loop. Cancels it if the caller is cancelled."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        """Runs `work` in the loop. Cancels it if the caller is cancelled. Raises: LostInFork."""
+        return await asyncio.wrap_future(self._submitted(work))
 
     def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """As `run`, from synchronous code."""
+        return self._submitted(work).result()
+
+    def _submitted(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        if self._process != os.getpid():  # a fork copies no threads: the work would wait forever
+            work.close()
+            raise LostInFork(
+                f"{self._name} was opened in another process, and a forked process has no copy of its thread: open it "
+                "in this process, or start workers with `spawn`"
+            )
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
         self.run_sync(self._loop.shutdown_asyncgens())

@@ -9,7 +9,7 @@ from threading import Lock
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
 from judge_r1.rewards.group import GroupScores, Orders, judge_answers
-from judge_r1.rewards.pair_judge import PairJudge, Question, open_pair_judge
+from judge_r1.rewards.pair_judge import PairJudge, Question, ServedPairJudge, open_pair_judge
 from judge_r1.rewards.schedule import SCHEDULES, Schedule
 
 VARIABLE = "JUDGE_R1_REWARD_JUDGE"
@@ -35,7 +35,7 @@ class GroupJudge:
         concurrency: Maximum number of comparisons at a time, over all groups.
 
     Raises:
-        JudgeError: The SPEC or the URL is not valid, or the model cannot be loaded.
+        JudgeError: The SPEC or the URL is not valid, no server answers, or the model cannot be loaded.
         ValueError: There is no such schedule or number of orders.
     """
 
@@ -76,7 +76,10 @@ class GroupJudge:
 
 
 async def _opened(judge: str, concurrency: int) -> PairJudge:
-    return open_pair_judge(judge, concurrency)
+    opened = open_pair_judge(judge, concurrency)
+    if isinstance(opened, ServedPairJudge):
+        await opened.check()
+    return opened
 
 
 def shared_judge(judge: str, *, schedule: Schedule) -> GroupJudge:

@@ -72,8 +72,20 @@ class ServedPairJudge:
     """The judge of a server. Its clients retry lost connections and full queues."""
 
     def __init__(self, url: str, concurrency: int) -> None:
+        self._url = url
         self._clients = [AsyncClient(url, concurrency=SHARED) for _ in range(-(-concurrency // SHARED))]
         self._slots, self._turns = asyncio.Semaphore(concurrency), cycle(self._clients)
+
+    async def check(self) -> None:
+        """Raises: JudgeError if no server answers at the URL."""
+        try:
+            await self._clients[0].check()
+        except RetriesExhausted as error:
+            await self.aclose()
+            raise JudgeError(
+                f"no judge answers at {self._url} ({error}): start `judge-r1 serve` before the training, or correct "
+                "the URL"
+            ) from None
 
     async def compare(self, question: Question, first: str, second: str) -> Outcome:
         pair = {"reasoning_a": first, "reasoning_b": second, "decision": question.prompt, "domain": question.domain}

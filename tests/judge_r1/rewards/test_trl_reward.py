@@ -1,6 +1,10 @@
 """GroupReward: groups, failures, logs, and three steps of TRL's trainer."""
 
 import asyncio
+import os
+import select
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +12,7 @@ import pytest
 from failing_judge import FailsOn
 from serving_fixture import LiveServer, service
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.rewards.trl import GroupReward
 
 
@@ -80,11 +85,45 @@ def test_a_failed_judgment_is_none_with_a_reason() -> None:
 
 
 def test_a_batch_without_any_judgment_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    reward = GroupReward("http://127.0.0.1:9")
+    with LiveServer(service("longer")) as server:
+        reward = GroupReward(server.url)
     once(reward)
     assert call(reward, ["p"] * 2, ["one", "two"])[0] == [None, None]
     reward.close()
     assert "none of 2 comparisons has a judgment: 127.0.0.1" in caplog.text
+
+
+def test_without_a_server_the_reward_cannot_be_made() -> None:
+    started = time.monotonic()
+    with pytest.raises(JudgeError, match=r"no judge answers at http://127\.0\.0\.1:9 \(.*: start `judge-r1 serve`"):
+        GroupReward("http://127.0.0.1:9")
+    assert time.monotonic() - started < 10
+
+
+def test_a_forked_process_gets_a_sentence() -> None:
+    """A fork has no copy of the thread that compares: a call used to wait for ever."""
+    reward = GroupReward("longer")
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(ours)
+            call(reward, ["p"] * 2, ["one", "two three"])
+            os.write(theirs, b"judged")
+        except BaseException as error:
+            os.write(theirs, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    try:
+        ready, _, _ = select.select([ours], [], [], 20)
+        assert ready, "the forked process still waits"
+        assert b"opened in another process" in os.read(ours, 1000)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(ours)
+        reward.close()
 
 
 def test_trl_trains_three_steps(model_folder: Path, tmp_path: Path) -> None:

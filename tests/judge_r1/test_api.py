@@ -17,7 +17,6 @@ from judge_r1.core import progress
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
-from judge_r1.core.text_check import BadText
 from judge_r1.core.verdicts import Evidence, InvalidVerdict, Judgment
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
@@ -85,13 +84,6 @@ def test_a_local_model_works_inside_a_running_event_loop() -> None:
 def test_a_pair_by_other_names(pair: dict[str, str], says: str) -> None:
     with pytest.raises(BadJudge, match=says):
         load_judge("longer").many([PAIR, pair])
-
-
-@pytest.mark.parametrize("field", ["context", "decision", "reasoning_a", "reasoning_b"])
-def test_text_that_utf8_cannot_encode_is_an_error(field: str) -> None:
-    pair = {"reasoning_a": "It is so.", "reasoning_b": "No.", field: "It is\ud800 so."}
-    with pytest.raises(BadText, match=f"{field} is not valid Unicode: character 5 is U.D800"):
-        load_judge("longer")(**pair)
 
 
 def test_a_case_that_comes_again_is_kept_once() -> None:

@@ -20,7 +20,6 @@ from retrieval.passages import OTHER_SCRIPTS, SPLITTER, split_passages
 from retrieval.retriever import Retriever
 from retrieval.store import (
     MANIFEST,
-    SHARD_CASES,
     SUFFIX,
     VectorStore,
     fill_store,
@@ -215,28 +214,6 @@ def test_a_reader_keeps_few_bytes_a_case(tmp_path: Path, monkeypatch: pytest.Mon
     tracemalloc.stop()
     assert len(store) == len(cases)
     assert held < 32 * len(cases)
-
-
-def test_a_failure_keeps_complete_shards_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = store_module._write_shard
-    written: list[int] = []
-
-    def fail_later(*args: object) -> None:
-        if len(written) == 1:
-            raise OSError("the disk is full")
-        written.append(1)
-        write(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(store_module, "_write_shard", fail_later)
-    store = VectorStore(tmp_path / "a", HashEmbedder(), WORDS)
-    with pytest.raises(OSError, match="disk is full"):
-        fill_store(store, CASES, list(CASES))
-    monkeypatch.undo()
-    assert len(VectorStore(tmp_path / "a", HashEmbedder(), WORDS)) == SHARD_CASES
-    report = fill_store(VectorStore(tmp_path / "a", HashEmbedder(), WORDS), CASES, list(CASES))
-    assert report.embedded == 40 - SHARD_CASES
-    filled(tmp_path / "b")
-    assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
 def test_a_builder_survives_another_one_that_takes_its_file_for_a_leftover(

@@ -85,11 +85,3 @@ def test_memory_trajectories(tmp_path: Path) -> None:
     assert isinstance(task, PairwiseTask)
     config = direct_config(JudgeBuild("https://host/v1#model", limits=benchmark.limits))
     assert (config.prompt_tokens, config.budget.response_tokens) == (262_144, 16_384)
-
-
-def test_a_missing_field_is_reported(tmp_path: Path) -> None:
-    row = memory()
-    del row["rejected"]
-    write(tmp_path / "Long-form_Generation.jsonl", [row])
-    with pytest.raises(BadTable, match=r"Long-form_Generation\.jsonl.*column 'rejected' is missing"):
-        memoryrewardbench.load(tmp_path, None)

@@ -7,7 +7,6 @@ from benchmark_factories import accuracy, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
-from judge_r1.core.tabular import BadTable
 
 SMALL = {"alpacaeval-easy": 3, "donotanswer": 2, "math-prm": 2, "hep-go": 4, "hep-rust": 4}
 
@@ -68,10 +67,3 @@ def test_composition_of_chat_hard(tmp_path: Path) -> None:
     assert len(load(without, None).items) == 37
     with pytest.raises(BadBenchmark, match="holds 0 of the 100 pairs of llmbar-natural"):
         load(without, "Chat Hard")
-
-
-def test_malformed_rows_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadTable, match=r"line 1: column 'subset' must be a subset of RewardBench, not 'new'"):
-        load(file(tmp_path / "filtered.jsonl", {"new": 1}), None)
-    with pytest.raises(BadTable, match=r"line 1: column 'chosen' must hold text, not list"):
-        load(file(tmp_path / "filtered.jsonl", {"hep-go": 1}, chosen=["x"]), None)

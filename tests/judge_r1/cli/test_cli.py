@@ -15,26 +15,12 @@ from paths import RECIPES
 from data_builders.generators.base import RULES_VERSION
 from judge_r1.cli.help_panels import PANELS
 
-COMMANDS = [
-    "build", "validate", "audit", "stats", "split", "rationales", "export", "train", "eval", "attack", "benchmarks",
-    "calibrate", "search", "doctor", "report", "demo",
-]  # fmt: skip
-COMMANDS += ["analyse attention"]
-COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
     assert run("build", "mini", "--limit", "12", "--out", out).returncode == 0
     return out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(command: str) -> None:
-    shown = run(*command.split(), "--help")
-    assert shown.returncode == 0
-    assert f"judge-r1 {command}" in shown.stdout
 
 
 @pytest.mark.parametrize("command", PANELS)
@@ -140,7 +126,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "medrbench", "--path", "nowhere", "--out", "x"], "nowhere"),
         (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
@@ -162,15 +147,12 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
             ["build", "builtin", "--reader", "none", "--teacher", "chat:http://x/v1#y", "--out", "x"],
             "add --candidates N",
         ),
-        (["validate", "nowhere"], "nowhere does not exist: give a folder that"),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
-        (["export", "nowhere", "--format", "sft", "--out", "x"], "nowhere does not exist"),
         (
             ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
             "unknown key grpo.stepz; did you mean 'grpo.steps'?",
         ),
         (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "no judge is named 'nonsense'"),
-        (["eval", "--judge", "longer", "--path", "nowhere", "--out", "x"], "nowhere does not exist"),
     ],
 )
 def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:

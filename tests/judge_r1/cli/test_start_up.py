@@ -4,6 +4,7 @@ import json
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,16 @@ def _processor_seconds(command: list[str], folder: Path) -> float:
 
 
 ROOT: Any = typer.main.get_command(app)
+
+
+def leaves(command: Any, words: str) -> Iterator[tuple[str, Any]]:
+    for name, below in getattr(command, "commands", {"": command}).items():
+        yield from leaves(below, f"{words} {name}") if name else [(words, command)]
+
+
+@pytest.mark.parametrize(("words", "command"), list(leaves(ROOT, "judge-r1")))
+def test_every_command_has_help_with_an_example(words: str, command: Any) -> None:
+    assert f"`{words}" in " ".join(command.help.split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -115,6 +115,7 @@ def test_a_slow_response_meets_the_deadline() -> None:
         (status(200, b"<html>"), "returns no JudgeResponse"),
         (status(200, {k: v for k, v in GOOD.items() if k != "winner"}), r"winner.*judge-r1 of this version"),
         (status(418, b"a\n teapot"), "status 418.*a teapot"),
+        (status(504), "gave up"),
         (status(501, b"<html>", Content_Type="text/html;charset=utf-8"), "with a web page: is it a judge-r1 server"),
     ],
 )

@@ -2,13 +2,12 @@
 
 import asyncio
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from serving_fixture import PAIR, BlockedJudge, InvalidJudge, LiveServer, service, wait_for
+from serving_fixture import PAIR, BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchStarted, ServerError, ServerRefuses
 from judge_r1.core import progress
@@ -159,29 +158,3 @@ def test_errors_are_one_sentence() -> None:
     for address in ("localhost:8000", "ftp://host", "http://user:word@host"):
         with pytest.raises(ServerError, match="URL"):
             Client(address)
-
-
-def test_a_deadline_of_the_server_is_not_retried() -> None:
-    blocked = BlockedJudge()
-    with LiveServer(service(blocked, timeout=0.2)) as server, Client(server.url) as judge:
-        call = partial(judge.judge, **PAIR)
-        with pytest.raises(RetriesExhausted, match="no judgment within"):
-            call()
-    assert blocked.started == 1
-
-
-def test_an_infrastructure_failure_is_retried() -> None:
-    failing = InvalidJudge("infrastructure_no_answer")
-    with LiveServer(service(failing)) as server, Client(server.url, attempts=2) as judge:
-        call = partial(judge.judge, **PAIR)
-        with pytest.raises(RetriesExhausted, match=r"failed 2 times.*status 502"):
-            call()
-
-
-def test_the_client_deadline_ends_a_call() -> None:
-    blocked = BlockedJudge()
-    with LiveServer(service(blocked)) as server, Client(server.url, seconds=0.4) as judge:
-        for call in (lambda: judge.judge(**PAIR), lambda: list(judge.stream(**PAIR))):
-            with pytest.raises(RetriesExhausted, match=r"within 0.4 s"):
-                call()
-        wait_for(lambda: blocked.cancelled == 2 and blocked.running == 0)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
-from judge_r1.core.text_check import BadText
 from retrieval.retriever import Retriever
 
 
@@ -87,13 +86,6 @@ def test_the_index_of_a_removed_text_stays_while_pinned() -> None:
         assert retriever._indexes[case_id] is index
     retriever.search([(cases.put("Eva paid.", "me"), "paid")], 1)
     assert case_id not in retriever._indexes
-
-
-def test_text_that_utf8_cannot_encode_is_an_error() -> None:
-    cases = CaseStore()
-    with pytest.raises(BadText, match=r"the case is not valid Unicode: character 2 is U.D83D, half"):
-        cases.put("ab\ud83d")
-    assert (len(cases), cases.bytes) == (0, 0)
 
 
 def test_ids_do_not_normalise_unicode() -> None:

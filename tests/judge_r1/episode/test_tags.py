@@ -1,6 +1,5 @@
 """Decoding id by id over real tokenizers, and the scanner against the grammar of whole texts."""
 
-import time
 from functools import cache
 from itertools import chain, cycle
 
@@ -76,14 +75,3 @@ def test_pieces_of_any_size_give_the_first_action_and_the_open_block(text: str, 
     assert found == next(((b.kind, b.text) for b in blocks if b.closed and b.kind in ("search", "answer")), None)
     assert scanner.text == text[:at]
     assert found or scanner.open == next((b.kind for b in blocks if not b.closed), None)
-
-
-def test_the_scanner_is_linear_in_the_text() -> None:
-    def nanoseconds(characters: int) -> float:
-        scanner, started = TagScanner(), time.process_time()
-        for _ in range(characters // 4):
-            scanner.push("😀😀😀😀")
-        return (time.process_time() - started) / characters
-
-    nanoseconds(4_000)
-    assert min(nanoseconds(200_000) for _ in range(3)) < 4 * min(nanoseconds(4_000) for _ in range(5))

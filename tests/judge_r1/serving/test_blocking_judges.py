@@ -87,14 +87,6 @@ def test_a_deadline_holds_and_the_next_request_succeeds(make: Make, folder: Path
         assert post_judge(server).status_code == 200
 
 
-@pytest.mark.parametrize("make", [selective, likelihood])
-def test_a_prompt_that_is_too_long_is_rejected_with_its_length(make: Callable[..., Service], folder: Path) -> None:
-    with LiveServer(make(folder, prompt_tokens=60)) as server:
-        answer = post_judge(server)
-    assert answer.status_code == 422
-    assert answer.json()["tokens"] > answer.json()["limit"] == 60
-
-
 def test_requests_of_a_selective_judge_share_one_batch_that_stops_with_the_server(folder: Path) -> None:
     served = selective(folder)
     judge = served.judge

@@ -72,11 +72,6 @@ def by_case(of: Answers, seed: int) -> float | None:
     return select(*of, alpha=ALPHA, delta=DELTA, seed=seed).threshold
 
 
-def by_answer(of: Answers, seed: int) -> float | None:
-    """Treats the answers of one case as independent."""
-    return select(of[0], of[1], [str(i) for i in range(len(of[0]))], alpha=ALPHA, delta=DELTA, seed=seed).threshold
-
-
 def naive(of: Answers, seed: int) -> float | None:
     """The lowest threshold at which the observed error rate, one answer per case, is at most α."""
     threshold = None
@@ -109,30 +104,6 @@ def test_the_guarantee_fails_in_at_most_delta_of_the_calibrations(judge: str) ->
         assert found.certified == found.violated > 0.3 * DELTA  # this judge can violate the bound
     else:
         assert found.certified > 0.5
-
-
-def test_a_naive_threshold_fails_far_more_often() -> None:
-    assert measure(JUDGES["honest"], naive, 240, TRIALS).violated > 3 * DELTA
-
-
-def test_the_naive_threshold_is_the_lowest_that_looks_good() -> None:
-    told = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01]
-    right = [True] * 5 + [False] + [True] * 4 + [False]
-    copies = COPIES
-    of = ([c for c in told for _ in range(copies)], [r for r in right for _ in range(copies)], [])
-    assert naive(of, 0) == 0.05
-
-
-def test_treating_answers_of_one_case_as_independent_breaks_the_guarantee() -> None:
-    assert measure(JUDGES["uninformative"], by_answer, 240, TRIALS).violated > 2 * DELTA
-
-
-@pytest.mark.parametrize("judge", JUDGES)
-def test_the_risk_of_the_simulated_judges_matches_their_formula(judge: str) -> None:
-    error, risk = JUDGES[judge]
-    grid = (np.arange(200_000) + 0.5) / 200_000
-    for low in (0.0, 0.2254, 0.5, 0.8, 0.95):
-        assert error(grid[grid >= low]).mean() == pytest.approx(risk(low), abs=1e-4)
 
 
 def test_resampling_one_pool_keeps_the_guarantee_on_the_pool() -> None:

@@ -392,16 +392,6 @@ def test_phone_layout_shows_the_item_below_the_list(browser: Any, tmp_path: Path
     page.close()
 
 
-def test_small_report_works(browser: Any, tmp_path: Path) -> None:
-    suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(5)])
-    text = write(tmp_path / "report.html", [item_results("gold", suite, gold_verdict)])
-    page, complaints = open_page(browser, tmp_path / "report.html")
-    assert page.inner_text("#status") == "5 items"
-    assert len(text) < 100_000
-    assert not complaints
-    page.close()
-
-
 def test_two_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Path) -> None:
     """500 pairs of 100 cases by four judges: opened under 4 s, filtered under 0.3 s and turned over under 2 s, in
     4 MB. The bounds leave room for a busy machine."""

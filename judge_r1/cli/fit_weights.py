@@ -1,7 +1,7 @@
 """fit-weights: learn the weights of checklists from human annotations."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,9 +17,6 @@ def fit_weights(
     pool_below: Annotated[
         int, typer.Option(min=0, help="Fit categories with fewer responses together with the others of their task.")
     ] = 0,
-    solver: Annotated[
-        Literal["bvls", "l-bfgs-b"], typer.Option(help="bvls is exact; l-bfgs-b is the release's, for comparisons.")
-    ] = "bvls",
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the intervals.")] = 0,
 ) -> None:
     """Fit the weights of each category's checklist to human scores (HelloEval): bounded least squares, intervals, rank.
@@ -34,7 +31,7 @@ def fit_weights(
 
     if not resamples:
         refuse("is for the intervals, and --resamples 0 gives none", seed=seed)
-    fits = fit_file(annotations, out, resamples=resamples, ridge=ridge, pool_below=pool_below, solver=solver, seed=seed)
+    fits = fit_file(annotations, out, resamples=resamples, ridge=ridge, pool_below=pool_below, seed=seed)
     console = Console()
     print_grid(weights_grid(fits), console)
     console.print(f"weights: {out}", soft_wrap=True, markup=False)

@@ -11,7 +11,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
 from judge_r1.evaluation.people_answers import agreement_of_people
 from judge_r1.evaluation.report.tables import Grid, share
-from judge_r1.statistics.checklist_weights import BVLS, LOWER_BOUND, WeightFit, fit_weights
+from judge_r1.statistics.checklist_weights import LOWER_BOUND, WeightFit, fit_weights
 
 
 class BadAnnotations(JudgeError):
@@ -25,7 +25,6 @@ def fit_file(
     resamples: int = 1000,
     ridge: float = 0.0,
     pool_below: int = 0,
-    solver: str = BVLS,
     seed: int = 0,
 ) -> dict[str, WeightFit]:
     """Writes the weights of every category in `files` to `out` and returns the fits.
@@ -61,7 +60,6 @@ def fit_file(
             [row.overall for row in rows],
             [row.id for row in rows],
             ridge=ridge,
-            solver=solver,
             resamples=resamples,
             seed=seed,
         )
@@ -70,7 +68,6 @@ def fit_file(
         "annotations": [{"file": file.name, "hash": sha256(file.read_bytes()).hexdigest()[:16]} for file in files],
         "settings": {
             "lower_bound": LOWER_BOUND,
-            "solver": solver,
             "ridge": ridge,
             "pool_below": pool_below,
             "resamples": resamples,

@@ -3,7 +3,6 @@
 Humans score every question of a checklist in [0, 1] and the text as a whole from 0 to 10. The weights are the bounded
 least squares fit of the overall score, without an intercept: min ‖y - Xw‖², w ≥ 0.5; then w is scaled to the sum 100.
 The solver is exact (SciPy's BVLS). Where several weights fit equally well, it starts from those of the least norm.
-`L-BFGS-B` is the release's solver (regression.py), for comparisons: it stops near the minimum.
 """
 
 from collections.abc import Sequence
@@ -18,8 +17,6 @@ LOWER_BOUND = 0.5
 """The least weight, on the scale of the overall score (0 to 10)."""
 ROWS_PER_WEIGHT = 10
 """Fewer rows for each weight give intervals as wide as the differences between weights."""
-BVLS, LBFGSB = "bvls", "l-bfgs-b"
-SOLVERS = (BVLS, LBFGSB)
 Matrix = NDArray[np.float64]
 
 
@@ -69,7 +66,6 @@ def fit_weights(
     clusters: Sequence[str] | None = None,
     *,
     ridge: float = 0.0,
-    solver: str = BVLS,
     resamples: int = 0,
     seed: int = 0,
 ) -> WeightFit:
@@ -81,24 +77,21 @@ def fit_weights(
         clusters: the group of each row that the bootstrap draws as a whole, such as the instruction; None for the row.
         ridge: adds ridge·n·‖w - mean of the fit with equal weights‖² to the sum of squares. It pulls the weights to
             equal ones; 0 is the paper's fit.
-        solver: one of `SOLVERS`.
         resamples: number of bootstrap resamples; 0 for no intervals.
 
     Raises:
-        ValueError: The shapes differ, there is no row, or the solver is unknown.
+        ValueError: The shapes differ, or there is no row.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver {solver!r} is none of {', '.join(SOLVERS)}")
     x, y = np.asarray(scores, float), np.asarray(overall, float)
     if x.ndim != 2 or not x.size or y.shape != x.shape[:1]:
         raise ValueError(f"item scores of shape {x.shape} and overall scores of shape {y.shape} do not form a fit")
     names = [str(row) for row in range(len(y))] if clusters is None else list(clusters)
     if len(names) != len(y):
         raise ValueError(f"{len(names)} clusters for {len(y)} rows")
-    raw = _bounded(x, y, ridge, solver)
+    raw = _bounded(x, y, ridge)
     rank, count = int(np.linalg.matrix_rank(x)), len(set(names))
     has_intervals = resamples > 0 and count > 1 and (rank == x.shape[1] or ridge > 0)
-    low, high = _intervals(x, y, names, ridge, solver, resamples, seed) if has_intervals else (None, None)
+    low, high = _intervals(x, y, names, ridge, resamples, seed) if has_intervals else (None, None)
     residuals, spread = y - x @ raw, float(((y - y.mean()) ** 2).sum())
     return WeightFit(
         weights=_to_100(raw),
@@ -114,20 +107,16 @@ def fit_weights(
     )
 
 
-def _bounded(x: Matrix, y: Matrix, ridge: float, solver: str) -> Matrix:
+def _bounded(x: Matrix, y: Matrix, ridge: float) -> Matrix:
     """argmin ‖y - Xw‖² + ridge·n·‖w - u‖² with w ≥ LOWER_BOUND, where u is the best fit with equal weights."""
-    from scipy.optimize import lsq_linear, minimize
+    from scipy.optimize import lsq_linear
 
     if ridge:
         sums = x.sum(axis=1)
         equal = max(LOWER_BOUND, float(sums @ y) / max(float(sums @ sums), 1e-12))
         penalty = np.sqrt(ridge * len(y)) * np.eye(x.shape[1])
         x, y = np.vstack([x, penalty]), np.concatenate([y, penalty @ np.full(x.shape[1], equal)])
-    if solver == LBFGSB:  # as regression.py does: from zeros, without a gradient
-        bounds = [(LOWER_BOUND, None)] * x.shape[1]
-        found = minimize(lambda w: float(((y - x @ w) ** 2).mean()), np.zeros(x.shape[1]), bounds=bounds).x
-    else:
-        found = lsq_linear(x, y, bounds=(LOWER_BOUND, np.inf), method="bvls", tol=1e-14, max_iter=1000).x
+    found = lsq_linear(x, y, bounds=(LOWER_BOUND, np.inf), method="bvls", tol=1e-14, max_iter=1000).x
     weights: Matrix = np.maximum(np.asarray(found, float), LOWER_BOUND)
     return weights
 
@@ -137,7 +126,7 @@ def _to_100(raw: Matrix) -> tuple[float, ...]:
 
 
 def _intervals(
-    x: Matrix, y: Matrix, clusters: Sequence[str], ridge: float, solver: str, resamples: int, seed: int
+    x: Matrix, y: Matrix, clusters: Sequence[str], ridge: float, resamples: int, seed: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """95 % percentile intervals of the weights over resampled clusters."""
     rows_of: dict[str, list[int]] = {}
@@ -147,6 +136,6 @@ def _intervals(
     drawn = []
     for _ in range(resamples):
         rows = [row for group in rng.integers(len(groups), size=len(groups)) for row in groups[group]]
-        drawn.append(_to_100(_bounded(x[rows], y[rows], ridge, solver)))
+        drawn.append(_to_100(_bounded(x[rows], y[rows], ridge)))
     low, high = np.percentile(np.asarray(drawn), [2.5, 97.5], axis=0)
     return tuple(low.tolist()), tuple(high.tolist())

@@ -124,21 +124,14 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "ms for a variant that bundled:smollm2-135m reads, six sets of eight of a reference",
         """
     from data_builders.sources import SOURCES
-    try:  # its name in older revisions, first: an installed newer one may be found there
-        from data_builders.audit.likelihood import LikelihoodReader
-    except ImportError:
-        from data_builders.text_units.likelihood import LikelihoodReader
+    from data_builders.text_units.likelihood import LikelihoodReader
     reference = next(iter(SOURCES.get("builtin").read(None, 1, 0, Counter()))).reference
     words = reference.split(" ")
     variants = [" ".join([*words[:at], "seldom", *words[at + 1 :]]) for at in range(0, len(words), len(words) // 48)]
-    try:
-        reader, size = LikelihoodReader("bundled:smollm2-135m", fast=True), 48
-    except TypeError:  # an older revision reads a set at a time
-        reader, size = LikelihoodReader("bundled:smollm2-135m"), 8
+    reader = LikelihoodReader("bundled:smollm2-135m", fast=True)
     reader.read([variants[-1]])
     started = time.process_time()
-    for at in range(0, 48, size):
-        reader.read([reference, *variants[at : at + size]], tail=12)
+    reader.read([reference, *variants], tail=12)
     print((time.process_time() - started) * 1000 / 48)
     """,
     ),

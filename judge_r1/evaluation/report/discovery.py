@@ -244,8 +244,7 @@ def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
         return int(read_checked(folder / "traces.json", TypeAdapter(_TracesShape))["used"])
     if (folder / "data.json").exists():
         return int(read_checked(folder / "data.json", TypeAdapter(_DataShape))["pairs"])
-    pairs = _from(folder, Path(recipe["data"]["train"]) / "pairs.jsonl")
-    return pairs.read_bytes().count(b"\n") if pairs.exists() else None
+    return None
 
 
 def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluated:

@@ -116,7 +116,7 @@ def test_many_refused_requests_in_a_row_end_it_too(data: Path) -> None:
         assert (row["n"], row["unanswered"]) == (SIZE - 10, 10)
         traces = data.parent / "eval" / "traces.jsonl"
         lines = traces.read_text().splitlines(keepends=True)
-        traces.write_text("".join(line for line in lines if '"ended":"answer"' in line))  # as older versions left them
+        traces.write_text("".join(line for line in lines if '"ended":"answer"' in line))
         [again] = evaluate(data, server.url, batch_size=8, resume=True, limit=None)["rows"]
     assert (again["n"], again["unanswered"]) == (SIZE - 10, 10)
 

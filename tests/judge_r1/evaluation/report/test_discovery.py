@@ -51,13 +51,10 @@ def test_relative_recipe_paths_are_resolved_against_parents(tmp_path: Path) -> N
     """The recipe and the judge's SPEC name paths as they were typed, in a folder above the runs."""
     home = tmp_path / "work" / "runs"
     toy_run(home / "warm", 5, stage="sft")
-    (tmp_path / "work" / "data").mkdir()
-    (tmp_path / "work" / "data" / "pairs.jsonl").write_text("{}\n{}\n{}\n")
-    grpo = toy_run(home / "grpo", 9, model="runs/warm/model", data={"train": "data"})
-    (grpo / "data.json").unlink()  # an older run
+    toy_run(home / "grpo", 9, model="runs/warm/model")
     toy_eval(home / "eval", {"a": ("agentic@runs/grpo/model", 0.5)})
     _, evaluated = find_runs([home])
-    assert (evaluated.runs["a"].method, evaluated.runs["a"].size) == ("Judge-R1-warm-fc", 3)
+    assert evaluated.runs["a"].method == "Judge-R1-warm-fc"
 
 
 def test_ambiguous_run_names_are_not_linked(tmp_path: Path) -> None:

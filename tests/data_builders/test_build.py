@@ -20,7 +20,6 @@ from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.attempts import Attempts
-from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import load_pairs
@@ -121,26 +120,6 @@ def test_a_new_build_removes_the_opinions_of_the_previous_one(tmp_path: Path) ->
     assert (tmp_path / "opinions.jsonl").exists(), "a failed build leaves the folder unchanged"
     by_teacher(tmp_path, RuleTeacher())
     assert not (tmp_path / "opinions.jsonl").exists()
-
-
-def test_partial_files_of_a_killed_build_are_removed(tmp_path: Path) -> None:
-    dead, other = tmp_path / ".pairs.jsonl.4194304-00ff00.partial", tmp_path / ".notes.partial"
-    for partial in (dead, other):
-        partial.write_text("half a line")
-    build("mini", tmp_path, variants=1, limit=3)
-    assert not dead.exists()
-    assert other.exists()
-
-
-def test_latency_and_concurrency_do_not_change_the_output(tmp_path: Path) -> None:
-    outputs = {}
-    for number, (delay, concurrency) in enumerate([(0.0, 1), (0.004, 3), (0.002, 16)]):
-        teacher = RuleTeacher(delay, seed=number)
-        by_teacher(tmp_path / str(number), teacher, RuleTeacher(delay, seed=-number), concurrency=concurrency)
-        outputs[number] = hashes(tmp_path / str(number))
-    assert outputs[0] == outputs[1] == outputs[2]
-    assert set(outputs[0]) == set(DATA)
-    assert validate(tmp_path / "0").good
 
 
 def test_build_json_accounts_for_every_variant(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 """A generator of something that is not a pair: manipulated documents, in one new file.
 
 The file is dropped into the package of generators, as a user would add it. Everything else is the code that pairs use:
-writing, counting, resuming after kill -9, validation, dataset card and export.
+writing, counting, validation, dataset card and export.
 """
 
 import json
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import command_server
@@ -175,23 +173,6 @@ def test_build_counts_its_records(built: Path) -> None:
         "abstained": {},
     }
     assert len((built / "manipulations.jsonl").read_text().splitlines()) == 60
-
-
-def test_a_killed_build_resumes_to_the_same_bytes(folder: Path, built: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with FakeLLMServer(rewrite, latency_s=0.05) as server:
-        command = build_command(folder, server, out)
-        process = command_server.start(*command, code=RUN, env=server.environment, log=tmp_path / "log")
-        deadline = time.monotonic() + 60
-        while server.served.total() < 20 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(60) == -signal.SIGKILL
-        assert not [name for name in DATA if (out / name).exists()]
-        run(build_command(folder, server, out), server)
-        assert server.repeated <= 2, "only calls in flight at the kill are repeated"
-    assert [(out / name).read_bytes() for name in DATA] == [(built / name).read_bytes() for name in DATA]
-    assert not list(out.glob(".*.partial"))
 
 
 def test_validation_reports_the_invalid_record(folder: Path, built: Path, tmp_path: Path) -> None:

@@ -100,18 +100,6 @@ def test_two_hosts_are_refused(audit: AuditServer) -> None:
             assert connection.recv(64).split()[1] == status
 
 
-def test_concurrent_annotators_lose_no_answers(audit: AuditServer) -> None:
-    threads = [
-        threading.Thread(target=lambda name=f"p{n}": [choose_next(audit.url, name) for _ in range(5)]) for n in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    answers = read_log(audit.site.log.path, Choice)
-    assert len({(a.annotator, a.pair_id) for a in answers}) == len(answers) == 20
-
-
 def test_a_file_and_a_port_can_be_used_once(audit: AuditServer, tmp_path: Path) -> None:
     with pytest.raises(AnswerFileError, match="another audit"):
         open_site(ChoiceTask(sample_pairs()), audit.site.log.path)

@@ -12,7 +12,7 @@ from factories import mini_pairs
 from split_factories import folder, long_case, mini_folder, pairs_of
 
 from data_builders.export import export, splits_of
-from data_builders.exports import FORMATS, Options
+from data_builders.exports import Options
 from data_builders.generators import dataset_of
 from data_builders.splits.policy import by_share
 from data_builders.splits.split import split as split_pairs
@@ -39,10 +39,6 @@ def contents(out: Path) -> dict[str, bytes]:
 
 def gold(pair: ReasoningPair) -> str:
     return pair.gold.comparison
-
-
-def test_registered_formats() -> None:
-    assert FORMATS.names() == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -149,27 +148,6 @@ def test_a_budget_stops_the_run_and_a_higher_one_resumes_it(pairs: Path, tmp_pat
         assert server.served.total() == 16
         assert server.duplicates == 0
     assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 8
-
-
-def test_a_killed_run_resumes_without_repeating_requests(pairs: Path, tmp_path: Path) -> None:
-    with FakeLLMServer(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
-        assert run(pairs, server.chat, tmp_path / "unbroken", "--concurrency", "2").returncode == 0
-        served, calls = server.served.copy(), server.calls.total()
-    with FakeLLMServer(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
-        command, environment = arguments(pairs, server.chat, tmp_path / "killed", "--concurrency", "2")
-        for wanted in (3, 7):
-            process = command_server.start(*command, log=tmp_path / "log", env=environment, modules=TRAINING)
-            while server.served.total() < wanted:
-                assert process.poll() is None
-                time.sleep(0.01)
-            process.kill()
-            process.wait(20)
-        assert run(pairs, server.chat, tmp_path / "killed", "--concurrency", "2").returncode == 0
-        assert server.served.keys() == served.keys()
-        assert server.duplicates <= 4  # two kills with two running calls each
-        assert server.calls.total() <= calls + 4
-    for name in ("traces.jsonl", "rationales.json"):
-        assert (tmp_path / "unbroken" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
 def test_batch_rounds_produce_all_rationales(pairs: Path, tmp_path: Path) -> None:

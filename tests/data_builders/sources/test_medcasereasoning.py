@@ -5,7 +5,6 @@ The rows are written for these tests.
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -14,7 +13,6 @@ from source_factories import write_rows
 
 from data_builders.sources.medcasereasoning import read
 from judge_r1.core.records import Case
-from judge_r1.core.tabular import BadTable
 
 TEXT = (
     "A rare cough\n\nAbstract\n\nWe report scurvy.\n\nIntroduction\n\nCoughs are common.\n\nCase presentation\n\n"
@@ -71,21 +69,3 @@ def test_order_and_limit_hold_and_skips_are_counted(tmp_path: Path) -> None:
     assert [case.source[-4:] for case in found] == [f"PMC{n}" for n in range(5)]
     assert skipped == {"medcasereasoning: case_prompt is empty": 1, "medcasereasoning: final_diagnosis is empty": 1}
     assert cases(tmp_path, 2)[0] == found[:2]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"case_prompt": 5}, r"t\.jsonl, line 1: column 'case_prompt' must hold text, not int"),
-        ({"diagnostic_reasoning": ["1. a"]}, r"line 1: column 'diagnostic_reasoning' must hold text, not list"),
-    ],
-)
-def test_an_invalid_column_is_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(BadTable, match=message):
-        cases(write_rows(tmp_path / "t.jsonl", [ROW | changes]))
-
-
-def test_a_missing_column_error_suggests_the_nearest(tmp_path: Path) -> None:
-    row = {k: v for k, v in ROW.items() if k != "final_diagnosis"} | {"final_diagnoses": "x"}
-    with pytest.raises(BadTable, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\? The"):
-        cases(write_rows(tmp_path / "t.jsonl", [row]))

@@ -1,6 +1,5 @@
 import asyncio
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,24 +15,6 @@ import data_builders.teachers.answer_cache as cache_module
 from data_builders.teachers import TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry, Tokens, request_key
 
-WRITE_FOREVER = """
-import asyncio, sys
-from pathlib import Path
-from data_builders.teachers import TeacherReply
-from data_builders.teachers.answer_cache import Cache, Entry
-
-async def main():
-    with Cache(Path(sys.argv[1])) as cache:
-        for n in range(10**9):
-            async def one(i):
-                text = f"{n}-{i}"
-                answer = TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="m")
-                await cache.put(Entry(text, "t", answer))
-                print(text, flush=True)
-            await asyncio.gather(*(one(i) for i in range(5)))
-
-asyncio.run(main())
-"""
 OPEN_AND_WRITE = """
 import sys
 from pathlib import Path
@@ -126,20 +107,6 @@ def test_keys_depend_on_the_teacher_and_the_whole_request(one: str, other: str) 
 
 def _nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
-
-
-def test_a_kill_loses_no_stored_answer(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    process = python(WRITE_FOREVER, path)
-    assert process.stdout is not None
-    seen = [process.stdout.readline().strip() for _ in range(60)]
-    process.send_signal(signal.SIGKILL)
-    seen += [line for line in process.stdout.read().split("\n")[:-1] if line]
-    process.wait(20)
-    with Cache(path) as cache:
-        stored = {text: cache.get(text) for text in seen}
-    assert all(found is not None and found.text == text for text, found in stored.items())
-    assert len(stored) >= 60
 
 
 def test_processes_can_create_and_share_a_file_concurrently(tmp_path: Path) -> None:

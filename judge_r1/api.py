@@ -21,7 +21,7 @@ from judge_r1.core.principles import GENERAL
 from judge_r1.core.rubric_file import EVERY, checklist_for, read_rubric
 from judge_r1.core.text_check import BadText
 from judge_r1.core.trace import joined_traces, trace_text
-from judge_r1.core.trace_formats import Masked, events_of_records, read_events
+from judge_r1.core.trace_formats import Masked, Unread, events_of_records, read_events
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, NothingFits, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
@@ -61,6 +61,7 @@ class LoadedJudge:
         number: int | None = None,
         compare_number: int | None = None,
         masked: Masked | None = None,
+        unread: Unread | None = None,
     ) -> TraceResult: ...
     def __call__(self, **given: Any) -> JudgeResult | TraceResult:
         """Judges one pair, or the trace of an agent.
@@ -77,6 +78,7 @@ class LoadedJudge:
             compare: Another trace of the same task; a question then says what the better one is.
             number: Which trace of a file with several, from 1; `compare_number` for the other file.
             masked: Masks secrets in the traces and counts them.
+            unread: Counts the texts of the traces that no event has; `Unread(allowed=True)` judges without them.
         """
         return self._trace(**given) if "trace" in given else self.many([given])[0]
 
@@ -90,12 +92,14 @@ class LoadedJudge:
         number: int | None = None,
         compare_number: int | None = None,
         masked: Masked | None = None,
+        unread: Unread | None = None,
     ) -> TraceResult:
         task = _trace_task(question, rubric, compare is not None)
-        text = _text_of(trace, masked, number, "" if compare is None else "A")
+        unread = unread or Unread()
+        text = _text_of(trace, masked, unread, number, "" if compare is None else "A")
         if compare is not None:
-            text = joined_traces(text, _text_of(compare, masked, compare_number, "B"))
-        found = TraceText(text)
+            text = joined_traces(text, _text_of(compare, masked, unread, compare_number, "B"))
+        found = TraceText(text, unread.count)
         requests = trace_requests(self.judge, self._cases, found, task, f"{next(self._ids)}")
         with ExitStack() as pins:
             for case_id in {request.item.case_id for request in requests}:
@@ -153,10 +157,10 @@ def _trace_task(question: str | None, rubric: str | Path | None, compare: bool) 
     return TraceTask.compare(question or "") if compare else TraceTask.question(question or "")
 
 
-def _text_of(trace: TraceSource, masked: Masked | None, number: int | None, letter: str = "") -> str:
+def _text_of(trace: TraceSource, masked: Masked | None, unread: Unread, number: int | None, letter: str = "") -> str:
     if isinstance(trace, str | Path):
-        return trace_text(read_events(Path(trace), number=number, masked=masked), trace=letter)
-    return trace_text(events_of_records(trace, masked=masked), trace=letter)
+        return trace_text(read_events(Path(trace), number=number, masked=masked, unread=unread), trace=letter)
+    return trace_text(events_of_records(trace, masked=masked, unread=unread), trace=letter)
 
 
 def load_judge(

@@ -22,7 +22,7 @@ from judge_r1.core.folders_below import lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.trace import trace_events, trace_text
-from judge_r1.core.trace_formats import read_events
+from judge_r1.core.trace_formats import Unread, read_events
 
 DECISION = "What the agent did, and what its commands showed"
 CLAIMS = 8
@@ -51,7 +51,7 @@ class Traces(Generator[tuple[str, str]]):
     def items(self) -> Iterator[tuple[str, str]]:
         """The source and the text of each trace."""
         for file in _files(self._path)[: self.plan.limit]:
-            yield f"traces/{file.name}", trace_text(read_events(file))
+            yield f"traces/{file.name}", trace_text(read_events(file, unread=Unread(allowed=True)))
 
     def generate(self, item: tuple[str, str]) -> _Traced | None:
         source, context = item

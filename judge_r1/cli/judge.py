@@ -25,6 +25,9 @@ def judge(
     number: Annotated[int | None, typer.Option(min=1, help="Which trace of a file with several, from 1.")] = None,
     compare_number: Annotated[int | None, typer.Option(min=1, help="The same for --compare.")] = None,
     mask: Annotated[bool, typer.Option("--mask", help="Mask secrets such as API keys, and count them.")] = False,
+    allow_unread: Annotated[
+        bool, typer.Option("--allow-unread", help="Judge a trace with texts that no event has, and count them.")
+    ] = False,
     recipe: Annotated[Path | None, typer.Option(help="A recipe whose episode settings the judge uses.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with the evidence marked in the trace.")] = None,
@@ -43,7 +46,7 @@ def judge(
     from judge_r1.cli.options import refuse
     from judge_r1.core.errors import ExitStatus, JudgeError
     from judge_r1.core.jsonl import write_atomic
-    from judge_r1.core.trace_formats import Masked
+    from judge_r1.core.trace_formats import Masked, Unread
     from judge_r1.evaluation.report.trace_page import result_json, trace_page
     from judge_r1.judges.baselines import Baseline
     from judge_r1.judges.traces import with_trace_options
@@ -58,7 +61,7 @@ def judge(
         raise JudgeError(f"judge {spec!r} has no model to answer with: name one that has, such as agentic@MODEL")
     found = loaded(
         trace=trace, question=question, rubric=rubric, compare=compare, masked=masked, number=number,
-        compare_number=compare_number,
+        compare_number=compare_number, unread=Unread(allowed=allow_unread),
     )  # fmt: skip
     count = masked.count if masked else None
     if html is not None:
@@ -95,6 +98,8 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
     lines.append(f"{counts[0]}, {counts[1]}, {counts[2]} read or cited, {cited} cited")
     if masked is not None:
         lines.append(f"{counted(masked, 'secret')} masked")
+    if found.trace.unread:
+        lines.append(f"{counted(found.trace.unread, 'text')} of the file in no event: the judge does not see them")
     for event in found.events:
         shown = found.trace.text[event.event.start : event.event.end]
         more = f" … ({counted(len(shown) - SHOWN, 'more character')})" if len(shown) > SHOWN else ""

@@ -5,7 +5,7 @@ tool and time. It is the context of a case: a search finds parts of events, and 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -45,7 +45,8 @@ class Event(Record):
 
 
 class EventDraft(NamedTuple):
-    """An event as a reader of a format finds it, before it has an index."""
+    """An event as a reader of a format finds it, before it has an index. `forms` are texts of the file that the event
+    shows in another form."""
 
     kind: EventKind
     role: str
@@ -55,6 +56,7 @@ class EventDraft(NamedTuple):
     error: bool = False
     time: str | None = None
     meta: Mapping[str, Any] = {}
+    forms: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

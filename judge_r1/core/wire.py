@@ -158,12 +158,14 @@ class TraceEvent(ResponseModel):
 
 
 class TraceFile(ResponseModel):
-    """A trace as the context of a pair. `about` describes it for a judge; `masked` counts masked secrets."""
+    """A trace as the context of a pair. `about` describes it for a judge; `masked` counts masked secrets, and `unread`
+    the texts of the file that no event has."""
 
     context: str
     events: int
     about: str
     masked: int
+    unread: int
 
 
 class JudgeResponse(ResponseModel):

@@ -36,9 +36,11 @@ QUESTION, RUBRIC, COMPARE = "question", "rubric", "compare"
 
 @dataclass(frozen=True)
 class TraceText:
-    """The text of one trace, or of two (`judge_r1.core.trace.joined_traces`), and its events."""
+    """The text of one trace, or of two (`judge_r1.core.trace.joined_traces`), and its events. `unread` counts the
+    texts of its file that no event has."""
 
     text: str
+    unread: int = 0
     events: Sequence[EventSpan] = field(init=False)
 
     def __post_init__(self) -> None:

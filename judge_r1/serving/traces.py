@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fastapi.concurrency import run_in_threadpool
 
 from judge_r1.core.trace import trace_text
-from judge_r1.core.trace_formats import BadTrace, Masked, events_of_records, read_events
+from judge_r1.core.trace_formats import BadTrace, Masked, Unread, events_of_records, read_events
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse, TraceEvent, TraceFile
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.traces import TraceTask, TraceText, describe, trace_result
@@ -48,14 +48,16 @@ def with_events(response: JudgeResponse, asked: AskedTrace | None, output: Judge
     return response.model_copy(update={"answer": found.findings[0].answer, "events": events})
 
 
-def read_upload(data: bytes, limits: Limits, budget: UnpackBudget, *, number: int | None, mask: bool) -> TraceFile:
+def read_upload(
+    data: bytes, limits: Limits, budget: UnpackBudget, *, number: int | None, mask: bool, allow_unread: bool
+) -> TraceFile:
     """The trace in a file of any format.
 
     Raises:
         BadTrace: The file is no trace, or an archive that is too large unpacked.
         UnpackingBusy: Other uploads take the memory for unpacking at the moment.
     """
-    masked = Masked() if mask else None
+    masked, unread = Masked() if mask else None, Unread(allowed=allow_unread)
     with TemporaryDirectory(prefix="trace-") as folder, budget.share(UNPACKED * limits.body) as share:
         file = Path(folder) / "upload"
         file.write_bytes(data)
@@ -63,11 +65,15 @@ def read_upload(data: bytes, limits: Limits, budget: UnpackBudget, *, number: in
             repack(file, packed := Path(folder) / "counted", share)
             packed.replace(file)
         try:
-            events = read_events(file, number=number, masked=masked)
+            events = read_events(file, number=number, masked=masked, unread=unread)
             text = trace_text(events)
         except BadTrace as error:
             raise BadTrace(str(error).replace(str(file), "the file")) from None
     trace = TraceText(text)
     return TraceFile(
-        context=text, events=len(trace.events), about=describe(trace), masked=masked.count if masked else 0
+        context=text,
+        events=len(trace.events),
+        about=describe(trace),
+        masked=masked.count if masked else 0,
+        unread=unread.count,
     )

@@ -10,33 +10,50 @@ from pydantic import ValidationError
 
 from judge_r1.core.errors import explain
 from judge_r1.core.text_check import short_name
-from judge_r1.core.trace import Event, numbered
+from judge_r1.core.trace import Event, EventDraft, numbered
+from judge_r1.core.trace_formats.accounting import NO_TEXT, NO_TEXT_WITHIN, Unread
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile
 from judge_r1.core.trace_formats.masking import Masked, masked_events
 
-__all__ = ["FORMATS", "BadTrace", "Masked", "events_of_records", "format_of", "read_events"]
+__all__ = [
+    "FORMATS",
+    "NO_TEXT",
+    "NO_TEXT_WITHIN",
+    "BadTrace",
+    "Masked",
+    "Unread",
+    "events_of_records",
+    "format_of",
+    "read_events",
+]
 _SHOWN = 12
 _MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 """What readers raise for values of another type or form than their format has."""
 
 
-def read_events(path: Path, *, number: int | None = None, masked: Masked | None = None) -> Iterator[Event]:
+def read_events(
+    path: Path, *, number: int | None = None, masked: Masked | None = None, unread: Unread | None = None
+) -> Iterator[Event]:
     """The events of a trace, read as a stream.
 
     Args:
         path: A file of any registered format.
         number: Which trace, from 1, of a file with several.
         masked: Counts the secrets that are masked; None leaves them in.
+        unread: Counts the texts that no event has, and may allow them; None refuses them.
 
     Raises:
-        BadTrace: The format is not known, the file is not valid, or it holds several traces and none was chosen.
+        BadTrace: The format is not known, the file is not valid, it has text that no event would show, or
+            it holds several traces and none was chosen.
     """
-    file = TraceFile(path, number)
+    file = TraceFile(path, number, unread=unread or Unread())
     events = _events(file, format_of(file))
     return events if masked is None else masked_events(events, masked)
 
 
-def events_of_records(records: Sequence[Any], *, masked: Masked | None = None) -> Iterator[Event]:
+def events_of_records(
+    records: Sequence[Any], *, masked: Masked | None = None, unread: Unread | None = None
+) -> Iterator[Event]:
     """The events of a trace that is in memory, such as a list of messages. Raises: BadTrace."""
     with NamedTemporaryFile("w", encoding="utf-8", prefix="trace-", suffix=".json") as file:
         try:
@@ -45,7 +62,7 @@ def events_of_records(records: Sequence[Any], *, masked: Masked | None = None) -
             raise BadTrace(f"the trace is not a list of JSON values: {error}") from None
         file.flush()
         try:
-            yield from read_events(Path(file.name), masked=masked)
+            yield from read_events(Path(file.name), masked=masked, unread=unread)
         except BadTrace as error:
             raise BadTrace(str(error).replace(file.name, "the trace")) from None
 
@@ -53,12 +70,19 @@ def events_of_records(records: Sequence[Any], *, masked: Masked | None = None) -
 def _events(file: TraceFile, name: str) -> Iterator[Event]:
     number = 0
     try:
-        for event in numbered(FORMATS.get(name).read(file)):
+        for event in numbered(_noted(file, FORMATS.get(name).read(file))):
             yield event
             number += 1
+        file.unread.settle(end=True)
     except _MALFORMED as error:
         reason = explain(error) if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]
         raise BadTrace(f"{file.path}: event {number} is not valid for the format {name}: {reason}") from error
+
+
+def _noted(file: TraceFile, drafts: Iterator[EventDraft]) -> Iterator[EventDraft]:
+    for draft in drafts:
+        file.unread.show(draft)
+        yield draft
 
 
 def format_of(file: TraceFile) -> str:

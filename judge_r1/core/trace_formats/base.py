@@ -1,37 +1,27 @@
-"""The interface of trace formats, and a file of JSON values that is read as a stream.
+"""The interface of trace formats, and a file that holds traces as JSON.
 
 A format is one module of this package that registers itself: what it recognises, and how it reads its events.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import open_to_read
 from judge_r1.core.registry import Registry
-from judge_r1.core.text_check import counted, short_name
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventDraft
+from judge_r1.core.trace_formats.accounting import Unread
+from judge_r1.core.trace_formats.errors import BadTrace
+from judge_r1.core.trace_formats.json_values import JsonValues
 
+__all__ = ["FORMATS", "BadTrace", "Shape", "TraceFile", "TraceFormat"]
 SNIFFED = 20_000
-"""JSON events at the start of a file by which a format is recognised."""
-MAX_DEPTH = 200
+"""JSON values at the start of a file by which a format is recognised."""
 SUB_AGENT = "sub-agent/"
-LONG_NUMBER = 600
-"""Digits in a row in a file above which it is parsed in Python: the parser in C ends the process at an integer with
-more digits than Python converts."""
-_BUFFER = 4096
-"""Bytes that are parsed at a time. Each level in them has a path as long as its depth."""
-_NESTING = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
-_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _SHORT = 80
-
-
-class BadTrace(JudgeError):
-    """A file is not a trace that can be read. The message says what was seen, and what to do."""
 
 
 @dataclass
@@ -49,15 +39,39 @@ class Shape:
     def values(self, path: str) -> set[str]:
         return self.texts.get(path, set())
 
+    def add(self, value: Any, path: str, left: int) -> int:
+        """Adds a value and those in it, at most `left` values. Returns how many more may be added."""
+        self.paths.add(path)
+        if isinstance(value, str) and len(value) <= _SHORT:
+            self.texts.setdefault(path, set()).add(value)
+        inner = value.items() if isinstance(value, dict) else (("item", one) for one in _listed(value))
+        left -= 1
+        for name, own in inner:
+            if left <= 0:
+                break
+            left = self.add(own, f"{path}.{name}".lstrip("."), left)
+        return left
+
 
 class TraceFile:
-    """A file that holds one trace, or several of which `number` (from 1) is read. JSON values are read one by one.
+    """A file that holds one trace, or several of which `number` (from 1) is read. Each value is parsed once.
 
-    The traces are the top-level values of the file, or those at the path `unit`, to which other paths are relative.
+    The traces are the top-level values of the file, the conversations of a list of them, or the values at the path
+    `unit`, to which other paths are relative. `unread` accounts for the texts that are handed out.
     """
 
-    def __init__(self, path: Path, number: int | None = None, *, unit: str = "") -> None:
+    def __init__(
+        self, path: Path, number: int | None = None, *, unit: str = "", unread: Unread | None = None,
+        values: JsonValues | None = None,
+    ) -> None:  # fmt: skip
         self.path, self.number, self._unit = path, number, unit
+        self.unread = unread or Unread(allowed=True)
+        self.unread.where = str(path)
+        self._json = values or JsonValues(path)
+
+    def within(self, unit: str) -> "TraceFile":
+        """The same file, whose traces are at another path."""
+        return TraceFile(self.path, self.number, unit=unit, unread=self.unread, values=self._json)
 
     @cached_property
     def shape(self) -> Shape:
@@ -65,104 +79,58 @@ class TraceFile:
         shape = Shape()
         with open_to_read(self.path) as file:
             start = file.read(4)
-            if not start:
-                raise BadTrace(f"{self.path} is empty")
-            if start == b"PK\x03\x04":
-                return Shape(archive=True)
-            if start[:2] == b"\x1f\x8b":
-                raise BadTrace(f"{self.path} is compressed with gzip: unpack it first")
-            file.seek(0)
-            for number, (prefix, event, value) in enumerate(self._parse(file)):
-                if event not in ("map_key", "end_map", "end_array"):
-                    shape.paths.add(prefix)
-                if event == "string" and len(value) <= _SHORT:
-                    shape.texts.setdefault(prefix, set()).add(value)
-                if number >= SNIFFED:
-                    break
+        if not start:
+            raise BadTrace(f"{self.path} is empty")
+        if start == b"PK\x03\x04":
+            return Shape(archive=True)
+        if start[:2] == b"\x1f\x8b":
+            raise BadTrace(f"{self.path} is compressed with gzip: unpack it first")
+        left = SNIFFED
+        for value in _split(self._json.values()):
+            left = shape.add(value, "", left)
+            if left <= 0:
+                break
         return shape
 
-    def records(self, *prefixes: str, together: bool = False) -> Iterator[Any]:
+    def records(self, *prefixes: str, together: bool = False, noted: bool = True) -> Iterator[Any]:
         """The values at these paths, in the order of the file: `item` for those of an array, `messages.item` for those
         of an array `messages`, "" for the values of a file of JSON Lines. Those are one trace, as are all values of a
-        file where they are `together`; otherwise each value of a file is a trace.
+        file where they are `together`; otherwise each value of a file is a trace. `noted`: their texts must be read.
 
         Raises:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
         """
-        wanted = set(prefixes)
-        if wanted == {""} and not together and (self.number or 1) > 1:
+        if prefixes == ("",) and not together and (self.number or 1) > 1:
             raise BadTrace(f"{self.path} holds 1 trace: there is no number {self.number}")
-        builder, depth = None, 0
-        for prefix, event, value in self._of_trace(one=together or wanted == {""}):
-            if builder is None:
-                if prefix not in wanted or event in ("map_key", "end_map", "end_array"):
-                    continue
-                builder = _builder()
-            builder.event(event, _number(value))
-            depth += _NESTING.get(event, 0)
-            if depth == 0:
-                yield builder.value
-                builder = None
+        number = 0
+        one = together or prefixes == ("",)
+        for value in self._of_trace(one=one, keep=not one):
+            for record in _in_order(value, prefixes):
+                if noted:
+                    self.unread.note(record, f"record {number}")
+                yield record
+                number += 1
 
-    def fields(self, *left_out: str) -> dict[str, Any]:
-        """The fields of the object that holds a trace, without those named."""
-        found: dict[str, Any] = {}
-        name, builder, depth = "", None, 0
-        for prefix, event, value in self._of_trace():
-            if prefix == "" and event == "map_key":
-                name, builder, depth = value, (None if value in left_out else _builder()), 0
-            elif name and builder is not None:
-                builder.event(event, _number(value))
-                depth += _NESTING.get(event, 0)
-                if depth == 0:
-                    found[name], builder = builder.value, None
+    def fields(self, *left_out: str, refuses: bool = True) -> dict[str, Any]:
+        """The fields of the object that holds a trace, without those named. `refuses`: their texts must be read."""
+        found = {}
+        for value in self._of_trace():
+            if isinstance(value, dict):
+                found = {name: own for name, own in value.items() if name not in left_out}
+        self.unread.note(found, "a field beside the messages", beside=True, refuses=refuses)
         return found
 
-    def _of_trace(self, *, one: bool = False) -> Iterator[tuple[str, str, Any]]:
-        """The JSON events of the chosen top-level value, or of all together if they are `one` trace."""
-        top, depth = 0, 0
-        with open_to_read(self.path) as file:
-            for path, event, value in self._parse(file):
-                if not f"{path}.".startswith(f"{self._unit}." if self._unit else ""):
-                    continue
-                prefix = path[len(self._unit) :].removeprefix(".") if self._unit else path
-                top += depth == 0
-                depth += _NESTING.get(event, 0)
-                if one or top == (self.number or 1):
-                    yield prefix, event, value
-                elif self.number is None:
-                    raise BadTrace(f"{self.path} holds several traces: choose one by its number, from 1 (--number 1)")
+    def _of_trace(self, *, one: bool = False, keep: bool = True) -> Iterator[Any]:
+        """The chosen top-level value, or all if they are `one` trace."""
+        top = 0
+        for value in _at(_split(self._json.values(keep=keep)), self._unit):
+            top += 1
+            if one or top == (self.number or 1):
+                yield value
+            elif self.number is None:
+                raise BadTrace(f"{self.path} holds several traces: choose one by its number, from 1 (--number 1)")
         if not one and top < (self.number or 1):
             raise BadTrace(f"{self.path} holds {counted(top, 'trace')}: there is no number {self.number}")
-
-    @cached_property
-    def _long_numbers(self) -> bool:
-        """May the file hold a number that the parser in C cannot read?"""
-        last, found = b"", b"0" * LONG_NUMBER
-        with open_to_read(self.path) as file:
-            while chunk := file.read(2**20):
-                if found in (last := (last + chunk).translate(_AS_ZEROS)):
-                    return True
-                last = last[-LONG_NUMBER:]
-        return False
-
-    def _parse(self, file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
-        import ijson
-        from ijson.backends import python
-
-        depth = 0
-        try:
-            parse = python.parse if self._long_numbers else ijson.parse
-            for prefix, event, value in parse(file, multiple_values=True, buf_size=_BUFFER):
-                depth += _NESTING.get(event, 0)
-                if depth > MAX_DEPTH:
-                    raise BadTrace(f"{self.path}: a value is nested more than {MAX_DEPTH} levels")
-                yield prefix, event, value
-        except (ijson.JSONError, ValueError) as error:  # the second for a number
-            reason = short_name(" ".join(str(error).partition("\n")[0].split()))
-            raise BadTrace(
-                f"{self.path} is not valid JSON ({reason}): a trace is JSON, JSON Lines or an Inspect log"
-            ) from None
 
 
 @dataclass(frozen=True)
@@ -196,11 +164,39 @@ def of_sub_agent(draft: EventDraft) -> EventDraft:
     return draft._replace(role=f"{SUB_AGENT}{draft.role}", tool=tool)
 
 
-def _builder() -> Any:
-    from ijson import ObjectBuilder
-
-    return ObjectBuilder()
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
-def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value
+def _split(values: Iterator[Any]) -> Iterator[Any]:
+    """The values, and for a list of conversations each of them."""
+    for value in values:
+        yield from value if isinstance(value, list) and value and all(map(_is_conversation, value)) else [value]
+
+
+def _is_conversation(value: Any) -> bool:
+    """A list of objects, or an object that is no message and holds a list of messages."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) for one in value)
+    if not isinstance(value, dict) or {"role", "type", "content", "message"} & value.keys():
+        return False
+    return any(_listed(own) and all(isinstance(o, dict) and "role" in o for o in own) for own in value.values())
+
+
+def _at(values: Iterator[Any], path: str) -> Iterator[Any]:
+    """The values at a path such as `messages.item`."""
+    name, _, rest = path.partition(".")
+    for value in values:
+        if not path:
+            yield value
+        elif name == "item":
+            yield from _at(iter(_listed(value)), rest)
+        elif isinstance(value, dict) and name in value:
+            yield from _at(iter([value[name]]), rest)
+
+
+def _in_order(value: Any, paths: Sequence[str]) -> Iterator[Any]:
+    """The values at several paths, those of the field that stands first before the others."""
+    names = list(value) if isinstance(value, dict) else []
+    for path in sorted(paths, key=lambda one: names.index(n) if (n := one.partition(".")[0]) in names else 0):
+        yield from _at(iter([value]), path)

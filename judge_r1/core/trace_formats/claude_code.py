@@ -32,6 +32,9 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     other: list[Any] = []
     for number, record in enumerate(_whole_messages(file)):
         found = list(_events(record, f"{file.path}, record {number}", drafts))
+        message = record.get("message") if isinstance(record, dict) else None
+        file.unread.note(message, f"record {number}")
+        file.unread.note(record, f"record {number}", refuses=False)
         drafts += found
         if not found:
             other.append(record)
@@ -42,7 +45,7 @@ def _whole_messages(file: TraceFile) -> Iterator[Any]:
     """The lines, where those that follow each other with parts of one message are one. A repeated line is left out."""
     open_line: dict[str, Any] | None = None
     seen: set[str] = set()
-    for record in file.records(_prefix(file.shape)):
+    for record in file.records(_prefix(file.shape), noted=False):
         message = record.get("message") if isinstance(record, dict) else None
         if isinstance(record, dict) and isinstance(uuid := record.get("uuid"), str):
             if uuid in seen:

@@ -31,8 +31,10 @@ def _recognises(shape: Shape) -> bool:
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    records = list(file.records(""))
+    records = list(file.records("", noted=False))
     drafts = [list(_events(record, f"{file.path}, line {number}")) for number, record in enumerate(records, 1)]
+    for number, record in enumerate(records, 1):
+        file.unread.note(record, f"line {number}", refuses=record.get("type") == "response_item")
     items = Counter(
         draft.text
         for record, own in zip(records, drafts, strict=True)

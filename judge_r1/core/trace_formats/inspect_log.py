@@ -1,6 +1,6 @@
 """Logs of Inspect (`.eval`, `.json`), through Inspect's own reader. A trace is one sample: `number` counts them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
@@ -26,9 +26,14 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
         elif event.event == "model" and event.output.choices and event.output.message.id:
             times[event.output.message.id] = event.timestamp.isoformat(timespec="milliseconds")
     fields = sample.model_dump(mode="json", include=set(_SAMPLE), exclude_none=True)
-    yield from with_fields(
-        fields, (draft for message in sample.messages for draft in _message(message, times.get(message.id or "")))
-    )
+    yield from with_fields(fields, _messages(file, sample.messages, times))
+
+
+def _messages(file: TraceFile, messages: Sequence[Any], times: Mapping[str, str]) -> Iterator[EventDraft]:
+    for number, message in enumerate(messages):
+        record = message.model_dump(mode="json", exclude_none=True)
+        file.unread.note(record, f"message {number}")
+        yield from _message(record, times.get(message.id or ""))
 
 
 def _sample(file: TraceFile) -> Any:
@@ -54,8 +59,7 @@ def _sample(file: TraceFile) -> Any:
         ) from error
 
 
-def _message(message: Any, time: str | None) -> Iterator[EventDraft]:
-    record = message.model_dump(mode="json", exclude_none=True)
+def _message(record: dict[str, Any], time: str | None) -> Iterator[EventDraft]:
     content = record.get("content")
     parts = content if isinstance(content, list) else [content]
     thoughts = [part for part in parts if isinstance(part, dict) and part.get("type") == "reasoning"]

@@ -35,10 +35,11 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     path = _OTLP if file.shape.has(f"{_OTLP}.spanId") else ""
     spans: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     other: Counter[str] = Counter()
-    for record in file.records(path, together=True):
+    for record in file.records(path, together=True, noted=False):
         trace, start, attributes = _span(record)
         spans.setdefault(trace, [])
         if any(name.startswith("gen_ai.") for name in attributes):
+            file.unread.note(attributes, f"span {record.get('name')}")
             spans[trace].append((start, attributes))
         else:
             other[trace] += 1
@@ -72,7 +73,7 @@ def _span(record: dict[str, Any]) -> tuple[str, int, dict[str, Any]]:
         attributes["gen_ai.messages"] = messages
     status = record.get("status") or {}
     if status.get("code") in (2, "STATUS_CODE_ERROR") or status.get("status_code") == "ERROR":
-        attributes["status"] = status
+        attributes["status"] = {"status_code": "ERROR", "message": status.get("description") or status.get("message")}
     attributes["span"] = record.get("name")
     context = record.get("context") or {}
     start = record.get("startTimeUnixNano") or _nanoseconds(record.get("start_time"))
@@ -196,8 +197,10 @@ class _Conversation:
         tool, call_id = rest.pop("gen_ai.tool.name", None), rest.pop("gen_ai.tool.call.id", None)
         arguments, result = (_parsed(rest.pop(f"gen_ai.tool.call.{name}", None)) for name in ("arguments", "result"))
         failed = "status" in rest or "error.type" in rest
+        reason = rest.get("status", {}).get("message")
+        text = "\n".join(dict.fromkeys(part for part in (_text(result), reason) if part))
         call = EventDraft("call", "assistant", argument_text(arguments), tool, call_id)
-        answer = EventDraft("result", "tool", _text(result), tool, call_id, failed)
+        answer = EventDraft("result", "tool", text, tool, call_id, failed)
         yield from (draft for draft in (call, answer) if self._first(draft))
 
     def _first(self, draft: EventDraft) -> bool:

@@ -25,8 +25,8 @@ def _recognises(shape: Shape) -> bool:
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     if file.shape.has(f"{_EPISODE}.{_NODES}"):
-        file = TraceFile(file.path, file.number, unit=_EPISODE)
-    yield from with_fields(file.fields(_NODES), _nodes(file))
+        file = file.within(_EPISODE)
+    yield from with_fields(file.fields(_NODES, refuses=False), _nodes(file))
 
 
 def _nodes(file: TraceFile) -> Iterator[EventDraft]:

@@ -69,6 +69,7 @@ def result_json(result: TraceResult, *, masked: int | None = None) -> dict[str, 
         "events": len(result.trace.events),
         "searches": sum(one.trajectory.searches for one in result.results),
         "masked": masked,
+        "unread": result.trace.unread,
     }  # fmt: skip
 
 

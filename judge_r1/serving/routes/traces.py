@@ -24,12 +24,15 @@ def router(service: Service) -> APIRouter:
             int | None, Query(ge=1, le=1_000_000, description="which trace of a file with several")
         ] = None,
         mask: Annotated[bool, Query(description="mask secrets such as API keys")] = False,
+        allow_unread: Annotated[bool, Query(description="leave out texts that no event has, and count them")] = False,
     ) -> TraceFile:
         """Read the trace of an agent: the body is a file of any format of docs/traces.md. The answer is its text, to
         send as the `context` of a pair."""
         consume_quota(request)
         data = await request.body()
-        found = await run_in_threadpool(read_upload, data, service.limits, service.unpacking, number=number, mask=mask)
+        found = await run_in_threadpool(
+            read_upload, data, service.limits, service.unpacking, number=number, mask=mask, allow_unread=allow_unread
+        )
         if (size := len(found.context.encode())) > service.limits.case:
             raise HTTPException(413, f"the trace has {size} bytes as text: the limit is {service.limits.case}")
         return found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judge_r1.core.trace import Event, trace_case
-from judge_r1.core.trace_formats import BadTrace, Masked, read_events
+from judge_r1.core.trace_formats import BadTrace, Masked, Unread, read_events
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "pytest -q"}'}}
 MESSAGES: list[dict[str, Any]] = [
@@ -127,7 +127,7 @@ def test_secrets_are_masked_and_counted(tmp_path: Path) -> None:
             "auth": {"api_key": "plainwords"},
         }
     ]
-    [event] = read(tmp_path, json.dumps(messages), masked=masked)
+    [event] = read(tmp_path, json.dumps(messages), masked=masked, unread=Unread(allowed=True))
     assert not [
         secret for secret in (*secrets, "AKIAABCDEFGHIJKLMNOP", "plainwords") if secret in event.model_dump_json()
     ]

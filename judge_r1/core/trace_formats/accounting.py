@@ -1,0 +1,167 @@
+"""Accounts for every text of a trace file: it is in an event, or under a key that holds no text, or it is unread.
+
+A reader needs no code for this. `TraceFile.records` and `TraceFile.fields` note what they hand out, and `read_events`
+notes the events. When the next record is handed out, the texts of the last one are looked for in the events since. A
+reader that gathers all records before its first event is checked at the end. Unread text refuses the file, unless
+`Unread` allows it. A reader that
+
+* takes only part of a record asks for records with `noted=False`, and gives that part to `Unread.note`;
+* shows a text in another form, such as the repr of a Python object, names it in `EventDraft.forms`;
+* leaves out whole lines that are no message, call or result, gives them with `refuses=False`: their texts only count.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from judge_r1.core.text_check import short_name, valid_utf8
+from judge_r1.core.trace import EventDraft
+from judge_r1.core.trace_formats.errors import BadTrace
+
+NO_TEXT = (
+    "id", "ids", "*_id", "*_ids", "*_label", "originator", "subtype", "source", "status_code", "span",
+    "*.id", "*Id", "*ID", "*Ids", "uuid", "*Uuid", "parent",
+    "sha*", "*hash", "*digest",
+    "signature", "*_signature", "*Signature", "encrypted_content", "system_fingerprint", "role", "type", "kind",
+    "object", "index", "name", "*.name", "namespace", "author", "sender", "recipient", "channel", "model", "*_model",
+    "*.model", "modelVersion", "provider", "*_provider", "*.system", "status", "*.status", "state", "phase",
+    "*finish_reason", "*finish_reasons", "finishReason", "stop_reason", "stop_sequence", "stop_details", "level",
+    "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "completed", "service_tier", "version",
+    "*_version", "*.version", "schema_url", "*mime_type", "*mimeType", "media_type", "mediaType", "format", "detail",
+    "encoding", "language", "*.operation.name", "*.kind", "truncation", "effort", "permissionMode", "userType",
+    "entrypoint", "cwd", "gitBranch", "slug", "lc_versions", "tool_kind", "part_kind", "error.type",
+    "langsmith.*", "traceloop.association.*", "traceloop.workflow.*", "traceloop.entity.path", "logfire.json_schema",
+    "telemetry.*", "service.*", "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
+)  # fmt: skip
+"""Keys whose own texts of at most 200 characters (also in a list) are ids, times, hashes, and names of roles, models
+and forms. `*` stands for any characters."""
+NO_TEXT_WITHIN = (
+    "usage", "*_usage", "*Usage", "usageMetadata", "logprobs", "*.usage.*", "tools", "tool_definitions",
+    "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
+    "response_format", "response_metadata", "additional_kwargs", "safety_ratings", "safetyRatings", "image_url",
+    "input_audio", "inlineData", "inline_data", "model_request_parameters", "caller", "view",
+)  # fmt: skip
+"""Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
+_LONGEST = 200
+_DATA = re.compile(r"data:[\w.+/-]+;base64,|[A-Za-z0-9+/=_-]{200,}\Z")
+"""Texts that are bytes: data URLs and base64."""
+
+
+def _matcher(keys: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(key).replace(r"\*", ".*") for key in keys))
+
+
+_PLAIN, _WITHIN = _matcher(NO_TEXT), _matcher(NO_TEXT_WITHIN)
+
+
+class _Noted(NamedTuple):
+    place: str
+    key: str
+    text: str
+    refuses: bool
+
+
+class Unread:
+    """The unread texts of one or more traces. `allowed` reads on where one is found; else the file is refused."""
+
+    def __init__(self, *, allowed: bool = False) -> None:
+        self.allowed, self.count = allowed, 0
+        self.keys: dict[str, int] = {}
+        self.where = ""
+        self._noted: list[_Noted] = []
+        self._beside: list[_Noted] = []
+        self._shown: list[str] = []
+
+    def note(self, value: Any, place: str, *, refuses: bool = True, beside: bool = False) -> None:
+        """The texts of a value of the file, each of which an event must show: any of the trace for what stands
+        `beside` its records."""
+        self.settle()
+        noted = self._beside if beside else self._noted
+        noted += (_Noted(place, key, text, refuses) for key, text in texts_of(value))
+
+    def show(self, draft: EventDraft) -> None:
+        self._shown += [draft.text, *draft.forms, *(one for one in (draft.role, draft.tool) if one)]
+
+    def settle(self, *, end: bool = False) -> None:
+        """Looks for the noted texts in the events since the last time. Raises: BadTrace for one that no event has."""
+        if not (self._shown or end):
+            return
+        missing = _missing(self._noted, self._shown)
+        self._beside = _missing(self._beside, self._shown)
+        missing += self._beside if end else []
+        self._noted, self._shown = [], []
+        for place, key, text, refuses in missing:
+            self._count(place, key, text, refuses=refuses)
+
+    def _count(self, place: str, key: str, text: str, *, refuses: bool) -> None:
+        self.count += 1
+        self.keys[key] = self.keys.get(key, 0) + 1
+        if refuses and not self.allowed:
+            raise BadTrace(
+                f"{self.where}, {place}: no event would show the text under the key {short_name(key)!r} "
+                f"({short_name(text[:40])!r}): rename the key to one that the format has, or leave such texts out with "
+                "--allow-unread (allow_unread=true over HTTP)"
+            )
+
+
+def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text."""
+    if isinstance(value, dict):
+        for name, own in value.items():
+            if not _WITHIN.fullmatch(name):
+                yield from texts_of(own, name)
+    elif isinstance(value, list):
+        for own in value:
+            yield from texts_of(own, key)
+    elif isinstance(value, str) and value.strip():
+        plain = len(value) <= _LONGEST and _PLAIN.fullmatch(key)
+        if not plain and not _DATA.match(value):
+            yield key, value
+
+
+def _missing(noted: list[_Noted], shown: list[str]) -> list[_Noted]:
+    """The noted texts that no event has. JSON in a text counts with the texts in it."""
+    whole, blob = {text.strip() for text in shown}, "\0".join(shown)
+    known: dict[str, bool] = {}
+
+    def missing(one: _Noted) -> Iterator[_Noted]:
+        text = one.text.strip()
+        if (found := known.get(text)) is None:
+            found = known[text] = text in whole or _within(text, blob)
+        if found:
+            return
+        inner = _json_in(text)
+        if inner is None:
+            yield one
+        for key, own in texts_of(inner, one.key):
+            yield from missing(one._replace(key=key, text=own))
+
+    return [lost for one in noted for lost in missing(one)]
+
+
+def _json_in(text: str) -> Any:
+    """The list or object that a text holds as JSON, else None."""
+    try:
+        value = json.loads(text) if text[:1] in "[{" else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list | dict) else None
+
+
+def _within(text: str, blob: str) -> bool:
+    """Is a text part of an event, as it is or with the escapes of JSON?"""
+    return _part_of(valid_utf8(text), blob) or _part_of(json.dumps(text, ensure_ascii=False)[1:-1], blob)
+
+
+def _part_of(text: str, blob: str) -> bool:
+    """A short text must not be a part of a longer word."""
+    if len(text) > 30:
+        return text in blob
+    start = blob.find(text)
+    while start >= 0:
+        around = blob[start - 1 : start] + " " + blob[start + len(text) : start + len(text) + 1]
+        if not (text[0].isalnum() and around[:1].isalnum()) and not (text[-1].isalnum() and around[-1:].isalnum()):
+            return True
+        start = blob.find(text, start + 1)
+    return False

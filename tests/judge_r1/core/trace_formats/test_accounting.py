@@ -1,0 +1,105 @@
+"""Every text of a file is in an event, or under a key without text, or counted as unread."""
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge_r1.core.trace_formats import NO_TEXT, NO_TEXT_WITHIN, BadTrace, Unread, read_events
+
+DOCS = Path(__file__).parents[4] / "docs/traces.md"
+SAY: dict[str, Any] = {"role": "assistant", "content": "Done."}
+SPAN = {"context": {"span_id": "1", "trace_id": "t"}, "start_time": "2026-01-01T00:00:00Z"}
+FILES: dict[str, Any] = {
+    "chat-messages": lambda odd: [{**SAY, **odd}],
+    "beside the list": lambda odd: {"messages": [SAY], **odd},
+    "anthropic-messages": lambda odd: [
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x", **odd}]}
+    ],
+    "openai-responses": lambda odd: [
+        {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "ok", **odd},
+    ],
+    "opentelemetry": lambda odd: {
+        **SPAN, "attributes": {
+            "gen_ai.output.messages": json.dumps(
+                [{"role": "assistant", "parts": [{"type": "text", "content": "Done.", **odd}]}]
+            )
+        },
+    },
+    "claude-code": lambda odd: {"type": "user", "sessionId": "s", "message": {**SAY, **odd}},
+    "codex": lambda odd: {"type": "response_item", "payload": {"type": "message", **SAY, **odd}},
+    "verifiers": lambda odd: {"nodes": [{"message": {**SAY, **odd}}]},
+}  # fmt: skip
+ODD = st.dictionaries(
+    st.text("abcdefgh_.", min_size=1, max_size=12).map(lambda name: f"odd_{name}!"),
+    st.lists(st.text("xyz \n\"\\é", min_size=3, max_size=40), max_size=3) | st.text("xyz é", min_size=3, max_size=40),
+    min_size=1, max_size=3,
+)  # fmt: skip
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [text for one in (value.values() if isinstance(value, dict) else value) for text in _strings(one)]
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(odd=ODD)
+def test_an_odd_text_is_in_an_event_or_unread(tmp_path: Path, name: str, odd: dict[str, Any]) -> None:
+    (path := tmp_path / "trace.json").write_text(json.dumps(FILES[name](odd)), encoding="utf-8")
+    unread = Unread(allowed=True)
+    shown = "\n".join(event.text for event in read_events(path, unread=unread))
+    texts = [text for text in _strings(odd) if text.strip()]
+    missing = [text for text in texts if text.strip() not in shown and json.dumps(text.strip())[1:-1] not in shown]
+    assert unread.count >= len(missing)
+    if missing:
+        with pytest.raises(BadTrace, match=r"no event would show the text under the key .*--allow-unread"):
+            list(read_events(path))
+
+
+def test_a_key_without_text_is_left_out_and_a_long_text_under_it_is_not(tmp_path: Path) -> None:
+    (path := tmp_path / "trace.json").write_text(json.dumps([{**SAY, "id": "m1", "usage": {"tier": "a b"}}]))
+    assert len(list(read_events(path))) == 1
+    path.write_text(json.dumps([{**SAY, "id": "a sentence " * 50}]))
+    with pytest.raises(BadTrace, match="the key 'id'"):
+        list(read_events(path))
+
+
+def test_the_docs_list_the_keys() -> None:
+    own, within = re.findall(r"^\* (?:In their own texts|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
+    assert re.findall("`([^`]+)`", own) == list(NO_TEXT)
+    assert re.findall("`([^`]+)`", within) == list(NO_TEXT_WITHIN)
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "trace.json").write_text('[{"role": "user", "content": "a", "content": "b"}]')
+    with pytest.raises(BadTrace, match="the key 'content' twice"):
+        list(read_events(path))
+
+
+def test_reading_is_linear_in_the_length_of_a_text(tmp_path: Path) -> None:
+    def seconds(size: int) -> float:
+        text = json.dumps([SAY, {"role": "tool", "tool_call_id": "c", "content": "a line of a log\n" * (size // 16)}])
+        (path := tmp_path / "trace.json").write_text(text)
+        start = time.process_time()
+        list(read_events(path))
+        return time.process_time() - start
+
+    seconds(2**18)
+    assert seconds(2**23) < 16 * max(min(seconds(2**21) for _ in range(3)), 0.005)
+
+
+def test_a_list_of_conversations_is_several_traces(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    for talks in ([[SAY], [SAY, SAY]], [{"messages": [SAY]}, {"messages": [SAY, SAY]}]):
+        path.write_text(json.dumps(talks))
+        assert [len(list(read_events(path, number=number))) for number in (1, 2)] == [1, 2]
+        with pytest.raises(BadTrace, match="holds several traces"):
+            list(read_events(path))

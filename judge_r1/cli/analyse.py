@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.options import locks_out
+from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
@@ -147,7 +148,9 @@ def deltas(
     results = parsed_scores.read_parsed_scores(scores)
     rows = parsed_scores.summary_rows(results)
     tables = [parsed_scores.original_scores(results), *delta_grids(rows), *parsed_scores.z_grids(rows)]
-    _write(out, "deltas", {row["name"]: row["extra"] for row in rows}, tables, delta_figures(rows))
+    _write(out, "deltas", {row["name"]: row["extra"] for row in rows}, tables, delta_figures(rows), shown=False)
+    lines = sum(len(table.rows) for table in tables)
+    Console().print(f"{counted(len(tables), 'table')} with {counted(lines, 'row')}", highlight=False)
 
 
 def _read(
@@ -171,12 +174,14 @@ def _evaluated(runs: list[Path]) -> "Evaluated":
     return evaluated
 
 
-def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:
+def _write(
+    out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = (), *, shown: bool = True
+) -> None:
     from judge_r1.evaluation.analysis.output import write_analysis
     from judge_r1.evaluation.report.tables import print_grid
 
-    console = Console()
-    for grid in grids:
+    console, files = Console(), write_analysis(out, kind, data, grids, figures)
+    for grid in grids if shown else ():
         print_grid(grid, console)
-    for path in write_analysis(out, kind, data, grids, figures):
+    for path in files:
         console.print(str(path), markup=False, highlight=False, soft_wrap=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,6 +67,9 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
+    for module in ("torch", "trl", "sklearn", "faiss"):
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(name=module)  # before minutes of work
     from judge_r1.training.run_folder import refuse_other_run
 
     size, console, started = (SMALL if small else FULL)[source], Console(), time.monotonic()

@@ -58,9 +58,10 @@ def eval_(
         typer.Option(help="Also write OUT/logs/JUDGE.eval, which `inspect view` opens (extra inspect)."),
     ] = None,
     predictions: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="Score this file of the benchmark's own published outputs, without a judge; may be repeated."
+            metavar="[NAME=]FILE",
+            help="Score this file of the benchmark's own published outputs, without a judge; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -91,7 +92,8 @@ def eval_(
         refuse(NO_JUDGE, log_format=inspect_logs)
         from judge_r1.evaluation.pipeline import evaluate_predictions
 
-        evaluate_predictions(benchmark, path, predictions, subset, out)
+        named = [_named_file(one) for one in predictions]
+        evaluate_predictions(benchmark, path, [file for _, file in named], subset, out, [name for name, _ in named])
         return
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
@@ -141,3 +143,9 @@ def eval_(
             soft_wrap=True,
             markup=False,
         )
+
+
+def _named_file(text: str) -> tuple[str | None, Path]:
+    """NAME=FILE, or FILE. A path that exists is no NAME=FILE."""
+    name, equals, file = text.partition("=")
+    return (name, Path(file)) if equals and "/" not in name and not Path(text).exists() else (None, Path(text))

@@ -3,13 +3,14 @@
 import math
 import os
 import platform
+import re
 import shlex
 import sys
 import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,8 @@ from judge_r1.core.version import __version__
 from retrieval.errors import RetrievalError
 
 MAX_INTEGER = 2**63
-EXTRAS = {
-    "aiohttp": "endpoints",
-    "anyio": "endpoints",
-    "httpx": "endpoints",
-    "torch": "train",
-    "transformers": "train",
-}
-"""The smallest extra that installs a package; `all` for the others."""
+DISTRIBUTIONS = {"faiss": "faiss-cpu", "sklearn": "scikit-learn"}
+"""Packages that do not have the name of their module."""
 RESUME = {
     "judge-r1 train": "run the same command again to resume",
     "judge-r1 eval": "run the same command with --resume to continue",
@@ -99,8 +94,10 @@ def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
         status = getattr(error, "exit_status", ExitStatus.USAGE)
         return str(error), ExitStatus.IO_ERROR if is_full(error) else status
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(("judge_r1", "retrieval")):
-        extra = EXTRAS.get(error.name, "all")
-        return f"{error.name} is not installed: pip install 'judge-r1[{extra}]'", ExitStatus.USAGE
+        module = error.name.partition(".")[0]
+        extra = smallest_extra(module)
+        package = f"'judge-r1[{extra}]'" if extra else DISTRIBUTIONS.get(module, module)
+        return f"{module} is not installed: pip install {package}", ExitStatus.USAGE
     if is_full(error):
         what = getattr(error, "filename", None) or doing
         return f"{what} cannot write: {_short(error)}; free space, then run the command again", ExitStatus.IO_ERROR
@@ -110,6 +107,30 @@ def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
         return f"{str(error).removeprefix(_LOOP)} is a link that leads to itself: remove it", ExitStatus.USAGE
     problem = "ran out of memory" if isinstance(error, MemoryError) else f"failed unexpectedly ({_short(error)})"
     return f"{doing} {problem}; {write_log(error)}", ExitStatus.SOFTWARE
+
+
+def smallest_extra(module: str) -> str | None:
+    """The extra with the fewest packages that installs a module; None if no extra does."""
+    from importlib.metadata import requires  # only a failure needs them
+
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    name = canonicalize_name(DISTRIBUTIONS.get(module, module))
+    extras: dict[str, set[str]] = {}
+    for line in requires("judge-r1") or []:
+        requirement = Requirement(line)
+        for extra in re.findall(r"extra == .([\w-]+)", str(requirement.marker)):
+            extras.setdefault(extra, set()).add(canonicalize_name(requirement.name))
+            extras[extra] |= {f"[{part}]" for part in requirement.extras}
+    sizes = {extra: len(_packages(extra, extras)) for extra in extras if name in extras[extra] and extra != "dev"}
+    return min(sizes, key=lambda extra: (sizes[extra], extra), default=None)
+
+
+def _packages(extra: str, extras: Mapping[str, set[str]]) -> set[str]:
+    """The packages of an extra and of those that it includes."""
+    parts = [name[1:-1] for name in extras.get(extra, ()) if name.startswith("[")]
+    return {*extras.get(extra, ()), *(name for part in parts for name in _packages(part, extras))}
 
 
 def write_log(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -143,7 +144,8 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         if name in section.model_fields:  # not a position in a list
             section = _section(section.model_fields[name].annotation)
     path = "".join(f"{name}." for name in sections)
-    here = [path + key for key in section.model_fields if unknown in key.split("_")]
+    alike = get_close_matches(unknown, section.model_fields, n=1, cutoff=0.85)  # step, steps
+    here = [path + key for key in alike or section.model_fields if alike or unknown in key.split("_")]
     elsewhere = here or sorted(key for key in _keys(model, ()) if key.rpartition(".")[2] == unknown)
     if elsewhere:
         return f"unknown key {path}{unknown}; did you mean {' or '.join(map(repr, elsewhere))}?"

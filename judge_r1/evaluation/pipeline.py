@@ -187,12 +187,15 @@ def _together(errors: Sequence[JudgeError]) -> JudgeError:
     return both
 
 
-def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path) -> None:
-    """Scores outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation."""
+def evaluate_predictions(
+    name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path, names: Sequence[str | None] = ()
+) -> None:
+    """Scores outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation.
+    `names` holds the names of the files, None for that of a file itself."""
     if (out / ROWS).exists():
         raise JudgeError(f"{out} already holds an evaluation: choose another --out")
     with lock_folder(out):
-        summary = score_predictions(name, path, predictions, subset)
+        summary = score_predictions(name, path, predictions, subset, names)
         _publish(out, summary, name)
     for row in summary["rows"]:
         if (known := row["extra"].get(IN_PATH)) is not None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,13 @@ class NoPredictions(JudgeError):
     """Published outputs that cannot be scored; the message says why."""
 
 
-def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset: str | None) -> dict[str, Any]:
+def score_predictions(
+    benchmark: str, path: Path, files: Sequence[Path], subset: str | None, names: Sequence[str | None] = ()
+) -> dict[str, Any]:
     """The summary (`judge_r1.evaluation.summary`) of output files in the benchmark's own format.
 
-    Each file is a judge, named after the file. Consecutive judges of the same items are compared. The benchmark's
-    baselines are added for the items that the files cover.
+    Each file is a judge, with its name in `names`, or else named after the file. Consecutive judges of the same items
+    are compared. The benchmark's baselines are added for the items that the files cover.
 
     Raises:
         NoPredictions: Outputs of this benchmark cannot be scored, or two files have one name.
@@ -38,7 +40,10 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     loaded = entry.predicted(path, files, subset) if entry.predicted else entry.load(path, subset)
     results: dict[str, list[ItemResult]] = {}
     seconds: dict[str, float] = {}
-    for name, file in zip(row_names(files), files, strict=True):
+    given = [name or own for name, own in zip_longest(names, row_names(files))]
+    if double := next((name for name in given if given.count(name) > 1), None):
+        raise NoPredictions(f"two files of --predictions have the name {double!r}: give each another, as NAME=FILE")
+    for name, file in zip(given, files, strict=True):
         started = time.monotonic()
         outcomes = entry.predictions(path, file, subset)
         results[name] = [outcome.model_copy(update={"judge": name}) for outcome in outcomes]

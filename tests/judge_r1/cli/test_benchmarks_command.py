@@ -83,6 +83,18 @@ def test_outputs_that_cannot_be_scored_are_a_one_line_error(more: list[str], mes
     assert not (tmp_path / "eval").exists()
 
 
+def test_published_outputs_may_be_named(tmp_path: Path) -> None:
+    data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
+    one, two = (outputs(tmp_path / name, "out.jsonl", {"1": "A>B"}) for name in ("a=b", "c"))
+    common = ("eval", "--benchmark", "judgebench", "--path", data, "--out")
+    done = run(*common, tmp_path / "eval", "--predictions", one, "--predictions", f"gpt={two}")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]
+    assert [row["name"] for row in rows if "predictions" in row["settings"]] == ["a=b/out", "gpt"]
+    twice = run(*common, tmp_path / "x", "--predictions", f"gpt={one}", "--predictions", f"gpt={two}")
+    assert "two files of --predictions have the name 'gpt'" in twice.stderr
+
+
 def test_a_folder_with_an_evaluation_is_not_overwritten(tmp_path: Path) -> None:
     data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
     common = ("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval")

@@ -19,7 +19,7 @@ from process_faults import forked
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.failures import Commands, log_thread_failures
+from judge_r1.cli.failures import Commands, log_thread_failures, smallest_extra
 from judge_r1.core.errors import ExitStatus, JudgeError, write_error
 
 
@@ -219,3 +219,13 @@ def test_the_statuses_are_in_the_help_and_the_docs() -> None:
     for status in ExitStatus:
         assert f"{status.value} {status.meaning}" in shown
         assert f"| {status.value} | {status.meaning} |" in table
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"),
+    [("torch", "train"), ("httpx", "endpoints"), ("faiss", "retrieval"), ("sklearn", "retrieval"),
+     ("fastapi", "serve"), ("detect_secrets", "mask"), ("spacy", "tagger"), ("inspect_ai", "inspect"),
+     ("verl", "verl"), ("nltk", "text"), ("pytest", None), ("unknown_module", None)],
+)  # fmt: skip
+def test_a_missing_package_names_its_smallest_extra(module: str, extra: str | None) -> None:
+    assert smallest_extra(module) == extra

@@ -47,7 +47,7 @@ def test_a_hostile_text_is_one_sentence_that_names_the_place(name: str, tmp_path
     started = time.process_time()
     with pytest.raises(BadYaml, match=r"x\.yaml is not YAML: ") as error:
         read_yaml(tmp_path / "x.yaml")
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5  # seconds of a busy core; a quadratic reader takes minutes
     assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400

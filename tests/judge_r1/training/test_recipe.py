@@ -43,6 +43,7 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
         ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
         ("sft.steps=1", "unknown key sft.steps; did you mean 'sft.max_steps'?"),
+        ("grpo.step=1", "unknown key grpo.step; did you mean 'grpo.steps'?"),
         ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'grpo.steps'?"),
         ("episode.contxt=full", "unknown key episode.contxt; did you mean 'episode.context'?"),
         (

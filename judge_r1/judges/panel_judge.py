@@ -18,6 +18,7 @@ from judge_r1.core.event_loop import gather_all
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, Winner, preference, reorder
 from judge_r1.episode.driver import step_callback
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
@@ -58,24 +59,35 @@ class PanelJudge:
         """The requests to each member, and whether they show the candidates in the other order."""
         if isinstance(request.task, CustomPrompt):
             raise BadJudge(pairs_only_message(self.name, request))
-        task, order = request.task, request.order
-        talks = task.conversations and (task.conversations[1], task.conversations[0])
-        other = replace(task, reasoning_a=task.reasoning_b, reasoning_b=task.reasoning_a, conversations=talks)
-        as_asked, swapped = (order, task, False), ((order[1], order[0]), other, True)
+        in_orders = [(request, False), (swapped(request, request.task), True)][: self._orders]
         # Numbers of their own for each request: two samples of a panel must not share the seeds of their votes.
         samples = range(request.sample * self._samples, (request.sample + 1) * self._samples)
-        return [
-            (replace(request, order=shown_order, task=shown_task, sample=sample), is_swapped)
-            for sample in samples
-            for shown_order, shown_task, is_swapped in (as_asked, swapped)[: self._orders]
-        ]
+        return [(replace(shown, sample=sample), is_swapped) for sample in samples for shown, is_swapped in in_orders]
 
 
-async def _vote(judge: Judge, request: JudgeRequest, swapped: bool) -> JudgeOutput:
+def swapped(request: JudgeRequest, task: PairwiseTask) -> JudgeRequest:
+    """The request with its two candidates in the other order."""
+    talks = task.conversations and (task.conversations[1], task.conversations[0])
+    other = replace(task, reasoning_a=task.reasoning_b, reasoning_b=task.reasoning_a, conversations=talks)
+    return replace(request, order=(request.order[1], request.order[0]), task=other)
+
+
+def in_first_order(outputs: Sequence[JudgeOutput]) -> JudgeOutput:
+    """The output of both orders of a request, in terms of the first; one output as it is."""
+    first, *others = outputs
+    if not others:
+        return first
+    votes = [first, *(one._replace(verdict=reorder(one.verdict, (1, 0))) for one in others)]
+    found = _combined(first.request, votes)
+    # Two orders are too few to be a probability: a judge without a confidence still has none.
+    return found if any(vote.confidence is not None for vote in votes) else found._replace(confidence=None)
+
+
+async def _vote(judge: Judge, request: JudgeRequest, is_swapped: bool) -> JudgeOutput:
     """The output of one member, in terms of the order of the panel's request."""
     async with aclosing(judge.judge([request])) as outputs:  # type: ignore[type-var]
         [output] = [output async for output in outputs]
-    return output._replace(verdict=reorder(output.verdict, (1, 0))) if swapped else output
+    return output._replace(verdict=reorder(output.verdict, (1, 0))) if is_swapped else output
 
 
 def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutput:

@@ -24,6 +24,7 @@ from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
 from judge_r1.judges.checklist.judge import ChecklistJudge
 from judge_r1.judges.checklist.task import ChecklistTask, checklist_task
 from judge_r1.judges.panel import parse_spec
+from judge_r1.judges.panel_judge import in_first_order, swapped
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
 
@@ -177,7 +178,8 @@ class TraceTask:
 def trace_requests(
     judge: Judge, cases: CaseStore, trace: TraceText, task: TraceTask, item_id: str, *, tenant: str = ""
 ) -> list[JudgeRequest]:
-    """The requests of a task: one for a checklist judge, else one for each question. Stores the trace in `cases`.
+    """The requests of a task: one for a checklist judge, else for each question one in each of its orders
+    (`orders_of`). Stores the trace in `cases`.
 
     Raises:
         BadJudge: The judge cannot compare traces, or a criterion has answers other than yes and no.
@@ -205,12 +207,29 @@ def trace_requests(
             candidates=(first, second), gold=None,
         )  # fmt: skip
         pair = PairwiseTask(GENERAL, asked, first, second, case_id, context)
-        requests.append(JudgeRequest(item, (0, 1), 0, pair))
+        request = JudgeRequest(item, (0, 1), 0, pair)
+        requests += [request, swapped(request, pair)][: orders_of(judge, task)]
     return requests
+
+
+def orders_of(judge: Judge, task: TraceTask) -> int:
+    """In how many orders a judge sees the two answers to a question: both, unless it is a panel whose SPEC names its
+    orders. The letters of two traces fix their order. A checklist judge answers each criterion once."""
+    named = isinstance(judge, ChecklistJudge) or task.kind == COMPARE or judge.settings.get("orders")
+    return 1 if named else 2
+
+
+def in_orders(outputs: Sequence[JudgeOutput]) -> list[JudgeOutput]:
+    """The outputs to the requests of a task, those of both orders as one: they tie where the orders differ."""
+    found: dict[str, list[JudgeOutput]] = {}
+    for output in outputs:
+        found.setdefault(output.request.item.item_id, []).append(output)
+    return [in_first_order(of_item) for of_item in found.values()]
 
 
 def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequence[JudgeOutput]) -> TraceResult:
     """The result of the outputs to the requests of a task."""
+    outputs = in_orders(outputs)
     results = tuple(result_of(output) for output in outputs)
     criteria = task.checklist.criteria
     if isinstance(outputs[0].request.task, ChecklistTask):

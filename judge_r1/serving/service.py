@@ -5,18 +5,20 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fastapi import HTTPException
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
+from judge_r1.core.event_loop import gather_all
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.driver import StepCallback
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
-from judge_r1.judges.traces import trace_requests
+from judge_r1.judges.traces import in_orders, orders_of, trace_requests
 from judge_r1.models.base import Sampling
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group import GroupScores
@@ -74,12 +76,19 @@ class Service:
         *,
         wait_when_full: bool = False,
     ) -> tuple[JudgeResponse, JudgeOutput]:
-        """Judges one pair. Raises one of `errors.NO_JUDGMENT`."""
+        """Judges one pair, or a question about a trace in both orders of its answers; `listener` follows the first.
+        Raises one of `errors.NO_JUDGMENT`."""
         started, trace_id = time.monotonic(), uuid.uuid4().hex
         asked = await trace_of_body(body)
-        output = await self.run(
-            lambda: self.request(body, trace_id, tenant, asked), tenant, listener, wait_when_full=wait_when_full
-        )
+        orders = 1 if asked is None else orders_of(self.judge, asked.task)
+        outputs = await gather_all([
+            self.run(
+                partial(self.request, body, trace_id, tenant, asked, order), tenant, None if order else listener,
+                wait_when_full=wait_when_full,
+            )
+            for order in range(orders)
+        ])  # fmt: skip
+        [output] = in_orders(outputs)
         seconds = time.monotonic() - started
         response = judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace)
         return with_events(response, asked, output), output
@@ -122,13 +131,13 @@ class Service:
         return output
 
     async def request(
-        self, body: JudgeRequestBody, item_id: str, tenant: str, asked: AskedTrace | None = None
+        self, body: JudgeRequestBody, item_id: str, tenant: str, asked: AskedTrace | None = None, order: int = 0
     ) -> JudgeRequest:
-        """The judge request of a body, or of the trace in it. Raises what `context` raises."""
+        """The judge request of a body, or of the trace in it, in the first or second order. Raises what `context`
+        raises."""
         if asked is not None:
             await self.context(asked.trace.text, None, tenant)
-            [request] = trace_requests(self.judge, self.local_cases, *asked, item_id, tenant=tenant)
-            return request
+            return trace_requests(self.judge, self.local_cases, *asked, item_id, tenant=tenant)[order]
         context = await self.context(body.context, body.case_id, tenant)
         return request_of(
             item_id,

@@ -27,7 +27,9 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         return chat_completion(f"<think>What does the trace say?</think><search>{queries[turns]}</search>")
     runs, edits, claims = _events(shown)
     said = f"the test ran in event {runs[-1]}, the edit is event {edits[-1]}, and event {claims[-1]} claims another run"
-    reply = {"comparison": "A<B", "violated_principles": [2], "explanation": said}
+    # The answer is no; without the two answers, the shorter trace is the better one.
+    yes, no = (shown.rfind(f"\n{text}") for text in ("Yes.", "No."))
+    reply = {"comparison": "A>B" if -1 < no < yes else "A<B", "violated_principles": [2], "explanation": said}
     return chat_completion(f"<answer>{json.dumps(reply)}</answer>")
 
 

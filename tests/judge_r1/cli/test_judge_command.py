@@ -39,11 +39,11 @@ def test_a_trace_from_the_command_line(tmp_path: Path, name: str) -> None:
         shown = run(*words, "--mask", "--html", str(page))
         found = json.loads(run(*words, "--json"))
     assert shown.startswith("no\nThe other answer violates Factual Consistency\nthe test ran in event ")
-    assert "3 searches" in shown
+    assert "6 searches" in shown
     assert "0 secrets masked" in shown
     assert "\n* [event " in shown
     assert "command: python3 test_calc.py" in shown
-    assert (found["verdict"], found["valid"], found["masked"], found["searches"]) == ("no", True, None, 3)
+    assert (found["verdict"], found["valid"], found["masked"], found["searches"]) == ("no", True, None, 6)
     cited = [one for one in found["findings"][0]["events"] if one["cited"]]
     assert {one["kind"] for one in cited} == {"call", "message"}
     text = page.read_text(encoding="utf-8")
@@ -115,7 +115,8 @@ def test_errors(words: list[str], message: str) -> None:
     ("name", "reply", "warning"),
     [
         ("direct", "hm", "warning: the judge gave no valid answer (rejected_no_json)"),
-        ("direct", ANSWER, ""),
+        ("panel:orders=1@direct", ANSWER, ""),
+        ("direct", ANSWER, "warning: the judge is undecided"),
         ("panel:orders=2@direct", ANSWER, "warning: the judge is undecided"),
     ],
 )

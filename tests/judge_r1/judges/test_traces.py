@@ -15,7 +15,7 @@ from judge_r1.core.checklist import Checklist, Criterion
 from judge_r1.core.records import Trajectory
 from judge_r1.core.trace import EventDraft, numbered, trace_text
 from judge_r1.core.trace_formats import Masked, read_events
-from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference
+from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, reorder
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.traces import (
@@ -55,7 +55,7 @@ def test_a_question_about_a_real_trace(url: str, name: str) -> None:
     read = [text[start:end] for one in found.events for start, end in one.spans]
     assert read
     assert all(part.startswith("[event ") for part in read)
-    assert [len(result.trajectory.turns) for result in found.results] == [4]
+    assert [len(result.trajectory.turns) for result in found.results] == [8]  # both orders
 
 
 def test_a_judge_that_searches_gets_no_event_in_its_prompt() -> None:
@@ -95,7 +95,7 @@ def test_two_traces_are_compared_in_one_case(url: str) -> None:
 
 def test_messages_in_memory_are_masked() -> None:
     masked = Masked()
-    found = load_judge("always-a")(trace=MESSAGES, question="Is it done?", masked=masked)
+    found = load_judge("panel:orders=1@always-a")(trace=MESSAGES, question="Is it done?", masked=masked)
     assert (found.verdict, masked.count) == ("yes", 1)
     assert "hunter2" not in found.trace.text
 
@@ -119,7 +119,8 @@ def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None
     ],
 )  # fmt: skip
 def test_a_trace_that_does_not_fit_says_which_limit_to_raise(spec: str, message: str) -> None:
-    said = rf"^judge {spec.partition(':')[0]}@bundled:tiny: nothing fits: its prompt (has|of) \d+ tokens.*{message}"
+    name = spec.partition(":")[0]
+    said = rf"^judge {name}@bundled:tiny: none of 2 prompts fits.* its prompt (has|of) \d+ tokens.*{message}"
     with pytest.raises(BadJudge, match=said):
         load_judge(f"{spec}@bundled:tiny")(trace=MESSAGES, question="Is it done?")
 
@@ -164,11 +165,12 @@ def found(task: TraceTask, winner: Preference, explanation: str, spec: str) -> T
     """The result of a verdict with an explanation, by a judge that made no search."""
     cases = CaseStore()
     requests = trace_requests(make_judge(spec, JudgeBuild("", texts=cases)), cases, NINE, task, "x")
-    verdict = PairwiseVerdict(winner=winner)
-    judgment = Judgment(verdict=verdict, violated_principles=(2,), explanation=explanation, evidence=())
-    return trace_result(
-        "j", NINE, task, [JudgeOutput(one, Trajectory.without_ids("answer", (), judgment), verdict) for one in requests]
-    )
+    outputs = []
+    for one in requests:
+        verdict = reorder(PairwiseVerdict(winner=winner), one.order)
+        judgment = Judgment(verdict=verdict, violated_principles=(2,), explanation=explanation, evidence=())
+        outputs.append(JudgeOutput(one, Trajectory.without_ids("answer", (), judgment), verdict))
+    return trace_result("j", NINE, task, outputs)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +183,24 @@ def found(task: TraceTask, winner: Preference, explanation: str, spec: str) -> T
 def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, is_whole: bool) -> None:
     cases = CaseStore()
     judge = make_judge(spec, JudgeBuild("", texts=cases))
-    [request] = trace_requests(judge, cases, NINE, TraceTask.question("Is it so?"), "x")
-    assert request.task.context == (NINE.text if is_whole else "")
+    for request in trace_requests(judge, cases, NINE, TraceTask.question("Is it so?"), "x"):
+        assert request.task.context == (NINE.text if is_whole else "")
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict"),
+    [("always-a", "undecided"), ("panel@always-a", "undecided"), ("panel:orders=1@always-a", "yes")],
+)
+def test_a_question_is_asked_in_both_orders(spec: str, verdict: str) -> None:
+    found = load_judge(spec)(trace=MESSAGES, question="Is it so?")
+    assert found.verdict == verdict
+
+
+def test_a_judge_sees_yes_first_and_second() -> None:
+    with JudgeServer(answer) as server:
+        load_judge(f"direct@{server.url}#m")(trace=DATA / "calc.eval", question=QUESTION)
+        shown = sorted(body["messages"][-1]["content"][-50:] for body in server.bodies)
+    assert [text.index("Yes.") < text.index("No.") for text in shown] == [False, True]
 
 
 @pytest.mark.parametrize(("winner", "answer", "score"), [("A", "no", 1.0), ("B", "yes", 0.0)])
@@ -192,8 +210,9 @@ def test_the_choices_of_a_criterion_are_the_answers(winner: Preference, answer: 
     judged = found(task, winner, "it did", "always-a")
     assert judged.results[0].winner == winner
     assert (judged.findings[0].answer, judged.score, bool(judged.failed)) == (answer, score, answer == "yes")
-    [request] = trace_requests(make_judge("always-a", JudgeBuild("")), CaseStore(), NINE, task, "x")
+    request, other = trace_requests(make_judge("always-a", JudgeBuild("")), CaseStore(), NINE, task, "x")
     assert request.item.candidates == ("No.", "Yes.")
+    assert (other.order, other.task.reasoning_a) == ((1, 0), "Yes.")
 
 
 @pytest.mark.parametrize(

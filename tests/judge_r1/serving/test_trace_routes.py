@@ -41,11 +41,11 @@ def records() -> list[dict[str, Any]]:
 
 def test_messages_and_a_question(url: str) -> None:
     found = httpx.post(f"{url}/v1/judge", json={"messages": records(), "question": QUESTION, "trace": True}).json()
-    assert (found["answer"], found["winner"], found["searches"]) == ("no", "B", 3)
+    assert (found["answer"], found["winner"], found["searches"]) == ("no", "B", 6)  # three in each order
     cited = {event["text"] for event in found["events"] if event["cited"]}
     assert "command: python3 test_calc.py" in cited
     assert all(passage["text"].startswith("[event ") for passage in found["evidence"])
-    assert len(found["turns"]) == 4
+    assert len(found["turns"]) == 8
 
 
 def test_the_client_sends_messages(url: str) -> None:

@@ -7,12 +7,19 @@ import argparse
 import re
 from pathlib import Path
 
-from judge_r1.training.cost_estimate.gpus import GPUS, Gpu
-from judge_r1.training.cost_estimate.memory import memory, sampling
-from judge_r1.training.cost_estimate.seconds import Machine, lengths, step_seconds
-from judge_r1.training.cost_estimate.shape import shape_of
-from judge_r1.training.cost_estimate.tokens import tokens_of
-from judge_r1.training.cost_report import FULL, total_seconds, typical_lengths
+from judge_r1.training.cost_estimate import (
+    FULL,
+    GPUS,
+    Gpu,
+    Machine,
+    lengths,
+    memory,
+    sampling,
+    shape_of,
+    step_seconds,
+    tokens_of,
+    typical_lengths,
+)
 from judge_r1.training.recipe import Recipe, load_recipe
 
 RECIPES = (
@@ -36,7 +43,7 @@ def _row(recipe: Recipe, name: str, gpu: Gpu, gpus: int, nodes: int) -> str:
     while_sampling = f"{sum(sampling(recipe, shape, gpu, machine.total).values()):.0f}" if recipe.on_verl else ""
     typical = step_seconds(recipe, shape, machine, typical_lengths(recipe, tokens))
     full = step_seconds(recipe, shape, machine, lengths(recipe, tokens.prompt, FULL))
-    seconds = [total_seconds(stages) for stages in (typical, full)]
+    seconds = [sum(stage.seconds for stage in stages) for stages in (typical, full)]
     steps = tokens.steps or _steps(recipe)
     worst = max(typical, key=lambda stage: stage.seconds)
     fits = "" if sum(parts.values()) <= gpu.memory else " (too much)"

@@ -9,31 +9,32 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 from judge_r1.episode.config import is_server
 from judge_r1.training.checkpoints import checkpoints
-from judge_r1.training.cost_estimate.gpus import GPUS as KNOWN_GPUS
-from judge_r1.training.cost_estimate.gpus import Gpu
-from judge_r1.training.cost_estimate.memory import (
+from judge_r1.training.cost_estimate import (
+    BANDWIDTH,
+    COMPUTE,
+    FULL,
+    LOOKUP_SECONDS,
+    NETWORK,
+    TYPICAL,
+    Gpu,
+    Machine,
+    Tokens,
+    UnknownShape,
     cache,
     capacity,
     checkpoint_bytes,
     embeds_on_processor,
-    memory,
-    sampling,
-    verl_settings,
-)
-from judge_r1.training.cost_estimate.seconds import (
-    BANDWIDTH,
-    COMPUTE,
-    LOOKUP_SECONDS,
-    NETWORK,
-    Lengths,
-    Machine,
-    Stage,
     lengths,
+    memory,
     query_seconds,
+    sampling,
+    shape_of,
     step_seconds,
+    tokens_of,
+    typical_lengths,
+    verl_key,
 )
-from judge_r1.training.cost_estimate.shape import UnknownShape, shape_of
-from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
+from judge_r1.training.cost_estimate import GPUS as KNOWN_GPUS
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished, refuse_other_run
 from judge_r1.training.stage_graph import StageRun, remaining_stages
@@ -44,9 +45,6 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 """Numbers of GPUs for which memory is estimated."""
 PLANNED = Machine(KNOWN_GPUS["H100"], PAPER_GPUS, 2)
 """Where the seconds of GRPO are estimated if no GPU is named."""
-
-TYPICAL, FULL = 0.5, 1.0
-"""Fractions of the response budget for which seconds are estimated. Half is an assumption."""
 
 
 def report(
@@ -77,13 +75,9 @@ def report(
         if saved := checkpoints(folder / "checkpoints", recipe.updates):
             lines.append(f"  continues after step {saved[-1].step}; the costs are those of the whole run")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
-        lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)]]
-        lines += [
-            f"  {line}"
-            for line in _seconds(
-                recipe, model, tokens, gpu and Machine(gpu, gpus, nodes_of(recipe) if nodes_of else nodes)
-            )
-        ]
+        machine = gpu and Machine(gpu, gpus, nodes_of(recipe) if nodes_of else nodes)
+        parts = *_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)
+        lines += [f"  {line}" for line in (*parts, *_seconds(recipe, model, tokens, machine))]
     lines += ["", "command:", f"  {command}"]
     last, folder = stages[-1]
     if nodes == 1:
@@ -164,7 +158,7 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens, gpu: Gpu | None) -> list
             parts = cache(recipe, shape, gpus, tokens.longest)
             lines.append(f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} when full")
         if recipe.grpo.engine == "verl":
-            share = verl_settings(recipe).utilisation
+            share = verl_key(recipe, "utilisation")
             lines.append(f"  vLLM uses {share:.0%} of a GPU for both; episodes that do not fit wait")
             if gpu is not None:
                 lines += [_row(gpus, sampling(recipe, shape, gpu, gpus), gpu) for gpus in counts]
@@ -192,30 +186,24 @@ def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None
         shape = shape_of(model)
     except UnknownShape:
         return []
-    typical, full = (
-        step_seconds(recipe, shape, machine, one)
-        for one in (typical_lengths(recipe, tokens), lengths(recipe, tokens.prompt, FULL))
-    )
+    both = typical_lengths(recipe, tokens), lengths(recipe, tokens.prompt, FULL)
+    typical, full = (step_seconds(recipe, shape, machine, one) for one in both)
+    totals = [sum(stage.seconds for stage in stages) for stages in (typical, full)]
     where = f"{machine.nodes} x {machine.gpus} {machine.gpu.name}"
     lines = [f"seconds per step on {where} (ESTIMATED from peak speeds; typical, and at most):"]
-    lines += [
-        f"  {one.name:35} {one.seconds:7.1f} {other.seconds:8.1f}  {one.limit}"
-        for one, other in zip(typical, full, strict=True)
-    ]
-    lines.append(f"  {'together':35} {total_seconds(typical):7.1f} {total_seconds(full):8.1f}")
+    for one, other in zip(typical, full, strict=True):
+        lines.append(f"  {one.name:35} {one.seconds:7.1f} {other.seconds:8.1f}  {one.limit}")
+    lines.append(f"  {'together':35} {totals[0]:7.1f} {totals[1]:8.1f}")
     worst = max(typical, key=lambda stage: stage.seconds)
-    share = worst.seconds / total_seconds(typical)
-    lines.append(f"bottleneck: {worst.name}, {share:.0%} of a step, limited by {worst.limit}")
+    lines.append(f"bottleneck: {worst.name}, {worst.seconds / totals[0]:.0%} of a step, limited by {worst.limit}")
     if assumed:
         lines.append("machine: this one has no GPU of the table; change it with --gpu, --gpus-per-node and --nodes")
     lines += _assumptions(recipe, tokens, machine)
     if recipe.grpo.async_mode and recipe.stage == "grpo":
         lines.append("grpo.async_mode is not estimated: seconds and memory are those of the same run without it")
     if tokens.steps is not None:
-        hours = [tokens.steps * total_seconds(stages) / 3600 for stages in (typical, full)]
-        lines.append(
-            f"hours for {tokens.steps:,} steps (ESTIMATED): {hours[0]:.1f} typical, {hours[1]:.1f} at full length"
-        )
+        hours = [f"{tokens.steps * total / 3600:.1f}" for total in totals]
+        lines.append(f"hours for {tokens.steps:,} steps (ESTIMATED): {hours[0]} typical, {hours[1]} at full length")
     return lines
 
 
@@ -237,15 +225,6 @@ def _assumptions(recipe: Recipe, tokens: Tokens, machine: Machine) -> list[str]:
             f"case, in {counted(workers, 'process')}"
         )
     return lines
-
-
-def typical_lengths(recipe: Recipe, tokens: Tokens) -> Lengths:
-    """The mean prompt of the data (without data: the longest), and half of the response budget."""
-    return lengths(recipe, tokens.mean_prompt or tokens.prompt, TYPICAL)
-
-
-def total_seconds(stages: Sequence[Stage]) -> float:
-    return sum(stage.seconds for stage in stages)
 
 
 def _short(count: float) -> str:

@@ -99,7 +99,7 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
-    from judge_r1.training.cost_estimate.gpus import GPUS, detected
+    from judge_r1.training.cost_estimate import GPUS, detected
     from judge_r1.training.cost_report import PAPER_GPUS, report
     from judge_r1.training.verl.check_keys import can_check
 

@@ -20,10 +20,18 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.models.base import Sampling
-from judge_r1.training.cost_estimate.gpus import GPUS, Gpu, detected
-from judge_r1.training.cost_estimate.memory import memory
-from judge_r1.training.cost_estimate.seconds import Lengths, Machine, forward_flops, step_seconds
-from judge_r1.training.cost_estimate.shape import SHIPPED, Shape
+from judge_r1.training.cost_estimate import (
+    GPUS,
+    SHIPPED,
+    Gpu,
+    Lengths,
+    Machine,
+    Shape,
+    detected,
+    forward_flops,
+    memory,
+    step_seconds,
+)
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed

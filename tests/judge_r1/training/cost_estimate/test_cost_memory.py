@@ -3,9 +3,7 @@
 import pytest
 from paths import RECIPES
 
-from judge_r1.training.cost_estimate.memory import GIB, cache, memory
-from judge_r1.training.cost_estimate.shape import shape_of
-from judge_r1.training.cost_estimate.tokens import tokens_of
+from judge_r1.training.cost_estimate import GIB, cache, memory, shape_of, tokens_of
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.stage_config import LoraConfig
 

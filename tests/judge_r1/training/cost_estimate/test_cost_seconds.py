@@ -6,10 +6,23 @@ import pytest
 from paths import RECIPES
 
 from judge_r1.training.checkpoint_manifest import write_manifest
-from judge_r1.training.cost_estimate.gpus import GPUS, detected
-from judge_r1.training.cost_estimate.memory import GIB, VLLM_ACTIVE, capacity, checkpoint_bytes, memory, sampling
-from judge_r1.training.cost_estimate.seconds import Lengths, Machine, Stage, forward_flops, lengths, step_seconds
-from judge_r1.training.cost_estimate.shape import shape_of
+from judge_r1.training.cost_estimate import (
+    GIB,
+    GPUS,
+    VLLM_ACTIVE,
+    Lengths,
+    Machine,
+    Stage,
+    capacity,
+    checkpoint_bytes,
+    detected,
+    forward_flops,
+    lengths,
+    memory,
+    sampling,
+    shape_of,
+    step_seconds,
+)
 from judge_r1.training.cost_report import report
 from judge_r1.training.recipe import dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs

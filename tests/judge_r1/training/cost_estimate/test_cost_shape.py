@@ -1,12 +1,11 @@
 """The parameter formula agrees with the models; an unknown architecture is a one-line error."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judge_r1.training.cost_estimate.shape import SHIPPED, UnknownShape, parse, shape_of
+from judge_r1.training.cost_estimate import SHIPPED, UnknownShape, parse, shape_of
 
 
 def counted(config: Any) -> int:
@@ -28,7 +27,7 @@ def test_the_formula_equals_the_parameter_count_of_the_model(kind: str, tied: bo
         kind, hidden_size=96, intermediate_size=200, num_hidden_layers=3, num_attention_heads=6,
         num_key_value_heads=2, head_dim=32 if kind == "qwen3" else 16, vocab_size=321, tie_word_embeddings=tied,
     )  # fmt: skip
-    assert parse(config.to_dict(), "test").parameters == counted(config)
+    assert parse(config, "test").parameters == counted(config)
 
 
 @pytest.mark.parametrize(
@@ -67,17 +66,9 @@ def test_the_bundled_model_has_the_shape_of_its_config() -> None:
     assert shape.parameters == sum(p.numel() for p in load_model("bundled:tiny").parameters())
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"model_type": "mixtral"}, "is mixtral: memory is estimated for llama"),
-        ({}, "of unknown model_type"),
-        ({"model_type": "qwen3"}, "has no num_attention_heads"),
-    ],
-)
-def test_an_unknown_architecture_is_named(tmp_path: Path, config: dict[str, Any], message: str) -> None:
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UnknownShape, match=message):
+def test_an_unknown_architecture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "mixtral"}')
+    with pytest.raises(UnknownShape, match=r"config\.json is mixtral: memory is estimated for llama"):
         shape_of(str(tmp_path))
 
 
@@ -93,16 +84,9 @@ def test_an_unreachable_hub_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch)
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[" * 200_000, "200 levels"),
-        ("[]", "must hold a JSON object"),
-        ("", "it is empty"),
-        ('{"a": NaN}', "not valid"),
-    ],
-)
-def test_a_hostile_config_is_a_one_line_error(tmp_path: Path, content: str, message: str) -> None:
+@pytest.mark.parametrize("content", ["[" * 200_000, "[]", "", '{"a": NaN}', "{}"])
+def test_a_hostile_config_is_a_one_line_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
-    with pytest.raises(UnknownShape, match=message):
+    with pytest.raises(UnknownShape, match="memory is not estimated; download the model, and set model=DIR") as error:
         shape_of(str(tmp_path))
+    assert "\n" not in str(error.value)

@@ -88,11 +88,6 @@ def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> Non
     refuse_other_build(tmp_path, CUSTOM, "rules")
 
 
-def test_a_teacher_may_get_a_verifier(tmp_path: Path) -> None:
-    report_of(tmp_path, reader="missing", teacher={"name": "chat:toy"})
-    refuse_other_build(tmp_path, CUSTOM, TEACHER)
-
-
 def test_the_candidates_of_a_teacher_are_compared(tmp_path: Path) -> None:
     report_of(tmp_path, rules="missing", candidates=8, teacher={"name": "chat:toy"})
     refuse_other_build(tmp_path, replace(CUSTOM, candidates=8), TEACHER)

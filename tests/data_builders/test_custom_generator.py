@@ -156,11 +156,6 @@ def built(folder: Path) -> Path:
     return folder / "built"
 
 
-def test_help_lists_the_generator(folder: Path) -> None:
-    shown = run(command(folder, "build", "--help")).stdout
-    assert "manipulated-documents: Documents with one sentence rewritten by a teacher." in shown
-
-
 def test_build_counts_its_records(built: Path) -> None:
     assert json.loads((built / "build.json").read_text()) == {
         "generator": "manipulated-documents",

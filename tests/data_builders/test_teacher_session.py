@@ -123,17 +123,6 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
     assert not (tmp_path / "new").exists()
 
 
-def test_failed_batch_rows_are_exported_again(tmp_path: Path, server: FakeLLMServer) -> None:
-    out, cache = tmp_path / "out", tmp_path / "answers.sqlite"
-    requests, results, again = (tmp_path / name for name in ("requests.jsonl", "results.jsonl", "again.jsonl"))
-    build(server, out, cache, requests=requests)
-    answer_batch(fake_teacher.liar, requests, results, failed=1.0)
-    done = build(server, out, cache, requests=again, results=results)
-    count = len(requests.read_text().splitlines())
-    assert f"0 answers imported, 0 known already; {count} failed" in done.message
-    assert again.read_bytes() == requests.read_bytes()
-
-
 def test_a_second_build_into_a_locked_folder_makes_no_requests(
     tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
 ) -> None:

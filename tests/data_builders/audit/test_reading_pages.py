@@ -1,6 +1,5 @@
 """The pages of a reading sheet: what they show, what they save, and two readers in a browser."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from browser import CONTRAST, chromium
 from factories import mini_pairs
 from test_annotation_pages import Page, answer, get
 
-from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.site import AnnotationSite, open_site
 from data_builders.audit.reading.answers import Reading, ReadingTask, load_readings
 from data_builders.audit.reading.sheet import write_sheet
@@ -75,17 +73,6 @@ def test_both_questions_need_an_answer(site: AnnotationSite[Reading], fields: di
     assert response.status == 400
     assert "Answer both questions first." in Page(response).text
     assert not site.log.answers
-
-
-def test_a_kill_leaves_a_readable_file_and_a_foreign_one_is_refused(sheet: Path) -> None:
-    path = sheet / "answers.jsonl"
-    pair_id = load_pairs(sheet).pairs[0].pair_id
-    line = json.dumps({"annotator": "Ana", "pair_id": pair_id, "real": True, "natural": True})
-    path.write_text(f'{line}\n{{"annotator": "A')
-    assert list(load_readings(sheet, [path])[1]) == ["Ana"]
-    path.write_text(line.replace(pair_id, "other") + "\n")
-    with pytest.raises(AnswerFileError, match="pass the answers of this set"):
-        open_site(ReadingTask(load_pairs(sheet)), path)
 
 
 def test_a_sheet_is_read_by_keyboard(sheet: Path) -> None:

@@ -115,32 +115,6 @@ def test_cascade_retries_and_resume(documents: Path, tmp_path: Path, monkeypatch
     }
 
 
-def test_a_budget_stops_a_build_and_a_higher_one_resumes_it(
-    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prices, out = tmp_path / "prices.yaml", tmp_path / "out"
-    prices.write_text("toy: {input: 1000, output: 1000}")
-    with FakeLLMServer(scripted) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        whole = tmp_path / "whole"
-        built(server, documents, whole)
-        asked = server.served.total()
-        more = ["--teacher", server.chat, "--prices", str(prices), "--out", str(out), "--budget", "8"]
-        stopped = CliRunner().invoke(
-            app, ["build", "conversations", "--path", str(documents), "--variants", "3", *more]
-        )
-        assert stopped.exit_code == 2
-        assert "the budget of $8.00 is spent" in stopped.output
-        assert not (out / "conversations.jsonl").exists()
-        paid = server.served.total() - asked
-        assert 0 < paid < asked
-        built(server, documents, out, "--prices", str(prices), "--budget", "100000")
-        assert server.served.total() == 2 * asked  # those of the stopped build came from its cache
-    for name in ("documents.jsonl", "conversations.jsonl", "verification.jsonl"):
-        assert (out / name).read_bytes() == (whole / name).read_bytes()
-
-
 def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half the calls to the writer, the same layers of the verifier, and the flawed round is still the drawn one."""
     out, asked = tmp_path / "out", Counter[str]()
@@ -166,17 +140,6 @@ def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch
         drawn = [sample_conditions(documents_by_id[pair.document_id], number, 0) for number in range(3)]
         assert (pair.pair_id, pair.flawed_round) in {(found.pair_id, found.flawed_round) for found in drawn}
     assert validate(out).good
-
-
-def test_a_teacher_that_never_has_the_form(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeLLMServer(lambda system, user, sample: "[]") as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        arguments = ["build", "conversations", "--path", str(documents), "--limit", "2", "--teacher", server.chat]
-        result = CliRunner().invoke(app, [*arguments, "--variants", "1", "--out", str(tmp_path / "out")])
-        assert result.exit_code == 2
-        assert "gave 6 answers for 2 documents, and no conversation pair is accepted" in result.output
-        assert server.served.total() == 2 * 3  # three attempts for each plan
 
 
 def test_the_flawed_round_does_not_count_as_ungrounded() -> None:
@@ -260,15 +223,3 @@ def test_every_answer_that_states_something_needs_a_claim(
     generator.conditions = lambda item: [conditions]  # type: ignore[method-assign]
     [found] = asyncio.run(generator.generate(document)).verified
     assert (found.failed, found.issue) == (failed, issue)
-
-
-def test_claims_are_stored_with_the_verification(tmp_path: Path) -> None:
-    listed = ((Claim(claim="the dose was 5 mg", grounded=True),), ())
-    fields: dict[str, Any] = {"domain": "d", "failure": "evasion", "user_behaviour": "focused", "coherence": True}
-    found = [
-        Verification(pair_id="p1", claims_better=listed, claims_worse=(), **fields),
-        Verification(pair_id="p2", **fields),
-    ]
-    write_jsonl(tmp_path / "verification.jsonl", found)
-    assert list(read_jsonl(tmp_path / "verification.jsonl", Verification)) == found
-    assert "claims" not in (tmp_path / "verification.jsonl").read_text().splitlines()[1], "as before, by rules"

@@ -55,11 +55,6 @@ def run(pairs: Path, spec: str, out: Path, *more: str | Path, **variables: str) 
     return command_server.run(*command, timeout=240, env={**environment, **variables}, modules=TRAINING)
 
 
-def test_help_has_an_example(pairs: Path) -> None:
-    shown = run(pairs, "x", pairs, "--help")
-    assert "judge-r1 rationales" in shown.stdout
-
-
 def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FakeLLMServer(fake_rationale_teacher.sloppy, faults=FAULTS, key=KEY) as server:
         done = run(pairs, server.chat, tmp_path / "out")

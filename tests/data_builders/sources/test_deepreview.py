@@ -208,9 +208,6 @@ def test_words_shared_with_the_paper_are_allowed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "a", "pred_fast_mode": ""}, r"line 1: column 'pred_best_mode' is missing; .* columns are: id, pred"),
-        (ROW | {"pred_best_mode": 3}, r"column 'pred_best_mode' must hold text, not int"),
-        ({k: v for k, v in ROW.items() if k != "paper_context"}, r"column 'paper_context' is missing"),
         (HUB_ROW | {"mode": "Slow"}, r"line 1: column 'mode' must be Fast, Standard or Best Mode, not 'Slow'"),
         (HUB_ROW | {"inputs": "["}, r"column 'inputs' must hold messages as JSON, not str"),
         (HUB_ROW | {"outputs": "[]"}, r"column 'outputs' must hold a list of messages \{role, content\}"),

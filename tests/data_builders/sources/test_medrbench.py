@@ -169,8 +169,3 @@ def test_real_contexts_contain_the_facts_but_not_the_reasoning(real_data: Path) 
         assert not case.meta["uncut"]
     assert cited > 150
     assert findable >= 0.9 * cited
-
-
-@pytest.mark.real_data
-def test_reading_real_cases_is_reproducible(real_data: Path) -> None:
-    assert cases(real_data)[0] == cases(real_data / "medical_medrbench")[0]

@@ -1,6 +1,7 @@
 """Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line. A content may have
 the parts of Anthropic's API."""
 
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -31,6 +32,9 @@ def message_events(record: Any, where: str) -> Iterator[EventDraft]:
         yield from part_events(record, where)
         return
     role, (text, other) = record["role"], content_text(content)
+    if role in ("tool-call", "tool-response"):
+        yield from _smolagents(role, text)
+        return
     rest = {**without(record, *_KNOWN), **other_parts(other)}
     if role in ("tool", "function"):
         drafts = [EventDraft("result", role, text, tool=record.get("name"), call_id=record.get("tool_call_id"))]
@@ -44,6 +48,24 @@ def message_events(record: Any, where: str) -> Iterator[EventDraft]:
             drafts.append(EventDraft("message", role, text))
         drafts += [_call(role, call) for call in calls]
     yield from first_with(drafts, rest, record_time(record))
+
+
+def _smolagents(role: str, text: str) -> Iterator[EventDraft]:
+    """The calls or the result of a message of smolagents, whose calls are a list in Python's notation."""
+    before, _, listed = text.partition("Calling tools:\n")
+    try:
+        calls = literal_eval(listed) if role == "tool-call" and listed else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        calls = None
+    if role == "tool-call" and isinstance(calls, list) and all(isinstance(call, dict) for call in calls):
+        if before.strip():
+            yield EventDraft("message", "assistant", before.strip())
+        for call in calls:
+            yield _call("assistant", call)._replace(forms=(text,))
+    elif role == "tool-response":
+        yield EventDraft("result", "tool", text.removeprefix("Observation:\n"), forms=(text,))
+    else:
+        yield EventDraft("message", "assistant", text)
 
 
 def _checked(record: Any, where: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from judge_r1.core.trace_formats.content import (
 )
 
 _OUTPUT = "_output"
+_FAILED = ("failed", "incomplete")
 _PARTS = {"output_text", "input_text"}
 
 
@@ -51,7 +52,8 @@ def item_events(record: Any, where: str) -> Iterator[EventDraft]:
     elif kind.endswith(_OUTPUT):
         text, other = content_text(rest.pop("output", None))
         call_id = rest.pop("call_id", None)
-        drafts = [EventDraft("result", "tool", text, call_id=call_id, meta=other_parts(other))]
+        failed = rest.get("status") in _FAILED
+        drafts = [EventDraft("result", "tool", text, call_id=call_id, error=failed, meta=other_parts(other))]
     elif kind.endswith("_call"):
         drafts = _call(kind, rest)
     else:
@@ -67,10 +69,11 @@ def _call(kind: str, rest: dict[str, Any]) -> list[EventDraft]:
     shown = {name: rest.pop(name) for name in found}
     arguments = shown[found[0]] if len(found) == 1 else shown
     drafts = [EventDraft("call", "assistant", argument_text(arguments), tool=tool, call_id=call_id)]
-    for name in ("output", "results", "outputs"):
-        if name in rest:
-            text, other = content_text(rest.pop(name))
-            failed = bool(rest.get("error"))
+    failed = bool(rest.get("error")) or rest.get("status") in _FAILED
+    for name in ("output", "results", "outputs", "result", "error"):
+        if rest.get(name) is not None:
+            found = rest.pop(name)
+            text, other = content_text(found.get("content", found) if isinstance(found, dict) else found)
             drafts.append(
                 EventDraft("result", "tool", text, tool=tool, call_id=call_id, error=failed, meta=other_parts(other))
             )

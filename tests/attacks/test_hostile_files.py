@@ -27,7 +27,6 @@ RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
 TALKS = ("talks", "talks/conversations.jsonl", "talks/documents.jsonl")
 EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl")
-STUDY = ("study/eval", "study/eval/summary.json", "study/eval/rows.json", "study/grpo21/recipe.yaml")
 OUT = "@out/new"
 JUDGED = f"@eval --path @data --out {OUT}"
 LAST_LINE = "answers.jsonl (truncated|repeated record)"
@@ -310,10 +309,8 @@ def workspace(whole: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> Ite
     with tempfile.TemporaryDirectory(prefix="cell-", dir=whole.parent) as folder:
         copy = Path(folder) / "w"
         shutil.copytree(whole, copy, ignore=lambda within, _: folders if within == str(whole) else ())
-        for file in (copy / "recipe.yaml", copy / "study" / "eval" / "rows.json"):  # they hold paths
-            if file.exists():
-                text = file.read_text(encoding="utf-8")
-                file.write_text(text.replace(str(whole), str(copy)), encoding="utf-8")
+        recipe = copy / "recipe.yaml"  # it holds paths
+        recipe.write_text(recipe.read_text(encoding="utf-8").replace(str(whole), str(copy)), encoding="utf-8")
         (copy / "out").mkdir()
         monkeypatch.setenv("XDG_STATE_HOME", str(Path(folder) / "state"))
         yield copy

@@ -69,7 +69,6 @@ def make_workspace(root: Path) -> Path:
     """A folder with the inputs of every command: data, recipe, cluster, evaluation, run, keys, answers and others."""
     from audit_factories import choose
     from hellobench_factories import instruction_row
-    from run_factories import scaling_study
 
     from judge_r1.core.conversations import read_conversations
     from judge_r1.core.jsonl import write_jsonl
@@ -118,7 +117,6 @@ def make_workspace(root: Path) -> Path:
     sheet = map(json.loads, (root / "sheet" / "sheet.jsonl").read_text(encoding="utf-8").splitlines())
     write_jsonl(root / "read.jsonl", [line | {"real": True, "natural": False} for line in sheet])
     cli("keys", "add", "ana", "--file", root / "keys.json")
-    scaling_study(root / "study")
     compared = {
         "source": "livebench-math", "response_model": "m", "response_A": "one", "response_B": "two", "label": "A>B",
     }  # fmt: skip

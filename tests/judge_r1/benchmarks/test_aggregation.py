@@ -10,7 +10,6 @@ from judge_r1.core.items import Item, Vote
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="?", candidates=("x", "y"), gold="A")
-Shown = Sequence[tuple[tuple[int, ...], str | None]]
 WINNERS = st.sampled_from(["A", "B", "tie", None])
 
 

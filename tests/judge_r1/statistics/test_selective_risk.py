@@ -1,4 +1,4 @@
-"""Selective judging: its guarantee fails in at most a share delta of the calibrations, naive ones far more often."""
+"""Selective judging: its guarantee fails in at most a share delta of the calibrations."""
 
 import math
 from collections.abc import Callable
@@ -70,17 +70,6 @@ def answers(judge: Judge, cases: int, seed: int) -> Answers:
 def by_case(of: Answers, seed: int) -> float | None:
     """The implemented method: one answer per case."""
     return select(*of, alpha=ALPHA, delta=DELTA, seed=seed).threshold
-
-
-def naive(of: Answers, seed: int) -> float | None:
-    """The lowest threshold at which the observed error rate, one answer per case, is at most α."""
-    threshold = None
-    errors = 0
-    for answered, (confidence, right) in enumerate(sorted(zip(of[0], of[1], strict=True), reverse=True)[::COPIES], 1):
-        errors += not right
-        if errors <= ALPHA * answered:
-            threshold = confidence
-    return threshold
 
 
 def measure(judge: Judge, method: Method, cases: int, trials: int) -> Measured:

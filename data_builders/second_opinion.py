@@ -19,7 +19,7 @@ from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
 from judge_r1.episode.answer_form import ModelWriter
-from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.episode.answer_text import answer_text
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""
@@ -119,7 +119,7 @@ async def _write_opinion(writer: ModelWriter) -> str:
     violated = await writer.choose(lists, end="]\n")
     writer.add("Why: ")
     why, _ = await writer.write(_WHY_TOKENS)
-    return f"Worse: {worse}\nViolated Principles: [{violated}]\nWhy: {without_thoughts(why)}"
+    return f"Worse: {worse}\nViolated Principles: [{violated}]\nWhy: {answer_text(why)}"
 
 
 def read_opinion(pair_id: str, verifier: str, text: str) -> Opinion:

@@ -21,13 +21,13 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
+from judge_r1.episode.answer_text import split_hidden_thought
 from judge_r1.episode.case_index import CaseRetriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
-from judge_r1.episode.thoughts import split_hidden_thought
 from judge_r1.episode.tokenizer import SafeTokenizer
 
 TRIES = 3

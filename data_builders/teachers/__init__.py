@@ -7,7 +7,7 @@ from pydantic import Field
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.episode.answer_form import AnswerForm
-from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.episode.answer_text import answer_text
 
 
 class TeacherError(EndpointError):
@@ -54,7 +54,7 @@ class TeacherReply(Record):
     @property
     def answer(self) -> str:
         """The text without thoughts. Parsers read it, never `text`."""
-        return without_thoughts(self.text)
+        return answer_text(self.text)
 
 
 class Teacher(Protocol):

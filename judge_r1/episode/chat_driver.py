@@ -8,13 +8,13 @@ is open at the end of a turn. The reasoning that a server returns beside the tex
 from collections.abc import Sequence
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
+from judge_r1.episode.answer_text import answer_text, split_hidden_thought, thought_is_open
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.driver import CaseSearch, ended_by_model, notify_step, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.single_turn import thought_and_answer
 from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
-from judge_r1.episode.thoughts import split_hidden_thought, thought_is_open, without_thoughts
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
 
 _PIECE = 4
@@ -96,7 +96,7 @@ class ChatDriver:
             if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
                 # Without its thoughts, which chat templates of reasoning models drop from earlier turns, too. A turn of
                 # thoughts alone stays: a message must not be empty.
-                written = without_thoughts(episode.turns[-1].text) or episode.turns[-1].text
+                written = answer_text(episode.turns[-1].text) or episode.turns[-1].text
                 history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
         whole = episode.trajectory()
         trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment, whole.detail)

@@ -11,8 +11,8 @@ from math import exp
 from typing import Any
 
 from judge_r1.core.records import Trajectory
-from judge_r1.episode.stated_verdict import stated_in_json, stated_in_words
-from judge_r1.episode.thoughts import answer_offset
+from judge_r1.episode.answer_text import answer_span
+from judge_r1.episode.stated_verdict import stated_in_words, stated_verdict
 
 _KEYED = re.compile(r'"comparison"\s*:\s*"\s*[AB]\s*([<>])\s*[AB]\s*"', re.IGNORECASE)
 _OPPOSITE = str.maketrans("<>", "><")
@@ -21,7 +21,7 @@ _OPPOSITE = str.maketrans("<>", "><")
 def sign_position(text: str) -> int | None:
     """Index of the `<` or `>` of the comparison that the tolerant parsers read, or None: in the JSON object with the
     verdict, behind the last JSON key `comparison` of a broken one, or in a text of words."""
-    if (stated := stated_in_json(text)) is None:
+    if (stated := stated_verdict(text)) is None:
         if keyed := list(_KEYED.finditer(text)):
             return keyed[-1].start(1)
         stated = stated_in_words(text)
@@ -62,8 +62,9 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
         begin -= 1
     ids, text = trajectory.token_ids[begin:], trajectory.turns[-1].text
     # Drafts in thoughts, and comparisons before the answer, decide nothing.
-    answer = max(answer_offset(text), text.rfind("<answer>"))
-    found = sign_position(text[answer:])
+    start, end = answer_span(text)
+    answer = max(start, text.rfind("<answer>", 0, end))
+    found = sign_position(text[answer:end])
     if found is None or decode(ids)[: len(text)] != text:
         return None
     sign = answer + found
@@ -91,10 +92,10 @@ def chat_confidence(entries: Sequence[Mapping[str, Any]] | None) -> float | None
     server returns them, the most likely tokens at its position."""
     entries = entries or ()
     text = "".join(entry["token"] for entry in entries)
-    answer = answer_offset(text)
-    if (found := sign_position(text[answer:])) is None:
+    start, end = answer_span(text)
+    if (found := sign_position(text[start:end])) is None:
         return None
-    position = answer + found
+    position = start + found
     length = 0
     for entry in entries:
         length += len(entry["token"])

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
+from judge_r1.episode.answer_text import after_thoughts
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.observation import (
     NOTHING_FITS,
@@ -30,7 +31,6 @@ from judge_r1.episode.observation import (
 )
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner
-from judge_r1.episode.thoughts import without_thoughts
 from retrieval.words import terms
 
 _PROMPT_END = 8
@@ -73,6 +73,7 @@ class Episode:
         parse: Turns the text between the answer tags into a judgment.
         parse_bare: Set for prompts whose answer has no tags. The answer is then all text before EOS, in one turn,
             without thoughts.
+        bare_text: What of that text `parse_bare` reads: in rewards what follows `</think>`, for judges `answer_text`.
         seed: Seed for sampling.
     """
 
@@ -85,6 +86,7 @@ class Episode:
         eos_ids: Collection[int] = (),
         parse: Callable[[str], Judgment | Rejected] = parse_strict,
         parse_bare: Callable[[str], Judgment | Rejected] | None = None,
+        bare_text: Callable[[str], str] = after_thoughts,
         seed: int = 0,
     ) -> None:
         self.prompt_ids = tuple(prompt_ids)
@@ -98,7 +100,7 @@ class Episode:
         """Index in `token_ids` -> log-probability of the token for the opposite verdict, where the model returned it.
         It is not part of the trajectory."""
         self.tokenizer, self.eos_ids = tokenizer, frozenset(eos_ids)
-        self._parse, self._parse_bare = parse, parse_bare
+        self._parse, self._parse_bare, self._bare_text = parse, parse_bare, bare_text
         self._searches = 0
         self._state: State
         self._check_notices_fit()
@@ -149,7 +151,7 @@ class Episode:
         # An action comes before the budget: the last token of the budget may complete it.
         if bare:
             assert self._parse_bare
-            self._judge(self._parse_bare, without_thoughts(self._scanner.text + self._stream.flush()))
+            self._judge(self._parse_bare, self._bare_text(self._scanner.text + self._stream.flush()))
         elif action is not None:
             self._act(*action)
         elif ended:

@@ -14,7 +14,7 @@ from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.principle_names import named_principles
 from judge_r1.episode.readable_json import readable_objects
-from judge_r1.episode.stated_verdict import spelled, stated_in_json, stated_in_words
+from judge_r1.episode.stated_verdict import spelled, stated_in_words, stated_verdict
 
 Reason = Literal[
     "no_json",
@@ -72,17 +72,22 @@ def parse_strict(text: str) -> Judgment | Rejected:
 def parse_tolerant(text: str) -> Judgment | Rejected:
     """Parses an answer as a person understands it (docs/judges.md has the table). Evaluations alone use it.
 
-    The comparison is that of the last JSON object that states one (`stated_in_json`); an answer without JSON is read
-    like the lines of Table 6. Principles that cannot be read are left out: the comparison counts without them.
+    The comparison is that of the last JSON object that states one, or of a later verdict in words (`stated_verdict`).
+    An answer without JSON is read like the lines of Table 6. Principles that cannot be read are left out: the
+    comparison counts without them.
     """
     if "{" not in text:
         words = parse_table6_tolerant(text)
         return words if isinstance(words, Judgment) else Rejected("no_json", text[-80:])
-    stated = stated_in_json(text)
+    lists = _readable_lists(text)
+    stated = stated_verdict(text, [start for start, _ in lists])
     if stated is None:
         return Rejected("missing_key", "comparison") if readable_objects(text) else Rejected("no_json", text[-80:])
     if stated.comparison is None:
-        return Rejected(stated.problem, repr(stated.value))
+        return Rejected(stated.problem, repr(stated.value or text[stated.start : stated.end]))
+    if stated.value is None:  # in words: the principles of a draft before it are not its own
+        named = [numbers for start, numbers in lists if start >= stated.end]
+        return _judgment(stated.comparison, named[-1] if named else [], None)
     fields = {spelled(key): value for key, value in (stated.value or {}).items()}
     explanation = fields.get("explanation")
     violated = named_principles(fields.get("violated_principles"))

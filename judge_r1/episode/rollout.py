@@ -20,6 +20,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence, Judgment
+from judge_r1.episode.answer_text import after_thoughts, answer_text
 from judge_r1.episode.case_index import CaseRetriever, new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
@@ -100,7 +101,10 @@ def task_episode(
     budget = task_budget(task, config)
     parse = answer_parser(config.prompt)
     parse_bare = parser_without_tags(config.prompt, parsers or TAGLESS_PARSERS)
-    return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, seed=seed)
+    bare_text = after_thoughts if parsers is None else answer_text
+    return Episode(
+        ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, bare_text=bare_text, seed=seed
+    )
 
 
 def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTokenizer, *, where: str) -> list[int]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from judge_r1.core.records import Trajectory, Turn
+from judge_r1.episode.answer_text import answer_span, first_turn, thought_is_open
 from judge_r1.episode.machine import Episode, Sample
-from judge_r1.episode.thoughts import answer_offset, thought_is_open
 
 
 class SingleTurnEpisode(Episode):
@@ -38,7 +38,7 @@ class SingleTurnEpisode(Episode):
 
 
 def thought_and_answer(text: str) -> tuple[Turn, ...]:
-    """The turns of a reply: its thoughts, if it has any, and its answer."""
-    start = answer_offset(text)
+    """The turns of a reply: its thoughts, if it has any, and its answer. Text behind the end of the turn is left out."""
+    start, text = answer_span(text)[0], first_turn(text)
     thoughts = [Turn(text=text[:start])] if start else []
     return (*thoughts, Turn(text=text[start:].lstrip("\n") if start else text))

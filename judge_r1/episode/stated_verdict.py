@@ -109,6 +109,19 @@ def compared(value: Any) -> Comparison | None:
     return None if match is None else "A>B" if match[1].upper() == "A" else "A<B"
 
 
+def stated_verdict(text: str, lists: Sequence[int] = ()) -> Stated | None:
+    """The verdict of an answer with JSON: that of `stated_in_json`, or a later one in words that is marked as one,
+    such as "Final verdict: A>B". None if no object has the key `comparison`."""
+    in_json = stated_in_json(text)
+    if in_json is None or not _COMPARED.search(text, in_json.end):
+        return in_json
+    behind = max(in_json.end, readable_objects(text)[-1].end)
+    in_words = stated_in_words(text, lists, behind, least=_SAID)
+    if in_words is None or (in_words.comparison is not None and in_words.comparison == in_json.comparison):
+        return in_json
+    return _last(text, [in_json, in_words])
+
+
 def stated_in_json(text: str) -> Stated | None:
     """The verdict of the last JSON object that has one; None if no object has the key `comparison`.
 
@@ -132,13 +145,13 @@ def stated_in_json(text: str) -> Stated | None:
     return _last(text, chosen)
 
 
-def stated_in_words(text: str, lists: Sequence[int] = ()) -> Stated | None:
-    """The verdict in a text of words; None if it has no comparison. `lists` has the starts of the lists of principles:
-    a verdict with one behind it is complete."""
-    mentions = [match for match in _COMPARED.finditer(text) if _direction(match)][-_MOST:]
-    if not mentions:
-        return None
+def stated_in_words(text: str, lists: Sequence[int] = (), begin: int = 0, *, least: int = _NONE) -> Stated | None:
+    """The verdict in the words of a text from `begin` on; None if it has no comparison that is as clear as `least`.
+    `lists` has the starts of the lists of principles: a verdict with one behind it is complete."""
+    mentions = [match for match in _COMPARED.finditer(text, begin) if _direction(match)][-_MOST:]
     ranks = [_rank(text, mentions, number) for number in range(len(mentions))]
+    if not mentions or max(ranks) < least:
+        return None
     starts = [*(match.start() for match in mentions), len(text)]
     found = [
         Stated(_direction(match), match.start(), match.end(), match.start(2), until=until)

@@ -8,9 +8,9 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import LabelResult
 from judge_r1.core.records import ReasoningPair, Trajectory, evidence_of
 from judge_r1.core.verdicts import Comparison, InvalidVerdict, Judgment, Verdict, preference
+from judge_r1.episode.answer_text import answer_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.reward import evidence_hit, with_reward
-from judge_r1.episode.thoughts import answer_of
 
 AS_STORED = (0, 1)
 """The presentation order in which a pair is stored."""

@@ -15,10 +15,10 @@ from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict
+from judge_r1.episode.answer_text import answer_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.reward import combine
-from judge_r1.episode.thoughts import answer_of
 from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation

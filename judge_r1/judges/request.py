@@ -7,9 +7,9 @@ from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.answer_form import AnswerForm
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.episode.thoughts import without_thoughts
 
 
 @dataclass(frozen=True)
@@ -69,5 +69,5 @@ class JudgeRequest:
         if trajectory.judgment is not None:
             return trajectory.judgment.verdict
         if isinstance(self.task, CustomPrompt) and trajectory.ended == "answer":
-            return self.task.read(without_thoughts(trajectory.turns[-1].text))
+            return self.task.read(answer_text(trajectory.turns[-1].text))
         return InvalidVerdict(reason=trajectory.ended)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt, has_two_answers
 
 _SECTION = re.compile(r"^(?:Task|Question|Reference answer|Ground truth answer|Response):\n```$", re.MULTILINE)
@@ -100,12 +100,12 @@ def parse_single(user: str, system: str = "") -> SinglePrompt | None:
 
 
 def _read_label(reply: str, labels: Sequence[str]) -> str | None:
-    answer = without_thoughts(reply).strip().strip("\"'.*`").lower()
+    answer = answer_text(reply).strip().strip("\"'.*`").lower()
     return next((label for label in labels if label.lower() == answer), None)
 
 
 def _read_rating(reply: str, bracketed: bool) -> str | None:
-    lines = without_thoughts(reply).strip().splitlines()
+    lines = answer_text(reply).strip().splitlines()
     found = set(_BRACKETED.findall(reply)) if bracketed else {
         match[1] for line in lines[-1:] if (match := _BARE.fullmatch(line.strip().strip("*")))
     }  # fmt: skip
@@ -125,7 +125,7 @@ def _marked(user: str) -> tuple[str, tuple[int, int]] | None:
 
 
 def _read_marked(reply: str, form: str, bounds: tuple[int, int]) -> str | None:
-    found = set(_MARKS[form].findall(without_thoughts(reply)))
+    found = set(_MARKS[form].findall(answer_text(reply)))
     if len(found) != 1 or not bounds[0] <= int(rating := found.pop()) <= bounds[1]:
         return None
     return form.format(rating)
@@ -133,12 +133,12 @@ def _read_marked(reply: str, form: str, bounds: tuple[int, int]) -> str | None:
 
 def _read_choice(reply: str, labels: Sequence[str], line: int) -> str | None:
     """The label in the first or the last line that holds text."""
-    lines = [text for text in without_thoughts(reply).splitlines() if text.strip()]
+    lines = [text for text in answer_text(reply).splitlines() if text.strip()]
     return _read_label(lines[line], labels) if lines else None
 
 
 def _read_verdicts(reply: str, options: dict[str, list[str]]) -> str | None:
-    text, decoder = without_thoughts(reply), json.JSONDecoder()
+    text, decoder = answer_text(reply), json.JSONDecoder()
     found: Any = None
     for start in (match.start() for match in re.finditer(r"\{", text)):
         try:

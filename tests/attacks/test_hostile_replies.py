@@ -22,6 +22,7 @@ from judge_r1.benchmarks.pointwise import read_rating
 from judge_r1.core.endpoint import RetryPolicy
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
+from judge_r1.episode.answer_text import answer_of, answer_text, split_hidden_thought
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, feed_reply
 from judge_r1.episode.confidence import chat_confidence, sign_position
 from judge_r1.episode.config import Budget
@@ -35,7 +36,6 @@ from judge_r1.episode.parsing import (
     parse_tolerant,
 )
 from judge_r1.episode.single_turn import SingleTurnEpisode
-from judge_r1.episode.thoughts import answer_of, split_hidden_thought, without_thoughts
 from judge_r1.evaluation.rescore import reparse
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
@@ -99,7 +99,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "longjudgebench release": in_ljb(released_json),
     "longjudgebench criterion": _plain,
     "answer of a turn": answer_of,
-    "thoughts": without_thoughts,
+    "thoughts": answer_text,
     "hidden thoughts": split_hidden_thought,
     "confidence": sign_position,
     "confidence over chat": lambda text: chat_confidence([{"token": text, "logprob": -1.0}]),

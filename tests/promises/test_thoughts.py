@@ -18,6 +18,7 @@ from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict, Verdict
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, feed_reply
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
@@ -31,8 +32,8 @@ from judge_r1.evaluation.rescore import reparse
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import Generation, Usage
 
-BYTES = ByteTokenizer(b"<|end|>")
-END = BYTES.id_of(b"<|end|>")
+BYTES = ByteTokenizer(b"<|eos|>")
+END = BYTES.id_of(b"<|eos|>")
 BUDGET = Budget(max_searches=0, response_tokens=4000)
 JSON = '{"comparison": "A<B", "violated_principles": [2]}'
 TABLE6 = "A<B\nviolated_principles: [2]"
@@ -51,7 +52,7 @@ def sampled(reply: Hidden, kind: type[Episode] = Episode, **options: Any) -> Tra
 
 def over_chat(generation: Generation, *, bare: Callable[[str], Judgment | Rejected] | None = None) -> Trajectory:
     budget = BUDGET.model_copy(update={"response_tokens": 100_000})
-    episode = Episode((), budget, TextTokenizer(), eos_ids=[EOS], parse_bare=bare)
+    episode = Episode((), budget, TextTokenizer(), eos_ids=[EOS], parse_bare=bare, bare_text=answer_text)
     feed_reply(episode, generation)
     return episode.trajectory()
 
@@ -62,8 +63,8 @@ def test_bare_answers_of_local_models(style: str) -> None:
 
     @given(replies(), replies(answer))
     def check(undecided: Hidden, decided: Hidden) -> None:
-        assert sampled(undecided, parse_bare=parse).judgment is None
-        assert sampled(decided, parse_bare=parse).judgment == GOLD
+        assert sampled(undecided, parse_bare=parse, bare_text=answer_text).judgment is None
+        assert sampled(decided, parse_bare=parse, bare_text=answer_text).judgment == GOLD
 
     check()
 
@@ -160,7 +161,7 @@ def test_a_thought_without_an_end_is_no_answer(draft: str) -> None:
         assert sampled(reply).ended == "unclosed_think"
         assert sampled(reply, SingleTurnEpisode).ended == "unclosed_think"
         for parse, _ in BARE.values():
-            assert sampled(reply, parse_bare=parse).ended == "unclosed_think"
+            assert sampled(reply, parse_bare=parse, bare_text=answer_text).ended == "unclosed_think"
     for parse, _ in BARE.values():
         assert over_chat(Generation(endless.text), bare=parse).ended == "unclosed_think"
     answered = asyncio.run(ChatDriver(_Fixed(endless.text)).answer([], max_tokens=9, seed=0, usage=Usage()))

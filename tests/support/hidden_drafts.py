@@ -22,6 +22,17 @@ DRAFTS = [
 UNDECIDED = "I cannot decide between them."
 
 
+OTHER_FORMS = {
+    "harmony": ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    "gemma": ("<|channel>thought\n", "<channel|>"),
+    "mistral": ("[THINK]", "[/THINK]"),
+    "seed": ("<seed:think>", "</seed:think>"),
+    "reasoning": ("<reasoning>\n", "\n</reasoning>\n"),
+    "thinking": ("<thinking>", "</thinking>\n"),
+}
+"""How thoughts of other forms than `<think>` begin and end."""
+
+
 class Hidden(NamedTuple):
     """A reply to a template that may have opened a thought, and whether its thoughts are nested."""
 
@@ -37,12 +48,15 @@ def _reply(thought: str, second: str, form: str, answer: str) -> Hidden:
     plain, inner = (text.replace("<think>", "") for text in (thought, second))
     # A tag in `inner` would open a second thought behind the first closing tag, where an answer counts.
     nested = f"<think>{thought}<think>{inner}</think>{inner}</think>{answer}"
+    if form in OTHER_FORMS:
+        begin, end = OTHER_FORMS[form]
+        return Hidden(f"{begin}{plain}{end}{answer}", opened=False, nested=False)
     text = {"inline": f"<think>{plain}</think>{answer}", "opened": f"{plain}</think>{answer}", "nested": nested}[form]
     return Hidden(text, form == "opened", form == "nested")
 
 
 def replies(
-    answer: str = UNDECIDED, forms: tuple[str, ...] = ("inline", "opened", "nested")
+    answer: str = UNDECIDED, forms: tuple[str, ...] = ("inline", "opened", "nested", *OTHER_FORMS)
 ) -> st.SearchStrategy[Hidden]:
     """Replies that say `answer` after thoughts with drafts of other answers."""
     return st.builds(_reply, _THOUGHTS, _THOUGHTS, st.sampled_from(forms), st.just(answer))

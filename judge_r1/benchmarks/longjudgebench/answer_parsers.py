@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.json_objects import last_started_object, whole_object
 from judge_r1.episode.readable_json import readable_values
-from judge_r1.episode.thoughts import without_thoughts
 
 Values = Mapping[str, Any]
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+))?")
@@ -25,7 +25,7 @@ def find_json(text: str, *keys: str) -> dict[str, Any]:
     """The last outermost JSON object after the thinking that holds one of `keys`, or else the last outermost object.
 
     For `Scores: {"A": {…}, "B": {…}}` this is the whole object; the release takes the rightmost one, B's."""
-    objects = readable_values(without_thoughts(text))
+    objects = readable_values(answer_text(text))
     if not objects:
         raise UnreadableAnswer("no_json")
     fitting = [found for found in objects if any(key in found for key in keys)]
@@ -34,7 +34,7 @@ def find_json(text: str, *keys: str) -> dict[str, Any]:
 
 def released_json(text: str) -> dict[str, Any]:
     """The release's rule: a fenced object, else the whole text, else the rightmost substring that parses."""
-    answer = without_thoughts(text).strip()
+    answer = answer_text(text).strip()
     for whole in (*_FENCE.findall(answer), answer):
         if (found := whole_object(whole)) is not None:
             return found

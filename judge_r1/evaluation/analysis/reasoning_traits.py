@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from judge_r1.core.records import Trajectory, evidence_of
+from judge_r1.episode.segments import segments
 from judge_r1.episode.tags import unescape_tags
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.episode.thoughts import segments
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.measures import measured, measured_cell
 from judge_r1.evaluation.analysis.principle_mentions import named_principles

@@ -26,7 +26,7 @@ from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.partial_files import staged_folder
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
-from judge_r1.episode.thoughts import segments
+from judge_r1.episode.segments import segments
 from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import Trace

@@ -17,11 +17,11 @@ from judge_r1.core.checklist import Criterion
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import is_text
 from judge_r1.episode.prompts import plain_prompt, template_hash
 from judge_r1.episode.readable_json import readable_values
-from judge_r1.episode.thoughts import without_thoughts
 from judge_r1.judges.base import Judge, JudgeOutput, joined_output
 from judge_r1.judges.checklist.task import ChecklistTask, read_one_score, write_answer, write_queries
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
@@ -126,7 +126,7 @@ class _Cell:
         if not isinstance(output.verdict, ScoresVerdict):
             self.failed = output.verdict.reason if isinstance(output.verdict, InvalidVerdict) else "bad_score"
             return
-        answer = readable_values(without_thoughts(output.trajectory.turns[-1].text))[-1]
+        answer = readable_values(answer_text(output.trajectory.turns[-1].text))[-1]
         number, reason = answer.get("passage"), answer.get("reason")
         self.score, self.reason = output.verdict.scores[0], reason.strip() if is_text(reason) else ""
         # A number of a passage that was not shown is left out: it is evidence that the model made up.
@@ -164,7 +164,7 @@ def _output(request: JudgeRequest, cells: Sequence[_Cell]) -> JudgeOutput:
 
 def _queries(output: JudgeOutput, most: int) -> list[str]:
     """The lines of an answer as queries, without numbering."""
-    lines = without_thoughts(output.trajectory.turns[-1].text).splitlines()
+    lines = answer_text(output.trajectory.turns[-1].text).splitlines()
     written = [" ".join(_NUMBERING.sub("", line).split()[:_QUERY_WORDS]) for line in lines]
     return list(dict.fromkeys(query for query in written if query))[:most]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from judge_r1.core.memory import Issues, Scores
 from judge_r1.core.verdicts import PairwiseVerdict
-from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.judges.memo.metrics import Metric
 
 _NUMBER = r"\[?(\d+(?:[.,]\d+)?)\]?(?:\s*/\s*5(?:\.0)?)?"
@@ -70,7 +70,7 @@ def parse_comparison(answer: str, metrics: Sequence[Metric]) -> tuple[PairwiseVe
 
 def visible(answer: str) -> str:
     """The answer without thoughts, with single spaces."""
-    text = re.sub(r"[ \t]+", " ", without_thoughts(answer))
+    text = re.sub(r"[ \t]+", " ", answer_text(answer))
     return re.sub(r" *\n *", "\n", text).strip()
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from judge_r1.core.endpoint import RetryPolicy, find_key
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
@@ -77,7 +78,16 @@ class ChatJudge:
         budget = chat_budget(task_budget(task, self._config))
         style = self._config.prompt
         parse, parse_bare = answer_parser(style), parser_without_tags(style, EVALUATION_PARSERS)
-        return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse=parse, parse_bare=parse_bare, seed=seed)
+        return Episode(
+            (),
+            budget,
+            TextTokenizer(),
+            eos_ids=(EOS,),
+            parse=parse,
+            parse_bare=parse_bare,
+            bare_text=answer_text,
+            seed=seed,
+        )
 
 
 def chat_judge(

@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge_r1.episode.answer_text import answer_of, answer_text, split_hidden_thought
+from judge_r1.episode.segments import Segment, segments
 from judge_r1.episode.tags import TagScanner
-from judge_r1.episode.thoughts import Segment, answer_of, segments, split_hidden_thought, without_thoughts
 
 PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
 
@@ -35,6 +36,6 @@ def test_the_first_action_is_that_of_the_scanner(text: str) -> None:
     if action and action[0] == "answer":  # a turn ends with its action
         turn = next(text[:end] for end in range(len(text) + 1) if TagScanner().push(text[:end]))
         if "<answer>" not in split_hidden_thought(turn)[1]:  # `</think>` in the answer ends a hidden thought
-            assert answer_of(turn) == (without_thoughts(turn), False)
+            assert answer_of(turn) == (answer_text(turn), False)
         elif "</think>" not in action[1]:
             assert answer_of(turn) == (action[1], True)

@@ -13,7 +13,7 @@ from toy_teacher import save_toy_teacher
 from judge_r1.core.checklist import LEVELS, Checklist, Criterion
 from judge_r1.core.items import Item
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
-from judge_r1.episode.thoughts import without_thoughts
+from judge_r1.episode.answer_text import answer_text
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.checklist.task import REASON_TOKENS, checklist_task, read_answers, write_answers, write_queries
 from judge_r1.judges.panel import make_judge
@@ -123,7 +123,7 @@ def test_any_free_text_stays_inside_its_string(texts: list[str], choices: list[i
     writer = Scripted(texts, choices)
     answer = asyncio.run(write_answers(writer, THREE))
     assert json.loads(writer.read + "]") == json.loads(answer)
-    verdict = read_answers(without_thoughts(answer), THREE)
+    verdict = read_answers(answer_text(answer), THREE)
     assert isinstance(verdict, ChecklistVerdict)
     assert verdict.scores["0"] == LEVELS[choices[0]]
 

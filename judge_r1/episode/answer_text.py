@@ -1,0 +1,127 @@
+"""Decides what the answer of a reply is, for local models, endpoints and every parser of evaluations.
+
+Nothing behind the first end-of-turn mark is the answer, and no thought is, in any form (`turn_marks`). The opening of a
+thought may be missing, because a chat template can write it. Offsets are those of the reply.
+
+Rewards read bare answers by the grammar of the episode alone (`after_thoughts`).
+"""
+
+from typing import NamedTuple
+
+from judge_r1.episode.segments import segments
+from judge_r1.episode.tags import escape_tags
+from judge_r1.episode.turn_marks import HARMONY, THINK, WORDS, Mark, marks
+
+_OPENING, _CLOSING = "<think>", "</think>"
+
+
+class _Reply(NamedTuple):
+    """The answer is `text[start:end]`; the turn ends at `cut`. `thoughts` are the marks of thoughts before it, and
+    `open` says that the last one is not closed."""
+
+    start: int
+    end: int
+    cut: int
+    thoughts: list[Mark]
+    open: bool
+
+
+def answer_span(text: str) -> tuple[int, int]:
+    """Where the answer starts and ends."""
+    reply = _read(text)
+    return reply.start, reply.end
+
+
+def answer_text(text: str) -> str:
+    """The answer of a reply: without thoughts, also one that is not closed, and up to the end of the turn."""
+    reply = _read(text)
+    return text[reply.start : reply.end]
+
+
+def first_turn(text: str) -> str:
+    """The reply up to the mark that ends its turn."""
+    return text[: _read(text).cut]
+
+
+def thought_is_open(text: str) -> bool:
+    """Whether the reply ends inside a thought."""
+    return _read(text).open
+
+
+def after_thoughts(text: str) -> str:
+    """The bare answer of an episode as rewards read it: what follows the last `</think>`, up to a `<think>`."""
+    return text[text.rfind(_CLOSING) + len(_CLOSING) if _CLOSING in text else 0 :].partition(_OPENING)[0]
+
+
+def split_hidden_thought(text: str) -> tuple[str, str]:
+    """Splits a reply with action tags into the thought that the chat template has opened and the rest, up to the end of
+    the turn. Both are in the grammar of the episode: thoughts of other forms become `<think>…</think>`.
+
+    The hidden thought ends at the last `</think>` that closes no `<think>`. Actions in it are drafts.
+    """
+    text = _in_grammar(text)
+    end, is_open = 0, False
+    for mark in marks(text):
+        if mark.form == THINK:
+            if mark.kind == "close" and not is_open:
+                end = mark.end
+            is_open = mark.kind == "open"
+    return text[:end].removesuffix(_CLOSING), text[end:]
+
+
+def answer_of(text: str) -> tuple[str, bool]:
+    """The part of a turn that may be parsed, and whether it stands between answer tags: the content of the first
+    complete answer, else the text without thoughts."""
+    _, acting = split_hidden_thought(text)
+    tagged = next((s.text for s in segments(acting) if s.kind == "answer" and s.closed), None)
+    return (answer_text(text), False) if tagged is None else (tagged, True)
+
+
+def _read(text: str) -> _Reply:
+    found = marks(text)
+    nexts: list[str | None] = [None] * len(found)  # the kind of the next mark of a thought
+    for number in range(len(found) - 2, -1, -1):
+        after = found[number + 1]
+        nexts[number] = nexts[number + 1] if after.kind == "end" or after.header else after.kind
+    thoughts, form, depth, start, begun, cut = list[Mark](), "", 0, 0, 0, len(text)
+    before: tuple[int, int] | None = None  # the text before a thought in words, which may be an answer with its reasons
+    for mark, following in zip(found, nexts, strict=True):
+        closes = mark.kind == "close" or (mark.kind == "end" and form == mark.form == HARMONY)
+        if closes and (not form or mark.form == form or mark.header):
+            before = (start, begun) if form == mark.form and form in WORDS else None
+            thoughts.append(mark)
+            form, depth, start = "", max(0, depth - 1), mark.end
+        elif mark.kind == "end":
+            # A closing tag behind it says that a thought holds it: one that is open, or that a template has opened.
+            if following != "close" or not (form or depth or not thoughts):
+                cut = mark.start
+                break
+        elif mark.kind == "open" and (not form or form == mark.form):
+            depth += 1
+            if not form:
+                form, begun = mark.form, mark.start
+                thoughts.append(mark)
+    end = begun if form else cut
+    if before is not None and not form and not text[start:cut].strip():
+        start, end = before
+    return _Reply(start, end, cut, thoughts, bool(form))
+
+
+def _in_grammar(text: str) -> str:
+    reply = _read(text)
+    parts, done, inside = list[str](), 0, False
+    for mark in reply.thoughts:
+        between = text[done : mark.start]
+        if mark.form == THINK:
+            parts += [between, text[mark.start : mark.end]]
+        elif mark.kind == "open":
+            parts += [between, _OPENING]
+            inside = True
+        else:
+            # The header of an answer alone closes no thought.
+            closes = inside or not mark.header or bool(between.strip())
+            parts += [escape_tags(between) if inside else between, _CLOSING if closes else ""]
+            inside = False
+        done = mark.end
+    rest = text[done : reply.cut]
+    return "".join([*parts, escape_tags(rest) if inside else rest])

@@ -212,7 +212,7 @@ def test_replies_of_teachers(undecided: Hidden, variant: Hidden, opinion: Hidden
     def answer(text: str) -> str:
         return TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="m").answer
 
-    assert answer(undecided.text) == UNDECIDED
+    assert answer(undecided.text).strip() == UNDECIDED
     assert parse_answer(answer(undecided.text), [1], "multi")[0] == []
     assert [found.principles for found in parse_answer(answer(variant.text), [1], "multi")[0]] == [(3, 4)]
     assert read_opinion("p", "v", answer(undecided.text)).worse is None

@@ -38,7 +38,7 @@ class SingleTurnEpisode(Episode):
 
 
 def thought_and_answer(text: str) -> tuple[Turn, ...]:
-    """The turns of a reply: its thoughts, if it has any, and its answer. Text behind the end of the turn is left out."""
+    """The turns of a reply: its thoughts, if any, and its answer. Text behind the end of the turn is left out."""
     start, text = answer_span(text)[0], first_turn(text)
     thoughts = [Turn(text=text[:start])] if start else []
     return (*thoughts, Turn(text=text[start:].lstrip("\n") if start else text))

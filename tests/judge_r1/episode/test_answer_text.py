@@ -80,9 +80,7 @@ def test_a_thought_without_an_end(begin: str) -> None:
 
 def test_a_quoted_mark_ends_nothing() -> None:
     """A judge may quote a candidate, inside the texts of its JSON or as struck text."""
-    quoting = (
-        '{"explanation": "<|im_end|>, [THINK] and </s>", "comparison": "A>B", "violated_principles": [1]}'
-    )
+    quoting = '{"explanation": "<|im_end|>, [THINK] and </s>", "comparison": "A>B", "violated_principles": [1]}'
     assert answer_text(f"{quoting}</s>{OTHER}") == quoting
     assert answer_of(f"<answer>{quoting}</answer>") == (quoting, True)
     assert answer_text(f"An <s>old</s> price. {MINE}").endswith(MINE)

@@ -31,7 +31,8 @@ NO_TEXT = (
     "*_version", "*.version", "schema_url", "*mime_type", "*mimeType", "media_type", "mediaType", "format", "detail",
     "encoding", "language", "*.operation.name", "*.kind", "truncation", "effort", "permissionMode", "userType",
     "entrypoint", "cwd", "gitBranch", "slug", "lc_versions", "pydantic_ai.*", "logfire.msg",
-    "*_name", "ls_*", "langgraph_*", "checkpoint_ns", "tags", "color", "tool_kind", "part_kind", "error.type",
+    "*_name", "ls_*", "langgraph_*", "checkpoint_ns", "tags", "color", "tool_kind", "part_kind", "exception.type",
+    "exception.escaped", "error.type",
     "*.tool.type", "*.workflow.nodes", "*.workflow.edges",
     "langsmith.*", "traceloop.association.*", "traceloop.workflow.*", "traceloop.entity.path", "logfire.json_schema",
     "telemetry.*", "service.*", "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
@@ -41,8 +42,8 @@ and forms. `*` stands for any characters."""
 NO_TEXT_WITHIN = (
     "usage", "*_usage", "*Usage", "usageMetadata", "logprobs", "*.usage.*", "tools", "tool_definitions",
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
-    "response_format", "response_metadata", "additional_kwargs", "safety_ratings", "safetyRatings", "image_url",
-    "input_audio", "inlineData", "inline_data", "exception.*", "model_request_parameters", "caller", "view",
+    "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
+    "input_audio", "inlineData", "inline_data", "exception.stacktrace", "model_request_parameters", "caller", "view",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
 _LONGEST = 200

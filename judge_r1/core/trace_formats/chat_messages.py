@@ -11,8 +11,8 @@ from judge_r1.core.trace_formats.base import FORMATS, BadTrace, TraceFile, Trace
 from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-_KNOWN = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
-_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_KNOWN = ("role", "content", "refusal", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call")
 _THOUGHT_PARTS = ("thinking", "redacted_thinking")
 """Types of the parts of a content that are events of their own in Anthropic's API, beside results."""
 _IN_TURN = ({"input", "output"}, {"prompt", "completion"})
@@ -31,6 +31,7 @@ def message_events(record: Any, where: str) -> Iterator[EventDraft]:
     if isinstance(content, list) and any(isinstance(p, dict) and is_event_type(str(p.get("type"))) for p in content):
         yield from part_events(record, where)
         return
+    content = record.get("refusal") if content is None else content
     role, (text, other) = record["role"], content_text(content)
     if role in ("tool-call", "tool-response"):
         yield from _smolagents(role, text)
@@ -84,20 +85,21 @@ def with_fields(fields: Mapping[str, Any], drafts: Iterable[EventDraft]) -> Iter
 
 def _call(role: str, call: dict[str, Any]) -> EventDraft:
     function = call.get("function") or call.get("custom") or call
-    arguments = function.get("arguments", function.get("input"))
-    meta = without(call, "id", "type", "function", "custom", "name", "arguments", "input")
+    arguments = function.get("arguments", function.get("input", function.get("args")))
+    meta = without(call, "id", "type", "function", "custom", "name", "arguments", "input", "args")
     return EventDraft(
         "call", role, argument_text(arguments), tool=function.get("name"), call_id=call.get("id"), meta=meta
     )
 
 
 def is_event_type(kind: str) -> bool:
-    return kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith("tool_result")
+    return kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith(("tool_result", "tool-result"))
 
 
 def part_events(record: Any, where: str) -> Iterator[EventDraft]:
     """The events of a message: its texts, and the parts that are events of their own. Raises: BadTrace."""
     content = _checked(record, where).get("content")
+    content = record.get("refusal") if content is None else content
     parts = content if isinstance(content, list) else [content]
     drafts: list[EventDraft] = []
     texts: list[Any] = []
@@ -116,13 +118,18 @@ def part_events(record: Any, where: str) -> Iterator[EventDraft]:
             message()
             drafts.append(draft)
     message()
-    rest = without(record, "role", "content", "type", *TIME_FIELDS)
+    known = {draft.call_id for draft in drafts}
+    calls = [_call(record["role"], call) for call in record.get("tool_calls") or () if isinstance(call, dict)]
+    drafts += [call for call in calls if call.call_id not in known]  # LangChain has them beside the content
+    rest = without(record, "role", "content", "refusal", "type", "tool_calls", *TIME_FIELDS)
     yield from first_with(drafts or [EventDraft("message", record["role"], "")], rest, record_time(record))
 
 
 def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
     """The event of a part that is not text or an image."""
     kind = str(part.get("type"))
+    if kind in ("tool-call", "tool-result"):  # of the AI SDK
+        return _ai_sdk_part(role, kind, part)
     if kind in _CALLS:
         rest = without(part, "type", "id", "name", "input")
         return EventDraft(
@@ -139,6 +146,18 @@ def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
             "thought", role, str(part.get("thinking") or f"[{kind}]"), meta=without(part, "type", "thinking")
         )
     return None
+
+
+def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> EventDraft:
+    name, call_id = part.get("toolName"), part.get("toolCallId")
+    if kind == "tool-call":
+        return EventDraft("call", role, argument_text(part.get("input", part.get("args"))), tool=name, call_id=call_id)
+    output = part.get("output", part.get("result"))
+    form = str(output.get("type")) if isinstance(output, dict) else ""
+    value = output["value"] if isinstance(output, dict) and "value" in output else output
+    text, other = content_text(value)
+    failed = form.startswith("error") or bool(part.get("isError"))
+    return EventDraft("result", "tool", text, tool=name, call_id=call_id, error=failed, meta=other_parts(other))
 
 
 def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[Any]]:

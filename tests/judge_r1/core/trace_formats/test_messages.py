@@ -216,3 +216,29 @@ def test_a_field_is_masked_by_its_name() -> None:
 @pytest.mark.parametrize("text", ["max_token: 123456789", "max_tokens=123456789", "maxToken: 123456789", "Password:\n"])
 def test_a_number_of_tokens_and_an_empty_prompt_are_no_secrets(text: str) -> None:
     assert Masked().text(text) == text
+
+
+def test_calls_of_the_ai_sdk_and_of_langchain_and_a_refusal(tmp_path: Path) -> None:
+    used = {"type": "tool-call", "toolCallId": "1", "toolName": "bash", "input": {"cmd": "ls"}}
+    output = {"type": "error-text", "value": "no such folder"}
+    result = {"type": "tool-result", "toolCallId": "1", "toolName": "bash", "output": output}
+    events = read(
+        tmp_path,
+        json.dumps(
+            [
+                {"role": "assistant", "content": [used]},
+                {"role": "tool", "content": [result]},
+                {
+                    "role": "assistant",
+                    "content": "",
+                    "tool_calls": [{"name": "bash", "args": {"cmd": "pwd"}, "id": "2"}],
+                },
+                {"role": "assistant", "content": None, "refusal": "I cannot."},
+            ]
+        ),
+    )
+    assert short(events) == [
+        ("call", "bash", "cmd: ls"), ("result", "bash", "no such folder"), ("call", "bash", "cmd: pwd"),
+        ("message", "assistant", "I cannot."),
+    ]  # fmt: skip
+    assert events[1].error

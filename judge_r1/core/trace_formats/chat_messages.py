@@ -113,7 +113,7 @@ def part_events(record: Any, where: str) -> Iterator[EventDraft]:
     for part in parts:
         draft = _part(record["role"], part) if isinstance(part, dict) else None
         if draft is None:
-            texts += [] if part is None else [part]
+            texts += [] if part in (None, "") else [part]
         else:
             message()
             drafts.append(draft)

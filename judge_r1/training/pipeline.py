@@ -50,7 +50,7 @@ DATA_FILE = "data.json"
 
 
 class _DataShape(BaseModel):
-    files: dict[str, dict[str, str]] = {}
+    files: dict[str, dict[str, str]]
 
 
 RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
@@ -166,13 +166,12 @@ def run_recipe(
 
 
 def _refuse_changed_data(recipe: Recipe, folder: Path) -> None:
-    """Compare the data files with those that the run has recorded. Data that are missing, or that an older run has not
-    recorded, are not compared.
+    """Compare the data files with those that the run has recorded. Missing data are not compared.
 
-    Raises: JudgeError if a file has changed.
+    Raises: JudgeError if a file has changed, or the record has another form.
     """
     file = folder / DATA_FILE
-    recorded = read_checked(file, TypeAdapter(_DataShape)).get("files", {}) if file.exists() else {}
+    recorded = read_checked(file, TypeAdapter(_DataShape))["files"] if file.exists() else {}
     for role, hashes in file_hashes(recipe).items():
         for name, digest in hashes.items():
             if recorded.get(role, {}).get(name, digest) != digest:

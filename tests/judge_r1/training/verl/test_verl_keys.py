@@ -40,13 +40,6 @@ def problem(recipe: Recipe, gpus: int = 8) -> str:
     return problem_of(recipe.grpo.verl, keys_of(recipe, cpu=False, gpus=gpus))
 
 
-def test_there_is_an_option_for_each_need() -> None:
-    assert {path.stem for path in OPTIONS} >= {
-        "importance-sampling", "bypass-old-logprobs", "token-balanced", "fused-kernels", "fp8-rollouts", "qwen3-14b",
-        "qwen3-32b", "long-context", "slow-network",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("path", OPTIONS, ids=lambda path: path.stem)
 def test_an_option_composes_with_verl(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from omegaconf import OmegaConf

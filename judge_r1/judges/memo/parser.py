@@ -10,7 +10,11 @@ from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.answer_text import answer_text
 from judge_r1.judges.memo.metrics import Metric
 
-_NUMBER = r"\[?(\d+(?:[.,]\d+)?)\]?(?:\s*/\s*5(?:\.0)?)?"
+_NUMBER = (
+    r"\[?(\d+(?:[.,]\d+)?)\]?(?:\s*/\s*5(?:\.0)?)?"
+    r"(?![\d.,]*\d|\s*%|\s*[-–—]\s*\d|\s*/\s*(?!5(?:\.0)?\b)\d|\s+(?:to|or|out of(?! 5\b)) \d)"
+)
+"""A score. A range, a percentage and a score on another scale are none: `[1-5]`, `3-4`, `4%`, `4/10`."""
 _STYLES = (
     r"\*\*\s*FINAL\s+{m}\s+Score\s*:\s*\*\*\s*{n}",
     r"\*\*\s*FINAL\s+{m}\s+Score\s*\*\*\s*:\s*\**\s*{n}",
@@ -24,7 +28,8 @@ _STYLES = (
     r"\*\*\s*{m}\s*:?\s*\*\*\s*:?\s*{n}\s*(?:[.*]|$)",
     r"^\W*{m}\s*:\s*{n}\W*$",
 )
-"""The forms of a score, the clearest first. The first match of the first form that matches counts."""
+_FINAL_STYLES = 6
+"""The forms of a score: first those of a final one, which count before those of a section. The last one counts."""
 _TAG = re.compile(r"^[ \t]*[-*•][ \t]*\**(\[[A-Z][A-Z /_-]*\])\**:?[ \t]*", re.MULTILINE)
 _BLOCK_END = re.compile(r"^\W*(?:\d+\)|\**FINAL\b)", re.MULTILINE | re.IGNORECASE)
 LAYOUT_TAG = "[TAG]"
@@ -84,10 +89,12 @@ def _own(text: str, title: str, titles: Sequence[str]) -> str:
 
 
 def _score(text: str, title: str) -> float | None:
-    for pattern in _score_patterns(title):
-        if match := pattern.search(text):
-            value = float(match[1].replace(",", "."))
-            return value if LOWEST <= value <= HIGHEST else None
+    patterns = _score_patterns(title)
+    for group in (patterns[:_FINAL_STYLES], patterns[_FINAL_STYLES:]):
+        matches = sorted((match for form in group for match in form.finditer(text)), key=lambda match: match.end(1))
+        if matches:
+            values = [float(match[1].replace(",", ".")) for match in matches]
+            return next((value for value in reversed(values) if LOWEST <= value <= HIGHEST), None)
     return None
 
 

@@ -34,9 +34,9 @@ def test_a_missing_score_is_none_and_never_zero(answer: str) -> None:
     assert parse_evaluation(answer, METRICS).scores == {"coherence": None, "fluency": None}
 
 
-def test_the_clearest_style_counts() -> None:
+def test_the_last_of_the_final_scores_counts() -> None:
     answer = "Fluency: 2\nCoherence: 3\nFINAL Fluency Score: 4\nFINAL Fluency Score: 1"
-    assert parse_evaluation(answer, METRICS).scores == {"coherence": 3.0, "fluency": 4.0}
+    assert parse_evaluation(answer, METRICS).scores == {"coherence": 3.0, "fluency": 1.0}
 
 
 def test_issues_by_tag() -> None:

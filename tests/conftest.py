@@ -39,6 +39,7 @@ LONG = (
 most: they fork, which takes a worker several times as long once it has imported torch and loaded models."""
 
 
+@pytest.hookimpl(optionalhook=True)  # environments without pytest-xdist run the tests, too
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers per core: a worker waits for servers, processes and deadlines for a third of its time. Each takes up
     to 3 GB of memory."""

@@ -1,6 +1,7 @@
 """Runs coroutines from synchronous code, together, and in a loop of their own."""
 
 import asyncio
+import atexit
 import os
 import threading
 from collections.abc import Awaitable, Coroutine, Sequence
@@ -52,6 +53,7 @@ class BackgroundLoop:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
+        atexit.register(self.close)  # what runs here may hold connections, which close with the loop
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs `work` in the loop. Cancels it if the caller is cancelled. Raises: LostInFork."""
@@ -71,6 +73,10 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
+        """Ends the loop and closes what its work holds. In a forked process, where it does not run, nothing."""
+        atexit.unregister(self.close)
+        if self._process != os.getpid():
+            return
         self.run_sync(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -5,10 +5,10 @@ from judge_r1.integrations.callables import autoevals_scorer, openevals_evaluato
 Eval("project", data=rows, task=answer, scores=[autoevals_scorer("http://127.0.0.1:8000")])
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from judge_r1.integrations.reference_judge import ReferenceJudge, text_of_value
+from judge_r1.integrations.reference_judge import ReferenceJudge, ReferenceScore, text_of_value
 from judge_r1.rewards.collector import JudgmentFailed
 
 if TYPE_CHECKING:
@@ -29,11 +29,20 @@ def autoevals_scorer(judge: str = "http://127.0.0.1:8000") -> "Scorer":
             return NAME
 
         def _run_eval_sync(self, output: Any, expected: Any = None, **more: Any) -> Any:
-            given = more.get("input"), output, expected, more.get("context")
-            found = compared.score_sync(*map(text_of_value, given))
+            return self._scored(compared.score_sync(*_texts(output, expected, more)))
+
+        async def _run_eval_async(self, output: Any, expected: Any = None, **more: Any) -> Any:
+            return self._scored(await compared.score(*_texts(output, expected, more)))
+
+        def _scored(self, found: ReferenceScore) -> Any:
             return Score(name=NAME, score=found.value, metadata={"reason": found.reason, "judge": judge})
 
     return Judged()
+
+
+def _texts(output: Any, expected: Any, more: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    question, context = text_of_value(more.get("input")), text_of_value(more.get("context"))
+    return question, text_of_value(output), text_of_value(expected), context
 
 
 def openevals_evaluator(judge: str = "http://127.0.0.1:8000") -> Callable[..., dict[str, Any]]:

@@ -47,7 +47,8 @@ class JudgeTask(vf.Task[JudgeData, JudgeState]):  # type: ignore[misc]
 class JudgeTaskset(vf.Taskset[JudgeTask, JudgeTasksetConfig]):  # type: ignore[misc]
     @classmethod
     def toolsets(cls, config: JudgeTasksetConfig) -> list[vf.Toolset]:
-        shared = {"data": config.data, "episode": config.episode}
+        # verifiers starts its tool servers in other folders.
+        shared = {"data": str(Path(config.data).absolute()) if config.data else "", "episode": config.episode}
         return [JudgeTools(config.tools.model_copy(update=shared))]
 
     def load(self) -> Iterator[JudgeTask]:

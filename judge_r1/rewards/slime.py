@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group_judge import Group, named_judge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.texts import text_of
@@ -27,14 +28,16 @@ class Sample(Protocol):
     metadata: dict[str, Any]
 
 
-async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
-    """One reward in [0, 1] for each sample of a group.
+async def reward(args: Any, samples: Sequence[Sample] | Sample, **_: Any) -> list[float] | float:
+    """One reward in [0, 1] for each sample of a group. A single sample, as in slime's evaluation, is compared with its
+    label.
 
     Raises:
-        JudgeError: slime runs without `--group-rm`, no judge is named, or every comparison would fail.
+        JudgeError: A single sample has no label, no judge is named, or every comparison would fail.
+        JudgmentFailed: A single sample has no judgment.
     """
     if not isinstance(samples, list):
-        raise JudgeError("judge_r1.rewards.slime.reward compares the samples of a group: run slime with --group-rm")
+        return await _against_label(samples)  # type: ignore[arg-type]
     judge = named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]
     first = samples[0]
     question = Question(text_of(first.prompt), str(first.metadata.get("context") or ""))
@@ -47,3 +50,16 @@ async def reward(args: Any, samples: Sequence[Sample], **_: Any) -> list[float]:
             sample.remove_sample = True
             sample.metadata["judge_failure"] = failure
     return [mean if score is None else score for score in found.scores]
+
+
+async def _against_label(sample: Sample) -> float:
+    if not str(sample.label or "").strip():
+        raise JudgeError(
+            "judge_r1.rewards.slime.reward got one sample without a label: run slime with --group-rm, or give the "
+            "samples of the evaluation labels"
+        )
+    question = Question(text_of(sample.prompt), str(sample.metadata.get("context") or ""))
+    [found] = await named_judge(schedule="anchor").score([Group(question, [sample.response], str(sample.label))])
+    if found.scores[0] is None:
+        raise JudgmentFailed(found.failures[0])
+    return found.scores[0]

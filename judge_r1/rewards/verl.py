@@ -12,6 +12,7 @@ import ray
 from verl import DataProto
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.rewards.collector import Collector, JudgmentFailed
 from judge_r1.rewards.group import GroupScores
 from judge_r1.rewards.group_judge import Group, GroupJudge, shared_judge
@@ -97,9 +98,12 @@ async def compute_score(
 
     Raises:
         JudgmentFailed: The judge gave no valid answer.
+        JudgeError: The row has no question.
     """
     more = extra_info or {}
-    question = Question(str(more.get("question") or ""), str(more.get("context") or ""))
+    if not str(more.get("question") or "").strip():
+        raise JudgeError(f"a row of {data_source!r} has no extra_info.question, which the answer is judged by: add it")
+    question = Question(str(more["question"]), str(more.get("context") or ""))
     group = Group(question, [solution_str], ground_truth)
     [found] = await shared_judge(judge, schedule="anchor").score([group])
     if found.scores[0] is None:

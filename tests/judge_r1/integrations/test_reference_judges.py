@@ -5,6 +5,9 @@
 
 import asyncio
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +135,18 @@ def test_mlflow_shows_the_case_to_the_judge() -> None:
     assert "Who paid?" in shown
 
 
+def test_a_process_that_ends_leaves_no_connection_open() -> None:
+    """aiohttp says on standard error what was not closed."""
+    code = (
+        "import sys; from judge_r1.integrations.reference_judge import ReferenceJudge\n"
+        "print(ReferenceJudge(sys.argv[1]).score_sync('q', 'a longer answer', 'two words').value)"
+    )
+    with JudgeServer(lambda path, body: chat_completion('{"comparison": "A>B", "violated_principles": [1]}')) as server:
+        spec = f"direct@{server.url}/v1#m"
+        done = subprocess.run([sys.executable, "-c", code, spec], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0.5\n", "")
+
+
 def test_autoevals_scores_and_skips_a_failed_judgment(failing: str) -> None:
     autoevals = pytest.importorskip("autoevals", reason="autoevals is in the extra clients")
     from judge_r1.integrations.callables import autoevals_scorer
@@ -144,6 +159,24 @@ def test_autoevals_scores_and_skips_a_failed_judgment(failing: str) -> None:
     assert scorer(output="4", expected=None, input="q").score is None
     failed = autoevals_scorer(failing)(output=BETTER, expected=REFERENCE, input="q")
     assert (failed.score, "rejected" in failed.metadata["reason"]) == (None, True)
+
+
+def test_judgments_of_autoevals_run_at_the_same_time() -> None:
+    """autoevals 0.4.1: its own `_run_eval_async` calls the synchronous form, which blocks the loop."""
+    pytest.importorskip("autoevals", reason="autoevals is in the extra clients")
+    from judge_r1.integrations.callables import autoevals_scorer
+
+    def slowly(path: str, body: Any) -> Any:
+        time.sleep(0.5)
+        return chat_completion('{"comparison": "A>B", "violated_principles": [1]}')
+
+    async def four(scorer: Any) -> float:
+        started = time.monotonic()
+        await asyncio.gather(*(scorer.eval_async(f"{BETTER} {n}", REFERENCE) for n in range(4)))
+        return time.monotonic() - started
+
+    with JudgeServer(slowly) as server:
+        assert asyncio.run(four(autoevals_scorer(f"direct@{server.url}/v1#m"))) < 2  # eight requests of half a second
 
 
 def test_openevals_results_have_its_form_and_a_failed_judgment_raises(failing: str) -> None:

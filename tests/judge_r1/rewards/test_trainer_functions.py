@@ -63,7 +63,9 @@ def test_slime(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(rewards) / 3 == pytest.approx(0.5)
     assert not any(sample.remove_sample for sample in samples)
     with pytest.raises(JudgeError, match="--group-rm"):
-        asyncio.run(slime.reward(None, samples[0]))  # type: ignore[arg-type]
+        asyncio.run(slime.reward(None, samples[0]))
+    evaluated = [Sample(text, label="two words") for text in ("one", "these three words")]
+    assert [asyncio.run(slime.reward(None, sample)) for sample in evaluated] == [0.0, 1.0]
 
 
 def test_slime_masks_a_sample_without_a_judgment(failing: None) -> None:
@@ -82,6 +84,8 @@ def test_verl(monkeypatch: pytest.MonkeyPatch) -> None:
         found = verl.compute_score("data", solution, "two words", {"question": "q", "num_turns": 2}, judge=judge)
         return float(asyncio.run(found))
 
+    with pytest.raises(JudgeError, match=r"a row of 'data' has no extra_info\.question"):
+        asyncio.run(verl.compute_score("data", "x", "y", {"num_turns": 2}, judge="longer"))
     assert [score(text, "longer") for text in ("", "two words", "these three words")] == [0.0, 0.5, 1.0]
     with (
         LiveServer(service(FailsOn("broken", "no_answer"))) as server,

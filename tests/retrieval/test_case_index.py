@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex, Hit
 from retrieval.dense import DenseIndex
-from retrieval.errors import BadVectors, EmptyCase, InvalidSize
+from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize, InvalidText
 from retrieval.passages import Passage, sentences, split_passages
 
 DIM = 16
@@ -164,6 +164,18 @@ def test_k_below_one_is_an_error(k: int) -> None:
     for index in indexes_of(TEXT):
         with pytest.raises(InvalidSize, match=f"k must be at least 1, not {k}"):
             index.search(["kara"], k)
+
+
+def test_a_blank_query_is_an_error() -> None:
+    for index in indexes_of(TEXT):
+        with pytest.raises(EmptyQuery, match="query 1 of 2 is blank"):
+            index.search(["kara", " \n"], 1)
+
+
+def test_a_query_with_half_of_a_surrogate_pair_is_an_error() -> None:
+    for index in indexes_of(TEXT):
+        with pytest.raises(InvalidText, match=r"query 1 of 2 is not valid Unicode: character 0 is U.DC00"):
+            index.search(["kara", "\udc00"], 1)
 
 
 def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:

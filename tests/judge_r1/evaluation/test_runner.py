@@ -5,6 +5,7 @@ import gc
 import gzip
 import io
 import json
+import resource
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, StorageFull
 from judge_r1.core.items import ItemResult
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.evaluation.report.trace_viewer import trace_json
@@ -180,6 +181,29 @@ def test_after_a_fault_finished_votes_are_kept_and_others_run_again(
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
     assert set(judge.requested) == {p.pair_id for p in PAIRS} - kept
+
+
+def test_unwritable_out_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(EvaluationError, match="choose another --out"):
+        run(tmp_path / "file")
+    (tmp_path / "rows.json").write_text("not json")
+    with pytest.raises(JudgeError, match=r"rows\.json is not valid JSON"):
+        run(tmp_path)
+
+
+def test_full_disk_keeps_finished_votes(tmp_path: Path, unbroken: tuple[list[ItemResult], bytes]) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(unbroken[1]) // 2, limits[1]))
+    try:
+        with pytest.raises(StorageFull, match=r"File too large.*--resume"):
+            run(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    judge = ScriptedJudge()
+    assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
+    assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
+    assert 0 < len(judge.requested) < len(PAIRS)
 
 
 def test_repeated_or_missing_pairs_are_rejected(tmp_path: Path) -> None:

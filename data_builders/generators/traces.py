@@ -1,5 +1,6 @@
 """Accounts of people's own agents' traces, with planted flaws."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders_below import lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.text_check import counted
 from judge_r1.core.trace import trace_events, trace_text
 from judge_r1.core.trace_formats import Unread, read_events
 
@@ -47,11 +49,20 @@ class Traces(Generator[tuple[str, str]]):
             raise JudgeError("traces needs --path, a trace or a folder of traces")
         self._path = plan.path
         self._placement = BalancedPlacement()
+        self._unread: dict[str, dict[str, int]] = {}
 
     def items(self) -> Iterator[tuple[str, str]]:
-        """The source and the text of each trace."""
+        """The source and the text of each trace. Texts that no event shows are left out, named and counted."""
         for file in _files(self._path)[: self.plan.limit]:
-            yield f"traces/{file.name}", trace_text(read_events(file, unread=Unread(allowed=True)))
+            unread = Unread(allowed=True)
+            yield f"traces/{file.name}", trace_text(read_events(file, unread=unread))
+            if unread.count and file.name not in self._unread:  # items are read again by a resumed build
+                self._unread[file.name] = dict(sorted(unread.keys.items()))
+                keys = ", ".join(sorted(unread.keys))
+                print(f"note: {file}: {counted(unread.count, 'text')} in no event, left out: {keys}", file=sys.stderr)
+
+    def details(self) -> dict[str, Any]:
+        return {"unread_texts": self._unread} if self._unread else {}
 
     def generate(self, item: tuple[str, str]) -> _Traced | None:
         source, context = item

@@ -147,3 +147,13 @@ def test_a_folder_is_needed_and_must_hold_a_trace(tmp_path: Path) -> None:
         Traces(BuildPlan("traces"))
     with pytest.raises(JudgeError, match="holds no file"):
         build("traces", tmp_path / "out", path=tmp_path)
+
+
+def test_texts_that_no_event_shows_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [file] = write_agent_traces(tmp_path / "agents", 1).iterdir()
+    messages = json.loads(file.read_text())
+    messages[1]["remark"] = "Nobody reads this."
+    file.write_text(json.dumps(messages))
+    report = build("traces", tmp_path / "out", path=tmp_path / "agents")
+    assert report["unread_texts"] == {file.name: {"remark": 1}}
+    assert f"note: {file}: 1 text in no event, left out: remark" in capsys.readouterr().err

@@ -77,9 +77,9 @@ def render_event(
 ) -> str:
     """An event as a part of the text of a trace: for each of its parts a header line and the escaped text."""
     parts = list(_parts(text)) or [""]
-    shown = []
+    shown, name, time = [], header_name(name), header_time(time)
     for number, part in enumerate(parts, 1):
-        header = EventHeader(trace, event, number, len(parts), kind, header_name(name), error, header_time(time))
+        header = EventHeader(trace, event, number, len(parts), kind, name, error, time)
         shown.append(f"{header}\n{_LOOKALIKE.sub(lambda found: chr(92) + found[1], part)}\n")
     return "".join(shown)
 

@@ -147,11 +147,11 @@ def test_time_is_linear(name: str, length: int, attacks: Callable[..., None]) ->
     assert not slow
 
 
-def test_two_hundred_thousand_braces_take_less_than_a_second() -> None:
+def test_two_hundred_thousand_braces_take_seconds_of_a_busy_core_at_most() -> None:
     for text in ("{" * 200_000, '{"a":' * 40_000, '{"comparison": "' + "{" * 200_000):
-        assert seconds(parse_tolerant, text) < 1.0
+        assert seconds(parse_tolerant, text) < 3.0
     keys = "{" + ", ".join(f'"{number}": 1' for number in range(50_000)) + "}"
-    assert seconds(parse_strict, keys) < 1.0
+    assert seconds(parse_strict, keys) < 3.0
     assert isinstance(rejected := parse_strict(keys[:-1] + ', "7": 1}'), Rejected)
     assert (rejected.reason, rejected.detail) == ("repeated_key", "'7'")
 

@@ -20,7 +20,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import BadText
-from judge_r1.core.verdicts import ScoresVerdict
+from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.episode.prompts import Message, Prompt, judge_prompt, pairwise_prompt, reasoning_prompt
@@ -290,7 +290,7 @@ def test_a_direct_prompt_has_only_the_control_tokens_of_its_template(name: str, 
 @pytest.mark.parametrize(("hostile", "ended"), [(h, "unclosed_think" if "<think>" in h else "answer") for h in HOSTILE])
 def test_tags_in_a_plain_text_answer_are_text(hostile: str, ended: str) -> None:
     """An answer that repeats hostile text ends at EOS, and its rating is read from the last line. A rating in a thought
-    that is not closed is not an answer."""
+    that is not closed, or behind the mark of a turn's end, is not an answer."""
     tokenizer = real_tokenizers.load("tiny")
     output = f"{hostile}\nRating: 7"
     ids = tokenizer.encode_untrusted(output)
@@ -299,7 +299,11 @@ def test_tags_in_a_plain_text_answer_are_text(hostile: str, ended: str) -> None:
     episode.feed([*ids, eos], [0.0] * (len(ids) + 1))
     trajectory = episode.trajectory()
     assert (trajectory.ended, trajectory.judgment, trajectory.searches) == (ended, None, 0)
-    assert ended != "answer" or read_rating(trajectory.turns[-1].text) == ScoresVerdict(scores=(7.0,))
+    if ended == "answer":
+        found = read_rating(trajectory.turns[-1].text)
+        assert found == (
+            InvalidVerdict(reason="no_rating") if "<|im_end|>" in hostile else ScoresVerdict(scores=(7.0,))
+        )
 
 
 CALL = {"context": "ana paid 34.", "decision": "grant", "reasoning_a": "1. ana paid 34.", "reasoning_b": "1. no."}

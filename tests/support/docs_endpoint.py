@@ -1,5 +1,5 @@
 """A model server for the commands of the docs: OpenAI's chat API, which answers each kind of prompt in the form that it
-asks for, and vLLM's completions by the tiny model."""
+asks for, and vLLM's completions by the tiny model. A question is answered with yes, in any order of its answers."""
 
 import json
 from functools import cache
@@ -20,7 +20,8 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     messages = [message["content"] for message in body["messages"]]
     prompt = "\n".join(map(str, messages))
     if "</search>" in (body.get("stop") or ()):
-        return chat_completion("<search>ana paid" if len(messages) == 2 else f"<answer>{VERDICT}")
+        verdict = VERDICT if prompt.rfind("Yes.") <= prompt.rfind("No.") else VERDICT.replace("A>B", "A<B")
+        return chat_completion("<search>ana paid" if len(messages) == 2 else f"<answer>{verdict}")
     if "checklist" in prompt.lower():
         return chat_completion(scripted_answer("", prompt, 0))
     return chat_completion(VERDICT)

@@ -12,6 +12,7 @@ import judge_r1.episode
 from judge_r1.core.errors import JudgeError, is_full
 
 PROGRAMMING = {
+    "judge_r1.core.trace_formats.json_values._Repeated",
     "judge_r1.episode.parsing._RepeatedKey",
     "judge_r1.episode.readable_json._Broken",
 }  # never leave their modules

@@ -1,7 +1,6 @@
-"""60 invented secrets and 60 harmless look-alikes, for the measurement of `--mask`.
+"""Invented secrets and harmless look-alikes that `--mask` must tell apart.
 
-Each secret is assembled from parts, so that scanners of this repository stay silent. They were written before the rules
-of the masking were changed, and are not fitted to them.
+Each secret is assembled from parts, so that scanners of this repository stay silent.
 """
 
 import random
@@ -15,6 +14,7 @@ def _of(letters: str, length: int) -> str:
 
 
 _WORD = string.ascii_letters + string.digits
+_UPPER = string.ascii_uppercase + string.digits
 
 
 def _any(length: int) -> str:
@@ -98,6 +98,73 @@ SECRETS = [
     # blocks and settings
     _case("@@", "-----BEGIN RSA " + "PRIVATE KEY-----\n" + _any(64) + "\n-----END RSA " + "PRIVATE KEY-----"),
     _case("SECRET_KEY = '@@'", "django-insecure-" + _any(50)),
+    # command lines
+    _case("$ mysql -h db.internal -u root -p@@ orders < dump.sql", "gR7" + _any(9)),
+    _case("PGPASSWORD=@@ psql -h 10.0.0.4 -U app", "plum" + _any(8)),
+    _case("sshpass -p @@ ssh deploy@build-3", "Win" + _any(9)),
+    _case("docker login registry.example.org -u robot -p @@", _any(24)),
+    _case("curl -u admin:@@ https://ci.example.org/api/json", "c" + _any(14)),
+    _case("curl --user=svc:@@ -X POST https://nexus.example.org/upload", _any(16)),
+    _case("wget --http-user=me --http-password=@@ https://files.example.org/a.zip", "Rain" + _any(7)),
+    _case('curl -s -H "X-Api-Key: @@" https://api.example.org/v2/jobs', _any(32)),
+    _case("redis-cli -h cache -a @@ PING", _any(18)),
+    _case("openssl rsa -in key.pem -passin pass:@@ -out plain.pem", "Kiwi" + _any(8)),
+    _case("gpg --batch --passphrase @@ --decrypt backup.gpg", "owl-" + _any(10)),
+    _case("vault login -method=token token=@@", "hvs." + _any(90)),
+    _case("az login --service-principal -u 4f1c --password @@ --tenant t1", _any(8) + "~" + _any(25)),
+    _case("kubectl config set-credentials ci --token=@@", _any(40)),
+    _case("npm config set //registry.npmjs.org/:_authToken @@", "npm" + "_" + _any(36)),
+    _case("twine upload -u __token__ -p @@ dist/*", "pypi" + "-AgEIcHlwaS5vcmc" + _any(90)),
+    _case("export SLACK_BOT_TOKEN=@@ && ./notify.sh", "xox" + "b-" + _of(string.digits, 12) + "-" + _any(24)),
+    _case("ansible-vault encrypt_string --vault-password @@ 'x'", "Fern" + _any(9)),
+    _case("htpasswd -b .htpasswd alice @@", "Moss" + _any(8)),
+    _case("git clone https://oauth2:@@@gitlab.example.org/team/app.git", "gl" + "pat-" + _any(20)),
+    # headers and cookies
+    _case("> Authorization: Bearer @@", _any(43)),
+    _case("> authorization: Basic @@", _any(30) + "=="),
+    _case("< Set-Cookie: sessionid=@@; HttpOnly; Path=/", _any(32)),
+    _case("Cookie: theme=dark; PHPSESSID=@@", _of(string.ascii_lowercase + string.digits, 26)),
+    _case("Cookie: connect.sid=s%3A@@", _any(32) + "." + _any(43)),
+    _case("'headers': {'X-Auth-Token': '@@', 'Accept': '*/*'}", _hex(32)),
+    _case("Proxy-Authorization: Basic @@", _any(27) + "="),
+    _case('{"headers":{"x-csrf-token":"@@"}}', _any(36)),
+    _case("Authorization: token @@", "gh" + "p_" + _any(36)),
+    _case("X-Amz-Security-Token: @@", _any(120)),
+    # connection strings and URLs
+    _case("redis://:@@@cache-1:6379/0", _any(20)),
+    _case("DATABASE_URL=postgres://app:@@@db:5432/app", "Lake" + _any(8)),
+    _case("mongodb+srv://reader:@@@cluster0.ab1cd.mongodb.net/?retryWrites=true", _any(14)),
+    _case("amqp://worker:@@@rabbit:5672/%2f", _any(15)),
+    _case("Server=sql1;Database=Shop;User Id=sa;Password=@@;Encrypt=true", "Dune" + _any(8)),
+    _case("jdbc:postgresql://db/shop?user=app&password=@@&ssl=true", _any(12)),
+    _case("DefaultEndpointsProtocol=https;AccountName=logs;AccountKey=@@;", _any(86) + "=="),
+    _case("https://storage.blob.core.windows.net/c/f.csv?sv=2022-11-02&sig=@@", _any(43) + "%3D"),
+    _case("GET /dump.tar?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=@@", _hex(64)),
+    _case("POST https://hooks.slack.com/services/@@", "T" + _of(_UPPER, 8) + "/B" + _of(_UPPER, 8) + "/" + _any(24)),
+    _case("https://discord.com/api/webhooks/@@", _of(string.digits, 18) + "/" + _any(68)),
+    _case("https://api.telegram.org/bot@@/sendMessage", _of(string.digits, 10) + ":AA" + _any(33)),
+    _case("GET /callback?code=ok&client_secret=@@&grant_type=x", _any(32)),
+    # files
+    _case("machine api.example.org login me password @@", _any(16)),
+    _case("db.example.org:5432:shop:app:@@", "Reef" + _any(10)),
+    _case('{"auths":{"ghcr.io":{"auth":"@@"}}}', _any(42) + "=="),
+    _case("spring.datasource.password=@@", "Glen" + _any(7)),
+    _case("  db_password: @@\n  db_host: db1", "Oak!" + _any(8)),
+    _case('variable "admin_password" { default = "@@" }', "Fjord" + _any(7)),
+    _case('<add key="SmtpPassword" value="@@" />', "Birch" + _any(6)),
+    _case(r'"private_key": "-----BEGIN PRIVATE KEY-----\n@@\n-----END PRIVATE KEY-----\n"', _any(64)),
+    _case("users:\n- name: ci\n  user:\n    client-key-data: @@", _any(120)),
+    # escaped, nested and in prose
+    _case(r'{"args": "{\"login\": \"bot\", \"password\": \"@@\"}"}', _any(13)),
+    _case(r"{\\\"api_key\\\": \\\"@@\\\"}", _any(32)),
+    _case(
+        "The password for the staging account is @@ , please do not share it.", "Teal" + _of(string.digits, 4) + "!x"
+    ),
+    _case("I set SECRET_KEY to '@@' in settings.py", _any(50)),
+    _case("requests.post(url, auth=('svc-build', '@@'))", _any(17)),
+    _case("jwt: @@", "ey" + "J" + _any(33) + ".ey" + "J" + _any(60) + "." + _any(43)),
+    _case("HF token @@ is valid (permission: write).", "hf" + "_" + _any(34)),
+    _case("stripe.api_key = '@@'", "sk" + "_live_" + _any(24)),
 ]  # fmt: skip
 
 HARMLESS = [
@@ -161,4 +228,64 @@ HARMLESS = [
     "assert total([('a', 19.99, 3)], 0.15) == 50.97",
     "CRITICAL_SECTION_TIMEOUT_MILLISECONDS = 30000000000",
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + _any(43) + " ana@laptop",
+    "Password must have at least 12 characters.",
+    "password: ",
+    "Enter passphrase for key '/home/me/.ssh/id_ed25519':",
+    "The secret of a good soup is time.",
+    'docker run -e PASSWORD="$DB_PASSWORD" app',
+    "token: ${{ secrets.GITHUB_TOKEN }}",
+    "api_key = os.environ['OPENAI_API_KEY']",
+    "api_key=None",
+    "password = getpass.getpass()",
+    "export API_KEY=<your-api-key>",
+    "--password-file /run/secrets/db_password",
+    "secretKeyRef: {name: db-credentials, key: password}",
+    'curl -u "$USER:$PASS" https://ci.example.org/api/json',
+    "HTTP 401: Authorization header is missing",
+    "max_tokens=4096, token_count=18231",
+    "tokenizer = AutoTokenizer.from_pretrained('gpt2')",
+    "stop_token_ids: [151643, 151645]",
+    "The session lasted 45 minutes; the cookie recipe follows.",
+    "Set-Cookie: theme=dark; Path=/",
+    "primary_key=True, foreign_key='orders.id'",
+    '{"sort_key": "created_at", "public_key_type": "ed25519"}',
+    "git rev-parse HEAD\n" + _hex(40),
+    "sha256:" + _hex(64),
+    "integrity sha512-" + _any(86) + "==",
+    'ETag: "' + _hex(32) + '"',
+    "traceparent: 00-" + _hex(32) + "-" + _hex(16) + "-01",
+    "X-Request-Id: " + _hex(8) + "-" + _hex(4) + "-4" + _hex(3) + "-a" + _hex(3) + "-" + _hex(12),
+    "The key fingerprint is SHA256:" + _any(43),
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + _any(43) + " me@laptop",
+    "-----BEGIN PUBLIC KEY-----",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA" + _any(60),
+    "https://github.com/org/repo/commit/" + _hex(40),
+    "https://alice@example.org:8443/path",
+    "ssh://git@github.com:22/org/repo.git",
+    "postgres://localhost:5432/shop",
+    "redis://cache-1:6379/0",
+    "mysql -u root -p orders",
+    "docker login -u robot --password-stdin registry.example.org",
+    "doi:10.1038/s41586-021-03819-2",
+    "PMID 34265844, NCT04280705, rs7412",
+    "ATGGCCATTGTAATGGGCCGCTGAAAGGGTGCCCGATAG",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+    "2001:0db8:85a3:0000:0000:8a2e:0370:7334 and 00:1B:44:11:3A:B7",
+    "call_" + _any(24),
+    "chatcmpl-" + _any(29),
+    "toolu_01" + _any(22),
+    "msg_" + _hex(32),
+    "model: meta-llama/Llama-3.1-8B-Instruct-AWQ-INT4",
+    "arn:aws:iam::123456789012:role/ci-deployer",
+    "password_hash: str = Field(max_length=128)",
+    "def check_password(self, password: str) -> bool:",
+    "assert response.json()['token_type'] == 'bearer'",
+    "The court found that the witness kept the password in a drawer.",
+    "auth: {username: demo, method: basic}",
+    "Invalid credentials for user admin",
+    "passwd: password updated successfully",
+    "-p 8080:80 -u 1000:1000",
+    "keyboard_layout=de-latin1-nodeadkeys",
+    "ISBN 978-3-16-148410-0, IBAN check digits 12",
+    "secrets/ is listed in .gitignore",
 ]

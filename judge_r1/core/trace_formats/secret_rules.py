@@ -24,26 +24,54 @@ KNOWN = re.compile(
     r"|\bxox[abeoprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\b[rs]k_(?:live|test)_\w{16,}"
     r"|\bhv[sb]\.[\w-]{20,}|\b(?:key-|dapi)[0-9a-f]{32}\b|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
     r"|https://(?:hooks\.slack\.com/(?:services|workflows|triggers)|(?:\w+\.)?discord(?:app)?\.com/api/webhooks"
-    r"|[\w.-]+\.webhook\.office\.com)/[\w/@-]+"
+    r"|[\w.-]+\.webhook\.office\.com)/[\w/@-]+|(?<=/bot)\d{8,10}:[\w-]{35}"
 )
 _PASSWORD = r"pass(?:word|wd|phrase)|pwd"
 _QUOTE = r"\\*[\"']"
-_CODE = r"(?![A-Za-z_][\w.]*[(\[])(?!\[masked\])(?![$<{]|%[({])"
-"""What is called, indexed or named in place of a value is no secret."""
+_CODE = (
+    r"(?![A-Za-z_][\w.]*[(\[])(?!\[masked\])(?![$<{]|%[({])"
+    r"(?!(?:str|string|bytes|int|bool|any|none|null|nil|true|false|undefined|SecretStr)\b(?:[^\w]|$))"
+    r"(?![a-z_]+(?:\.[a-z_]+)+(?:[^\w.]|$))(?!password (?:is|was|has|must|updated|changed|unchanged|expired)\b)"
+)
+"""What is called, indexed or named in place of a value, a type and an attribute are no secrets."""
+_SENTENCE = r"(?![^\n]*\b(?:is|was|has|does|must|should|cannot|required|updated|changed|expired|invalid)\b)"
 _NAME = (
     r"(?:api|access|account|shared[_-]?access|private|secret(?:[_-]?access)?|auth|client)[_-]?key"
     r"|secret|(?<!max)(?<!max[_-])token|authorization|session[_-]?id"
 )
 AFTER: Sequence[re.Pattern[str]] = (
     # a line that holds a password and nothing else: it may have spaces
-    re.compile(rf"(?im)^([ \t]*[\w.-]*(?:{_PASSWORD})(?::[ \t]+|[ \t]+=[ \t]+)){_CODE}(?!{_QUOTE})\S[^\n]*"),
+    re.compile(rf"(?im)^([ \t]*[\w.-]*(?:{_PASSWORD})(?::[ \t]+|[ \t]+=[ \t]+)){_CODE}{_SENTENCE}(?!{_QUOTE})\S[^\n]*"),
     # a password inside a line: to its closing quote, or else to a space
     re.compile(
-        rf"(?i)((?:{_PASSWORD})(?:{_QUOTE})?[ \t]*(?:=>|[:=]=?)[ \t]*|(?<=--)(?:{_PASSWORD})[ \t]+)"
-        rf"(?:(?P<quote>{_QUOTE})(?!\[masked\])(?:(?!(?P=quote))(?:\\.|[^\n]))+|{_CODE}(?!{_QUOTE})[^\s\"'&;\\]+)"
+        rf"(?i)((?:{_PASSWORD})(?:{_QUOTE})?[ \t]*(?:=>|[:=]=?)[ \t]*|--(?:[\w-]+-)?(?:{_PASSWORD})[ \t]+"
+        rf"|\blogin[ \t]+\S+[ \t]+(?:{_PASSWORD})[ \t]+|\s-pass(?:in|out)?[ \t]+[\"']?pass:)"
+        rf"(?:(?P<quote>{_QUOTE})(?!\[masked\]|[$<]|\{{\{{)(?:(?!(?P=quote))(?:\\.|[^\n]))+|{_CODE}(?!{_QUOTE})[^\s\"'&;\\]+)"
     ),
-    # a whole header of cookies
-    re.compile(r"(?i)(\b(?:set-)?cookie2?(?:\\*[\"'])?\s*:\s*(?:\\*[\"'])?)(?!\[masked\])[^\s\"'=:]+=[^\n\"'\\]+"),
+    # a value in the settings' own words: <add key="Password" value="…">, name: PASSWORD value: …, default = "…"
+    re.compile(
+        rf"(?i)([\w-]*(?:{_PASSWORD}|{_NAME}){_QUOTE}?(?:\s*\{{[^{{}}]*?\bdefault|[\s,]+{_QUOTE}?value{_QUOTE}?)"
+        rf"\s*[:=]\s*(?:{_QUOTE})?){_CODE}[^\s\"'\\<>]+"
+    ),
+    # in a sentence: what has letters and digits behind "password … is" or "key … to"
+    re.compile(
+        rf"(?i)(\b(?:{_PASSWORD}|{_NAME})\b[^\n.:=]{{0,40}}?\s(?:is|to|as|was)\s+[\"'`]?)"
+        rf"{_CODE}(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[A-Za-z])[^\s\"'`]{{8,}}"
+    ),
+    # user and password as two arguments, and at the end of a line of .pgpass and of htpasswd -b
+    re.compile(
+        r"(?i)(\b(?:auth\s*=\s*|\w*basicauth|login)\(\s*[\"'][^\"'\n]*[\"']\s*,\s*(?:password\s*=\s*)?[\"'])"
+        r"(?!\[masked\]|[$<{])[^\"'\n]+"
+    ),
+    re.compile(
+        r"(?m)(^[\w.*-]+:(?:\d{2,5}|\*):[\w*-]+:[\w*-]+:|\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+)(?!\[masked\]|\$)\S+"
+    ),
+    re.compile(r"(?i)(\"auth\\*\"\s*:\s*\\*\"|\bkey-data:\s*)(?!\[masked\])[A-Za-z0-9+/]{12,}={0,2}"),
+    # a whole header of cookies, if one of them is longer than a setting
+    re.compile(
+        r"(?i)(\b(?:set-)?cookie2?(?:\\*[\"'])?\s*:\s*(?:\\*[\"'])?)(?!\[masked\])"
+        r"(?=(?:[^\n\"'\\]*[\s;])?(?!expires|max-age|domain|path|samesite)[^\s\"'=:;]+=[^\s;\"'\\]{8,})[^\n\"'\\]+"
+    ),
     # headers such as X-Auth-Token, and names such as api_key, with an escaped quote or none
     re.compile(
         rf"(?i)((?:\bx-[\w-]*(?:token|key|auth|secret|session)|{_NAME})(?:{_QUOTE})?\s*(?:[:=]|=>)\s*(?:{_QUOTE})?"

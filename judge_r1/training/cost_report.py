@@ -199,8 +199,6 @@ def _seconds(recipe: Recipe, model: str, tokens: Tokens, machine: Machine | None
     if assumed:
         lines.append("machine: this one has no GPU of the table; change it with --gpu, --gpus-per-node and --nodes")
     lines += _assumptions(recipe, tokens, machine)
-    if recipe.grpo.async_mode and recipe.stage == "grpo":
-        lines.append("grpo.async_mode is not estimated: seconds and memory are those of the same run without it")
     if tokens.steps is not None:
         hours = [f"{tokens.steps * total / 3600:.1f}" for total in totals]
         lines.append(f"hours for {tokens.steps:,} steps (ESTIMATED): {hours[0]} typical, {hours[1]} at full length")

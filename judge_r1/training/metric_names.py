@@ -66,8 +66,8 @@ def zero_std_fractions(groups: Sequence[Sequence[Trajectory]]) -> dict[str, floa
     """The fraction of groups without a learning signal.
 
     `frac_reward_zero_std`: all rewards of the group are equal. `frac_outcome_zero_std`: its comparisons are all right
-    or all wrong, which is what dynamic sampling (DAPO) looks at. A group holds the episodes of one pair. Infrastructure
-    failures are left out, and so are groups with fewer than two other episodes.
+    or all wrong. A group holds the episodes of one pair. Infrastructure failures are left out, and so are groups with
+    fewer than two other episodes.
     """
     identical: dict[str, list[float]] = {"outcome": [], "reward": []}
     for group in groups:

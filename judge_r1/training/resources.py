@@ -139,7 +139,7 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
         say("loading torch")
     import torch
 
-    from judge_r1.training.verl.config import check_batches, training_gpus
+    from judge_r1.training.verl.config import check_batches
 
     if resources.nodes > 1 and recipe.stage == "grpo" and not recipe.on_verl:
         raise JudgeError(
@@ -148,7 +148,7 @@ def check_supported(recipe: Recipe, resources: Resources) -> None:
     processes_for(recipe, resources.per_node if resources.nodes > 1 and not recipe.on_verl else resources.processes)
     if recipe.on_verl:
         gpus = resources.gpus_per_node or max(1, torch.cuda.device_count())
-        check_batches(recipe, resources.nodes * training_gpus(recipe, gpus))
+        check_batches(recipe, resources.nodes * gpus)
     elif resources.nodes > 1:
         if why := why_one_node(recipe, resources.nodes, resources.per_node):
             raise JudgeError(f"recipe {recipe.name}: {why}")

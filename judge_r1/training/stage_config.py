@@ -93,7 +93,6 @@ class GrpoConfig(ConfigModel):
         description="mean over all tokens; mean over episodes of their means; sum divided by a constant (Dr.GRPO)",
     )
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
-    dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
     shaping: Shaping = Field(
@@ -101,12 +100,6 @@ class GrpoConfig(ConfigModel):
         description="reward of conversations: weights of the better side, of side and round, and of all three parts; "
         "they add up to 1. Default: all three",
     )
-    async_mode: Literal["colocate", "separate"] | None = Field(
-        None,
-        description="verl: sample while training. colocate: on the same GPUs, unfinished episodes continue after the "
-        "update; separate: on `rollout_gpus`",
-    )
-    rollout_gpus: int = Field(0, ge=0, le=MAX_BATCH, description="GPUs of each node that only sample (separate)")
     traced_pairs: int = Field(
         1,
         ge=0,
@@ -139,19 +132,6 @@ class GrpoConfig(ConfigModel):
             raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
         if self.ratio == "sequence" and LOSS_MODE in self.verl:
             raise ValueError(f"ratio: sequence and verl's {LOSS_MODE} exclude each other: set one of them")
-        return self
-
-    @model_validator(mode="after")
-    def _asynchronous(self) -> "GrpoConfig":
-        if self.async_mode and self.engine != "verl":
-            raise ValueError("async_mode needs the engine verl: set grpo.engine=verl")
-        # A judge that is always right would be sampled forever.
-        if self.async_mode and self.dynamic_sampling:
-            raise ValueError(
-                "dynamic_sampling has no bound on redraws in verl's asynchronous modes: use one of the two"
-            )
-        if (self.async_mode == "separate") != (self.rollout_gpus > 0):
-            raise ValueError("async_mode separate and rollout_gpus belong together: set both, or none")
         return self
 
     @property

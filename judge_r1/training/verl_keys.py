@@ -30,13 +30,11 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "set --gpus-per-node": ("trainer.n_gpus_per_node",),
     "judge-r1 chooses it by the hardware": ("trainer.device",),
     "the agent loop is written for verl's V1 trainer": ("trainer.use_v1",),
-    "set grpo.async_mode and grpo.rollout_gpus": (
+    "episodes are sampled where the model is trained": (
         "actor_rollout_ref.hybrid_engine", f"{_ROLLOUT}.nnodes", f"{_ROLLOUT}.n_gpus_per_node",
     ),
-    "set grpo.async_mode": ("trainer.v1.trainer_mode",),
-    "set grpo.updates_per_step": ("trainer.v1.separate_async.parameter_sync_step",),
-    "set grpo.dynamic_sampling or grpo.async_mode": (
-        "trainer.v1.sampler.custom_sampler", "trainer.v1.sampler.sampler_kwargs",
+    "a step trains on the episodes that it has sampled": (
+        "trainer.v1.trainer_mode", "trainer.v1.sampler.custom_sampler", "trainer.v1.sampler.sampler_kwargs",
     ),
     "the episode computes the reward of the paper": (
         "reward.custom_reward_function", "reward.reward_manager", "reward.reward_model", "custom_reward_function",
@@ -47,7 +45,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     f"the estimator is GRPO's, {_SAME_OBJECTIVE}": ("algorithm.adv_estimator",),
     "set grpo.advantage_by_std": ("algorithm.norm_adv_by_std_in_grpo",),
     f"the KL term is in the loss (grpo.kl), {_SAME_OBJECTIVE}": ("algorithm.use_kl_in_reward",),
-    "set grpo.dynamic_sampling": ("algorithm.filter_groups",),
+    "every group that a step has sampled is trained on": ("algorithm.filter_groups",),
     "set grpo.pairs_per_step and grpo.updates_per_step": (f"{_ACTOR}.ppo_mini_batch_size",),
     "set grpo.micro_batch_size": (f"{_ACTOR}.ppo_micro_batch_size", f"{_ACTOR}.ppo_micro_batch_size_per_gpu"),
     "set grpo.clip": (f"{_ACTOR}.clip_ratio", f"{_ACTOR}.clip_ratio_low"),

@@ -11,7 +11,7 @@ from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.resources import why_one_node
 from judge_r1.training.stage_graph import stage_runs
-from judge_r1.training.verl.config import check_batches, training_gpus
+from judge_r1.training.verl.config import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
 NAME_LENGTH = 47
@@ -87,7 +87,7 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
     on_nodes = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
     if recipe.on_verl:
-        check_batches(recipe, nodes * training_gpus(recipe, gpus))
+        check_batches(recipe, nodes * gpus)
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
     if recipe.stage == "grpo":
         why = "grpo.engine trl trains in one process on one GPU; grpo.engine=verl uses all of them"

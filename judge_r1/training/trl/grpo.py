@@ -22,7 +22,6 @@ from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.data.training_pairs import dev_pairs
-from judge_r1.training.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 from judge_r1.training.recipe import Recipe
@@ -131,7 +130,6 @@ class TrlRollouts:
         self.tokenizer, self.eos, self.pad_id = tokenizer, eos, pad_id
         self._source = source
         self._episodes: Episodes = []
-        self._redraws: dict[str, float] = {}
         self._clock = StageTimer()
         self._returned_at = 0.0
 
@@ -156,43 +154,16 @@ class TrlRollouts:
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
         episodes = self._run(self._source, pairs, seed)
-        batch = episodes
-        if self.recipe.grpo.dynamic_sampling:
-            reserve = PairReserve(self.data, prompts, self.recipe.seed, step)
-            batch, episodes, self._redraws = self._redraw(self._source, episodes, reserve, seed)
         self._episodes += episodes
         step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's step: one batch of episodes
-        for pair, trajectory in batch[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
+        for pair, trajectory in episodes[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
         self._returned_at = time.perf_counter()
-        return as_columns([trajectory for _, trajectory in batch])
+        return as_columns([trajectory for _, trajectory in episodes])
 
     def _run(self, source: RolloutSource, pairs: Sequence[ReasoningPair], seed: int) -> Episodes:
         trajectories = source.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
         return list(zip(pairs, trajectories, strict=True))
-
-    def _redraw(
-        self, source: RolloutSource, episodes: Episodes, reserve: PairReserve, seed: int
-    ) -> tuple[Episodes, Episodes, dict[str, float]]:
-        """Replace groups with identical outcomes by groups of other pairs.
-
-        Returns the batch, all episodes sampled for it, and the numbers of replaced and of remaining such groups."""
-        size = self.recipe.grpo.group_size
-        groups = [episodes[start : start + size] for start in range(0, len(episodes), size)]
-        sampled, replaced = list(episodes), 0
-        for attempt in range(REDRAWS):
-            identical = [i for i, group in enumerate(groups) if same_outcome([trajectory for _, trajectory in group])]
-            others = reserve.draw(len(identical))
-            if not others:
-                break
-            more = self._run(source, [pair for pair in others for _ in range(size)], (seed + attempt + 1) % 2**63)
-            sampled += more
-            replaced += len(others)
-            for i, start in zip(identical, range(0, len(more), size), strict=False):
-                groups[i] = more[start : start + size]
-        left = sum(same_outcome([trajectory for _, trajectory in group]) for group in groups)
-        counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
-        return [episode for group in groups for episode in group], sampled, counts
 
     def reward(self, *args: Any, **kwargs: Any) -> list[float | None]:
         """As the function `reward`. TRL calls it after computing log-probabilities: the time until then is scoring."""
@@ -205,8 +176,7 @@ class TrlRollouts:
         size = self.recipe.grpo.group_size
         groups = [[t for _, t in episodes[start : start + size]] for start in range(0, len(episodes), size)]
         seconds = {f"time/{stage}": spent for stage, spent in self._clock.pop().items()}
-        redraws, self._redraws = self._redraws, {}
-        return (rollout_metrics(episodes) | zero_std_fractions(groups) if episodes else {}) | redraws | seconds
+        return (rollout_metrics(episodes) | zero_std_fractions(groups) if episodes else {}) | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:

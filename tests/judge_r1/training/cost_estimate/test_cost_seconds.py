@@ -140,12 +140,6 @@ def test_a_value_that_is_no_positive_number_counts_as_the_default(value: object)
     assert sampling(odd, SHAPE, H100, 8) == sampling(load_recipe(name), SHAPE, H100, 8)
 
 
-def test_asynchronous_modes_are_not_estimated() -> None:
-    recipe = load_recipe(RECIPES / "options" / "async-separate.yaml", ["start=null", "model=Qwen/Qwen3-8B"])
-    lines = report(stage_runs(recipe, Path("runs/x")), "command", 8, 2, H100)
-    assert any("grpo.async_mode is not estimated" in line for line in lines)
-
-
 def test_memory_counts_gathered_layers_and_the_sleeping_vllm() -> None:
     recipe = load_recipe(PAPER / "grpo-21k.yaml")
     parts = memory(recipe, SHAPE, 16, 13_500)

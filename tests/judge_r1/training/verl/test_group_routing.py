@@ -43,11 +43,3 @@ def test_a_deterministic_run_has_an_id_per_episode(recipe: Recipe) -> None:
     """verl then passes the id to vLLM, where it must be unique among running requests."""
     config = compose([*keys_of(recipe), "actor_rollout_ref.rollout.full_determinism=true"])
     assert len({routing_key(config, "uid", session) for session in range(4)}) == 4
-
-
-def test_replicas_of_a_separate_pool_are_counted_there(recipe: Recipe) -> None:
-    separate = ["trainer.v1.trainer_mode=separate_async", "trainer.n_gpus_per_node=8"]
-    rollout = [f"actor_rollout_ref.rollout.{name}" for name in ("nnodes=2", "n_gpus_per_node=4")]
-    more = [*separate, *rollout, "actor_rollout_ref.rollout.tensor_model_parallel_size=2"]
-    keys = [key for key in keys_of(recipe) if "tensor_model_parallel_size" not in key and "n_gpus_per_node" not in key]
-    assert replica_count(compose([*keys, *more])) == 4

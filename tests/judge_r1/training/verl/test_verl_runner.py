@@ -82,61 +82,9 @@ def test_a_step_of_verl_becomes_a_metrics_row(run: RunFolder, recipe: Recipe, pa
     assert Trajectory.model_validate(traces[0]["trajectory"]) == trajectory()
 
 
-def test_a_step_of_an_asynchronous_run_has_the_groups_that_it_trained_on(
-    run: RunFolder, recipe: Recipe, pairs: PairSet
-) -> None:
-    """Step 1 requests two batches, and step 2 trains on the second one, beside a group that continued."""
-    folder = run.folder / "verl"
-    worker, named = RolloutLog(folder / "rollouts"), folder / "trained_groups.jsonl"
-    reader = RolloutReader(folder / "rollouts", pairs.by_id(), trained_groups=named)
-    follower = LogFollower(run, folder, reader, recipe)
-
-    def episodes(group: str, step: int, weights: tuple[int, int]) -> None:
-        for session in range(4):
-            pair = pairs.pairs[0]
-            seconds = {"generation": 1.0, "search": 0.0}
-            more = {"group": group, "seconds": seconds, "weights": weights, "cache": (1, 4)}
-            worker.write(step, session, pair, trajectory(), **more)
-
-    def trained(step: int, *groups: str) -> None:
-        with named.open("a") as file:  # one line per update
-            file.writelines(json.dumps({"step": step, "groups": [group]}) + "\n" for group in groups)
-        with (folder / "metrics.jsonl").open("a") as file:
-            file.write(json.dumps({"step": step, "data": {"actor/grad_norm": 0.5}}) + "\n")
-
-    for group in ("a", "b", "c"):
-        episodes(group, 1, (0, 0))
-    trained(1, "a", "b")
-    follower.update()
-    episodes("d", 1, (0, 0))
-    episodes("d", 2, (1, 1))  # requested again after an interruption
-    trained(2, "c", "d")
-    follower.update()
-    first, second = read_rows(run.folder / "metrics.jsonl")
-    assert (first["rollout/episodes"], second["rollout/episodes"]) == (8, 8)
-    assert (first["rollout/weights_behind"], first["rollout/prefix_cache_hit"]) == (0, 0.25)
-    assert [second[f"rollout/weights_behind{part}"] for part in ("/min", "/mean", "")] == [0, 0.5, 1]
-    assert {row["step"] for row in read_rows(run.folder / "traces.jsonl")} == {1, 2}
-    trained(3, "a")
-    with pytest.raises(VerlFailed, match="step 3: 0 of 8 episodes came back"):
-        follower.update()
-
-
 def test_missing_episodes_stop_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
         VerlLog(run, recipe, pairs).step(1, episodes=7)
-
-
-def test_episodes_of_replaced_groups_are_counted(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
-    """All episodes of replaced and of surplus groups must be present too. Otherwise they could hide a missing
-    episode."""
-    sampling = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
-    replaced = {f"training/filter_groups/{name}": 1 for name in ("evicted_samples", "discarded_surplus_samples")}
-    VerlLog(run, sampling, pairs).step(1, episodes=16, more=replaced)
-    (row,) = read_rows(run.folder / "metrics.jsonl")
-    assert (row["rollout/episodes"], row["rollout/groups_redrawn"]) == (16, 1)
-    with pytest.raises(VerlFailed, match="step 1: 15 of 16 episodes came back"):
-        VerlLog(RunFolder(run.folder.with_name("short"), recipe), sampling, pairs).step(1, episodes=15, more=replaced)
 
 
 def test_a_gradient_norm_that_is_not_a_number_stops_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:

@@ -1,6 +1,6 @@
-"""GRPO of unmodified verl on the CPU under verl's own vLLM server, and the asynchronous trainer modes.
+"""GRPO of unmodified verl on the CPU under verl's own vLLM server.
 
-`make test-vllm` runs these tests with vLLM. Without it the asynchronous ones sample with our stand-in.
+`make test-vllm` runs these tests with vLLM.
 """
 
 from pathlib import Path
@@ -53,31 +53,4 @@ def test_two_steps_under_verls_vllm_server(vllm_recipe: Recipe, data_folder: Pat
     assert "judge_r1_cpu_0" not in log
     traces = [Trajectory.model_validate(row["trajectory"]) for row in read_rows(run.folder / "traces.jsonl")]
     assert all(trace.ended != "unclosed_search" for trace in traces)
-    assert (run.model / "config.json").exists()
-
-
-@pytest.mark.parametrize("mode", ["colocate", "separate"])
-def test_an_asynchronous_mode_trains_on_older_weights_and_logs_it(
-    vllm_recipe: Recipe, data_folder: Path, tmp_path: Path, mode: str
-) -> None:
-    """Two batches are requested before the first step, so that a later step finds episodes of older weights. In the
-    mode `separate`, a step updates twice and the rollout server has a rank's place of its own."""
-    separate = mode == "separate"
-    options = {"async_mode": mode, "steps": 4, "rollout_gpus": int(separate), "updates_per_step": 1 + separate}
-    grpo = {**vllm_recipe.grpo.model_dump(), "engine": "verl", "micro_batch_size": 4, **options}
-    recipe = Recipe.model_validate({**vllm_recipe.model_dump(), "grpo": grpo})
-    run, rows = rows_of(recipe, data_folder, tmp_path / "run", gpus=1 + separate)
-    assert [row["step"] for row in rows] == [1, 2, 3, 4]
-    assert rows[0]["rollout/weights_behind"] == 0
-    assert max(row["rollout/weights_behind"] for row in rows) >= 1
-    for row in rows:
-        assert row["rollout/episodes"] == 8
-        assert row["rollout/infrastructure_failures"] == 0
-        behind = [row[f"rollout/weights_behind{part}"] for part in ("/min", "/mean", "")]
-        assert behind == sorted(behind)
-        assert row["verl/training/off_policy/trajectory_staleness/max"] <= row["rollout/weights_behind"]
-        assert 0 < row["verl/rollout_corr/rollout_is_mean"] <= 2
-        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=2e-6)
-    groups = [group for line in read_rows(run.folder / "verl" / "trained_groups.jsonl") for group in line["groups"]]
-    assert len(groups) == len(set(groups)) == 4 * recipe.grpo.pairs_per_step
     assert (run.model / "config.json").exists()

@@ -15,15 +15,11 @@ from typing import Any, TypeVar
 from data_builders.dataset_type import write_files
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
-from data_builders.parallel_groups import groups_by_processes
 from data_builders.progress import every_second
-from data_builders.ray_groups import groups_by_ray
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
-from judge_r1.core.ray_blocks import RayWorkers
 from judge_r1.core.text_check import counted
 
 T = TypeVar("T")
@@ -49,33 +45,15 @@ def build(
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 
-def build_by_rules(
-    generator: Generator[Any], out: Path, processes: int = 1, workers: RayWorkers | None = None
-) -> dict[str, Any]:
-    """Run a generator that needs no teacher. Returns the build report.
-
-    So many processes generate its groups, or the workers of a Ray cluster, if they can. They do not change the bytes.
-
-    Raises: JudgeError, among others for `workers` of a generator that works in one process.
-    """
-    if workers and generator.parallel is None:
-        raise JudgeError(f"--engine ray: {generator.title!r} is built in one process: leave --engine out")
+def build_by_rules(generator: Generator[Any], out: Path) -> dict[str, Any]:
+    """Run a generator that needs no teacher. Returns the build report."""
     with open_writer(generator, out) as writer:
-        if workers:
-            groups = groups_by_ray(generator, out, workers)
-        else:
-            many = processes > 1 and generator.parallel is not None
-            groups = groups_by_processes(generator, processes) if many else _groups(generator)
-        for group in filter(None, groups):
-            writer.add(group)
+        for item in generator.items():
+            group = generator.generate(item)
+            assert not isinstance(group, Awaitable), f"{generator.name} must set needs_teacher"
+            if group is not None:
+                writer.add(group)
     return writer.report
-
-
-def _groups(generator: Generator[Any]) -> Iterator[RecordGroup | None]:
-    for item in generator.items():
-        group = generator.generate(item)
-        assert not isinstance(group, Awaitable), f"{generator.name} must set needs_teacher"
-        yield group
 
 
 async def build_by_teacher(

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from two_nodes import TwoNodes, two_nodes
 
-from data_builders.ray_groups import FOLDER
 from judge_r1.evaluation.traces import Trace, read_traces
 
 pytest.importorskip("ray.data", reason="Ray Data is in the extra ray-data")
@@ -55,27 +54,6 @@ def test_two_nodes_give_the_bytes_of_one_process(cluster: TwoNodes, tmp_path: Pa
     where = [sys.executable, "-m", "ray_where", str(tmp_path / "nodes")]
     subprocess.run(where, env=cluster.environment, check=True, timeout=600)
     assert len((tmp_path / "nodes").read_text().split()) == 2
-
-    plan = ["builtin", "--limit", 40, "--variants", 1, "--seed", 3]
-    run(cluster, tmp_path, "build", *plan, "--out", "one")
-    killed = start(cluster, tmp_path, "build", *plan, "--out", "two", "--engine", "ray", "--workers", 2)
-    groups = tmp_path / "two" / FOLDER
-    cluster.wait_for(lambda: list(groups.glob("*/*.groups")) or killed.poll() is not None, 900)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
-    [made] = list(groups.glob("*/*.groups"))[:1]
-    before = made.stat().st_mtime_ns
-    assert not (tmp_path / "two" / "pairs.jsonl").exists()
-    again = start(cluster, tmp_path, "build", *plan, "--out", "two", "--engine", "ray", "--workers", 2)
-    seen = set()
-    while again.poll() is None:
-        seen |= {made.stat().st_mtime_ns} if made.exists() else set()
-        time.sleep(0.05)
-    assert again.returncode == 0, (tmp_path / "killed.log").read_text()[-3000:]
-    assert seen <= {before}  # a finished block is not generated again
-    assert not groups.exists()
-    data = ("cases.jsonl", "pairs.jsonl", "build.json")
-    assert files(tmp_path / "one", *data) == files(tmp_path / "two", *data)
 
     for name in ("mini-one", "mini-two"):
         run(cluster, tmp_path, "build", "mini", "--limit", 40, "--variants", 1, "--out", name)

@@ -93,8 +93,6 @@ class Generator(ABC, Generic[T]):
     reads_corpus: ClassVar[bool] = False
     """Whether `plan.source` names a corpus instead of this generator."""
     report_file: ClassVar[str] = "build.json"
-    parallel: ClassVar[tuple[Any, Any] | None] = None
-    """The types of an item and of its group, if a group depends on its item alone: other processes can generate it."""
     options: ClassVar[type[ConfigModel] | None] = None
     """The model of the `key=value` options of `plan.options`; None for a generator without any."""
     unused: ClassVar[Sequence[str]] = ()

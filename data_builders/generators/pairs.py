@@ -78,7 +78,6 @@ class PairsByRules(Pairs[Case]):
     """Flaws by the rule operators of the corpus."""
 
     name = PAIRS
-    parallel = Case, PairGroup
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)

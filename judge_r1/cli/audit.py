@@ -327,21 +327,3 @@ def _cells(agreement: "Agreement | None") -> tuple[str, str]:
     from data_builders.audit.annotation.shares import kappa_cell
 
     return str(agreement), kappa_cell(agreement.kappa)
-
-
-@group.command()
-def export(
-    folder: Folder,
-    out: Annotated[Path, typer.Option("--out", help="A file that ends in .csv or .jsonl.")],
-    answers: Answers = None,
-) -> None:
-    """Write every answer together with its label.
-
-    Example: `judge-r1 audit export runs/medical-split/test --out answers.csv`
-    """
-    from data_builders.audit.annotation.export import export_answers
-    from judge_r1.core.transcripts import is_conversations
-
-    if is_conversations(folder):
-        raise JudgeError(f"the answers about {folder} are complete as they are, one per line: read answers.jsonl")
-    print(f"{out}: {counted(export_answers(folder, answers or folder / 'answers.jsonl', out), 'answer')}")

@@ -13,11 +13,8 @@ from judge_r1.cli.options import (
     AnswerCache,
     BatchExport,
     BatchImport,
-    Engine,
     Prices,
     TeacherBudget,
-    Workers,
-    ray_workers,
     refuse,
 )
 from judge_r1.cli.rationales import rationales_writer
@@ -76,12 +73,6 @@ def build(
             "[default: no choice].",
         ),
     ] = None,
-    processes: Annotated[
-        int,
-        typer.Option(min=1, help="Processes that make flaws by rules. The bytes are the same."),
-    ] = 1,
-    engine: Engine = "local",
-    workers: Workers = None,
     verify: Annotated[
         str | None, typer.Option(metavar="SPEC", help="A teacher that judges the pairs blind, the same or another one.")
     ] = None,
@@ -182,11 +173,6 @@ def build(
         raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
     elif candidates is None and reader is not None:
         raise JudgeError("--reader chooses among the candidates of a teacher: add --candidates N, or leave it out")
-    if processes > 1 and not by_rules:
-        raise JudgeError("--processes is for flaws by rules: leave it out")
-    on_ray = ray_workers(engine, workers)
-    if on_ray and not (by_rules and processes == 1):
-        raise JudgeError("--engine ray is for flaws by rules without --processes")
     if not overwrite:
         refuse_other_build(out, plan, teacher, verify)
     if (rationales is None) != (recipe is None):
@@ -217,7 +203,7 @@ def build(
             return
         options = replace(options, batch_import=None)  # its results are in the cache
     if by_rules:
-        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out, processes, on_ray)
+        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out)
     else:
         done = build_in_session(plan, out, teacher, verify, options, Spending(price_list, budget))
         Console(soft_wrap=True).print(done.message, markup=False)

@@ -8,7 +8,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
     "build": {
         "Flaws": "kinds variants reader candidates set_options",
         "Teacher": f"teacher verify keep prompts early_stop concurrency {_TEACHER} rationales recipe",
-        "Running": "processes engine workers preview yes overwrite",
+        "Running": "preview yes overwrite",
     },
     "split": {
         "Nested training sets": "sizes test dev",

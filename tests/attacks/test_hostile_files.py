@@ -121,12 +121,6 @@ COMMANDS = {
             tolerates="labels.jsonl (truncated|repeated record)",
         ),
     ],
-    "audit export": [
-        Reads(
-            f"audit export @data --answers @answers.jsonl --out {OUT}.csv", (*PAIRS, "answers.jsonl"),
-            tolerates=LAST_LINE,
-        )
-    ],
     "stats": [Reads(f"stats @data --tokenizer bundled:tiny --out {OUT}", PAIRS)],
     "rationales": [Reads(f"rationales @data --recipe @recipe.yaml {TEACHER} --out {OUT}", (*PAIRS, "recipe.yaml"))],
     "export": [Reads(f"export @data --format sft --out {OUT}", (*PAIRS, "data/build.json"), tolerates=NO_REPORT)],

@@ -29,8 +29,6 @@ def plan(name: str, path: Path, **fields: bool) -> BuildPlan:
         rows = [ROW | {"case_id": f"001-{n}", "facts": f"{FACTS}\n- It was letter {n}."} for n in range(1, 6)]
         return BuildPlan("pilot", folder(path, rows), **fields)
     file = path / "documents.jsonl"
-    if name == "failure-proposals":
-        return BuildPlan(name, write_rows(file, [{"id": str(n), "text": f"Hello {n}."} for n in range(5)]), **fields)
     rows = [{"id": str(number), "context": f"The mill {number} is old. " * 200} for number in range(5)]
     return BuildPlan(name, write_rows(file, rows), variants=1, **fields)
 
@@ -39,7 +37,6 @@ def plan(name: str, path: Path, **fields: bool) -> BuildPlan:
     ("name", "calls", "items", "noun"),
     [
         ("conversations", 2 * 3, "documents", "conversation pair"),
-        ("failure-proposals", 2 * 3, "proposals", "proposal"),
         ("pilot", 2 * 3, "cases", "pair"),
     ],
 )

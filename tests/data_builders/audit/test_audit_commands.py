@@ -63,12 +63,11 @@ def test_stats_prints_and_writes_numbers_and_charts(built: Path) -> None:
     assert "<svg" in (built / "stats.html").read_text()
 
 
-def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
+def test_report_of_answers(built: Path, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    for command in (["report"], ["export", "--out", tmp_path / "out.csv"]):
-        empty = run("audit", *command, built, "--answers", path)
-        assert empty.returncode == 2
-        assert "has no answers yet" in empty.stderr
+    empty = run("audit", "report", built, "--answers", path)
+    assert empty.returncode == 2
+    assert "has no answers yet" in empty.stderr
     with RecordLog(path, Choice) as log:
         for pair in load_pairs(built).pairs:
             side = first_side(pair, "Ana", 1)
@@ -78,15 +77,11 @@ def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "100.0 %" in shown.stdout
     assert "1.000" in shown.stdout
-    done = run("audit", "export", built, "--answers", path, "--out", tmp_path / "out.csv")
-    assert done.returncode == 0, done.stderr
-    assert len((tmp_path / "out.csv").read_text().splitlines()) == len(load_pairs(built).pairs) + 1
 
 
-@pytest.mark.parametrize("command", ["shortcuts", "serve", "report", "export"])
+@pytest.mark.parametrize("command", ["shortcuts", "serve", "report"])
 def test_a_missing_folder_is_an_error(command: str, tmp_path: Path) -> None:
-    more = ["--out", tmp_path / "x.csv"] if command == "export" else []
-    done = run("audit", command, tmp_path / "none", *more)
+    done = run("audit", command, tmp_path / "none")
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert "give a folder that `judge-r1 build` or `judge-r1 split` wrote" in done.stderr

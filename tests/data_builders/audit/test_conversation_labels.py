@@ -136,7 +136,6 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     assert "from one folder, not from 2" in run("audit", "sample", folder, folder, "--out", tmp_path / "two")
     assert "--per-principle is for pairs" in run("audit", "sample", folder, "--per-principle", 3, "--out", out)
     assert "no answers yet" in run("audit", "report", out)
-    assert "read answers.jsonl" in run("audit", "export", out, "--out", tmp_path / "a.csv")
     pairs = [pair.pair_id for pair in read_conversations(out)[0]]
     labels = ("clean", "noise", "clean")
     lines = [

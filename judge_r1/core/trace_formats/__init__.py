@@ -11,12 +11,13 @@ from pydantic import ValidationError
 from judge_r1.core.errors import explain
 from judge_r1.core.text_check import short_name
 from judge_r1.core.trace import Event, EventDraft, numbered
-from judge_r1.core.trace_formats.accounting import NO_TEXT, NO_TEXT_WITHIN, Unread
+from judge_r1.core.trace_formats.accounting import NAMES, NO_TEXT, NO_TEXT_WITHIN, Unread
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile
 from judge_r1.core.trace_formats.masking import Masked, masked_events
 
 __all__ = [
     "FORMATS",
+    "NAMES",
     "NO_TEXT",
     "NO_TEXT_WITHIN",
     "BadTrace",

@@ -13,6 +13,7 @@ reader that gathers all records before its first event is checked at the end. Un
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from judge_r1.core.text_check import short_name, valid_utf8
@@ -20,42 +21,54 @@ from judge_r1.core.trace import EventDraft
 from judge_r1.core.trace_formats.errors import BadTrace
 
 NO_TEXT = (
-    "id", "ids", "*_id", "*_ids", "*_label", "originator", "subtype", "source", "status_code", "span",
-    "*.id", "*Id", "*ID", "*Ids", "uuid", "*Uuid", "parent",
-    "sha*", "*hash", "*digest",
-    "signature", "*_signature", "*Signature", "encrypted_content", "system_fingerprint", "role", "type", "kind",
-    "object", "index", "name", "*.name", "namespace", "author", "sender", "recipient", "channel", "model", "*_model",
-    "*.model", "modelVersion", "provider", "*_provider", "*.system", "status", "*.status", "state", "phase",
+    "id", "ids", "*_id", "*_ids", "status_code", "*.id", "*Id", "*ID", "*Ids", "uuid", "*Uuid", "parent", "sha*",
+    "*hash", "*Hash", "*digest", "signature", "*_signature", "*Signature", "encrypted_content", "encrypted_index",
+    "system_fingerprint", "role", "type", "subtype", "kind", "object", "index", "namespace", "channel", "model",
+    "*_model", "*.model", "modelVersion", "model_version", "*.system", "status", "*.status", "state", "phase",
     "*finish_reason", "*finish_reasons", "finishReason", "stop_reason", "stop_sequence", "stop_details", "level",
-    "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "completed", "service_tier", "version",
-    "*_version", "*.version", "schema_url", "*mime_type", "*mimeType", "media_type", "mediaType", "format", "detail",
-    "encoding", "language", "*.operation.name", "*.kind", "truncation", "effort", "permissionMode", "userType",
-    "entrypoint", "cwd", "gitBranch", "slug", "lc_versions", "pydantic_ai.*", "logfire.msg",
-    "*_name", "ls_*", "langgraph_*", "checkpoint_ns", "tags", "color", "tool_kind", "part_kind", "exception.type",
-    "exception.escaped", "error.type",
-    "*.tool.type", "*.workflow.nodes", "*.workflow.edges",
-    "langsmith.*", "traceloop.association.*", "traceloop.workflow.*", "traceloop.entity.path", "logfire.json_schema",
-    "telemetry.*", "service.*", "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
+    "completed", "service_tier", "version", "*_version", "*.version", "schema_url", "*mime_type", "*mimeType",
+    "media_type", "mediaType", "format", "detail", "encoding", "language", "*.operation.name", "*.kind", "truncation",
+    "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
+    "tool_kind", "part_kind", "exception.type", "exception.escaped", "error.type", "*.tool.type", "source",
+    "traceloop.entity.path", "logfire.json_schema",
 )  # fmt: skip
-"""Keys whose own texts of at most 200 characters (also in a list) are ids, times, hashes, and names of roles, models
-and forms. `*` stands for any characters."""
+"""Keys of ids, hashes and codes. Their own texts (also in a list) are no text if they have no white space and at most
+200 characters. `*` stands for any characters."""
+NAMES = (
+    "name", "*.name", "*_name", "*Name", "*_label", "originator", "author", "sender", "recipient", "provider",
+    "*_provider", "span", "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "cwd", "gitBranch",
+    "slug", "tags", "ls_*", "langgraph_*", "*.workflow.nodes", "*.workflow.edges", "langsmith.*", "pydantic_ai.*",
+    "logfire.msg", "traceloop.association.*", "traceloop.workflow.*", "telemetry.*", "service.*", "server.*",
+    "openai.api.*", "openai.request.*", "openai.response.*",
+)  # fmt: skip
+"""Keys of names and times. Their own texts (also in a list) are no text if they have at most five words and 200
+characters, and are no sentence: several words that end with a full stop, a question mark or an exclamation mark."""
 NO_TEXT_WITHIN = (
     "usage", "*_usage", "*Usage", "usageMetadata", "logprobs", "*.usage.*", "tools", "tool_definitions",
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
     "input_audio", "inlineData", "inline_data", "exception.stacktrace", "model_request_parameters", "caller", "view",
+    "*lc_versions",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
-_LONGEST = 200
+_LONGEST, _WORDS = 200, 5
 _DATA = re.compile(r"data:[\w.+/-]+;base64,|[A-Za-z0-9+/=_-]{200,}\Z")
 """Texts that are bytes: data URLs and base64."""
+_MEDIA = ("media_type", "mediaType", "mime_type", "mimeType")
+_BYTES = ("base64", "redacted_thinking", "reasoning.encrypted")
+"""Types of objects whose `data` are bytes or encrypted."""
+
+_SHORT, _AROUND = 30, 80
+_AROUND_VALUE = ("", "\n", "\0", '"', "'")
+_BEFORE, _AFTER = (*_AROUND_VALUE, " ", "\t"), (*_AROUND_VALUE, " ", "\t", "\r")
+"""What stands before and after a short text of an event."""
 
 
 def _matcher(keys: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(key).replace(r"\*", ".*") for key in keys))
 
 
-_PLAIN, _WITHIN = _matcher(NO_TEXT), _matcher(NO_TEXT_WITHIN)
+_CODE, _NAME, _WITHIN = _matcher(NO_TEXT), _matcher(NAMES), _matcher(NO_TEXT_WITHIN)
 
 
 class _Noted(NamedTuple):
@@ -112,15 +125,41 @@ def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text."""
     if isinstance(value, dict):
         for name, own in value.items():
-            if not _WITHIN.fullmatch(name):
+            if not holds_no_text(name) and not (name in ("data", "blob") and _is_bytes(value, own)):
                 yield from texts_of(own, name)
     elif isinstance(value, list):
         for own in value:
             yield from texts_of(own, key)
-    elif isinstance(value, str) and value.strip():
-        plain = len(value) <= _LONGEST and _PLAIN.fullmatch(key)
-        if not plain and not _DATA.match(value):
-            yield key, value
+    elif isinstance(value, str) and value.strip() and not _is_plain(key, value) and not _DATA.match(value):
+        yield key, value
+
+
+@lru_cache(4096)
+def holds_no_text(key: str) -> bool:
+    """Whether there is no text under a key at any depth."""
+    return bool(_WITHIN.fullmatch(key))
+
+
+@lru_cache(4096)
+def _words(key: str) -> int:
+    """How many words a text under a key may have that is no text."""
+    return _WORDS if _NAME.fullmatch(key) else 1 if _CODE.fullmatch(key) else 0
+
+
+def _is_plain(key: str, text: str) -> bool:
+    """Whether a text is an id, a code, a name or a time by its key and its form."""
+    most = _words(key)
+    if not most or len(text) > _LONGEST:
+        return False
+    count = len(text.split())
+    return count == 1 or (count <= most and text.rstrip()[-1] not in ".?!")
+
+
+def _is_bytes(value: dict[str, Any], own: Any) -> bool:
+    """Whether the data of an object are bytes: its type says so, or its media type, which is not that of a text."""
+    media = next((value[name] for name in _MEDIA if isinstance(value.get(name), str)), "text/")
+    is_text = not isinstance(own, str) or len(own.split()) > 1 or value.get("type") == "text"
+    return not is_text and (value.get("type") in _BYTES or not media.startswith("text/"))
 
 
 def _missing(noted: list[_Noted], shown: list[str]) -> list[_Noted]:
@@ -158,13 +197,19 @@ def _within(text: str, blob: str) -> bool:
 
 
 def _part_of(text: str, blob: str) -> bool:
-    """A short text must not be a part of a longer word."""
-    if len(text) > 30:
+    """A short text must be a line of an event, the value in such a line, or a quoted one: one that merely occurs in a
+    longer text does not count."""
+    if len(text) > _SHORT:
         return text in blob
     start = blob.find(text)
     while start >= 0:
-        around = blob[start - 1 : start] + " " + blob[start + len(text) : start + len(text) + 1]
-        if not (text[0].isalnum() and around[:1].isalnum()) and not (text[-1].isalnum() and around[-1:].isalnum()):
-            return True
-        start = blob.find(text, start + 1)
+        end = start + len(text)
+        if blob[start - 1 : start] in _BEFORE and blob[end : end + 1] in _AFTER:
+            before, after = (
+                blob[max(start - _AROUND, 0) : start].rstrip(" \t"),
+                blob[end : end + _AROUND].lstrip(" \t\r"),
+            )
+            if before[-1:] in (*_AROUND_VALUE, ":") and after[:1] in _AROUND_VALUE:
+                return True
+        start = blob.find(text, end)
     return False

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from judge_r1.core.trace import EventDraft
 from judge_r1.core.trace_formats.base import FORMATS, Shape, TraceFile, TraceFormat
-from judge_r1.core.trace_formats.chat_messages import is_event_type, listed_events, part_events, read_lists
-from judge_r1.core.trace_formats.content import content_text, lists_with, other_parts, texts_at
+from judge_r1.core.trace_formats.chat_messages import is_event_type, message_events, read_messages
+from judge_r1.core.trace_formats.content import lists_with, texts_at
 
 
 def _recognises(shape: Shape) -> bool:
@@ -13,11 +13,7 @@ def _recognises(shape: Shape) -> bool:
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    fields, records = read_lists(file, "role")
-    if fields.get("system"):
-        text, other = content_text(fields.pop("system"))
-        yield EventDraft("message", "system", text, meta=other_parts(other))
-    yield from listed_events(file, fields, records, part_events)
+    return read_messages(file, message_events, "role")
 
 
 FORMATS.register("anthropic-messages")(

@@ -6,6 +6,7 @@ A format is one module of this package that registers itself: what it recognises
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,9 @@ class TraceFile:
         return shape
 
     def records(self, *prefixes: str, together: bool = False, noted: bool = True) -> Iterator[Any]:
-        """The values at these paths, in the order of the file: `item` for those of an array, `messages.item` for those
-        of an array `messages`, "" for the values of a file of JSON Lines. Those are one trace, as are all values of a
-        file where they are `together`; otherwise each value of a file is a trace. `noted`: their texts must be read.
+        """The values at each of these paths: `item` for those of an array, `messages.item` for those of an array
+        `messages`, "" for the values of a file of JSON Lines. Those are one trace, as are all values of a file where
+        they are `together`; otherwise each value of a file is a trace. `noted`: their texts must be read.
 
         Raises:
             BadTrace: The file is not valid JSON, or holds several traces and none was chosen.
@@ -105,18 +106,21 @@ class TraceFile:
         number = 0
         one = together or prefixes == ("",)
         for value in self._of_trace(one=one, keep=not one):
-            for record in _in_order(value, prefixes):
+            for record in chain.from_iterable(_at(iter([value]), prefix) for prefix in prefixes):
                 if noted:
                     self.unread.note(record, f"record {number}")
                 yield record
                 number += 1
 
-    def fields(self, *left_out: str, refuses: bool = True) -> dict[str, Any]:
-        """The fields of the object that holds a trace, without those named. `refuses`: their texts must be read."""
-        found = {}
+    def fields(self, *paths: str, refuses: bool = True) -> dict[str, Any]:
+        """The fields of the object that holds a trace, without the values at these paths, such as `messages` or
+        `choices.item.message`. `refuses`: their texts must be read."""
+        found: dict[str, Any] = {}
         for value in self._of_trace():
             if isinstance(value, dict):
-                found = {name: own for name, own in value.items() if name not in left_out}
+                found = value
+                for path in paths:
+                    found = _without(found, path.removesuffix(".item"))
         self.unread.note(found, "a field beside the messages", beside=True, refuses=refuses)
         return found
 
@@ -195,8 +199,12 @@ def _at(values: Iterator[Any], path: str) -> Iterator[Any]:
             yield from _at(iter([value[name]]), rest)
 
 
-def _in_order(value: Any, paths: Sequence[str]) -> Iterator[Any]:
-    """The values at several paths, those of the field that stands first before the others."""
-    names = list(value) if isinstance(value, dict) else []
-    for path in sorted(paths, key=lambda one: names.index(n) if (n := one.partition(".")[0]) in names else 0):
-        yield from _at(iter([value]), path)
+def _without(value: Any, path: str) -> Any:
+    """A copy of a value without what stands at a path."""
+    name, _, rest = path.partition(".")
+    if name == "item":
+        return [own for own in (_without(own, rest) for own in value) if own] if isinstance(value, list) else value
+    if not isinstance(value, dict) or name not in value:
+        return value
+    inner = _without(value[name], rest) if rest else None
+    return {key: inner if key == name else own for key, own in value.items() if key != name or inner}

@@ -1,54 +1,109 @@
 """Chat messages as OpenAI's chat API has them: a list, an object with a list, or one message a line. A content may have
 the parts of Anthropic's API."""
 
+import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text
-from judge_r1.core.trace_formats.base import FORMATS, BadTrace, TraceFile, TraceFormat, first_with, without
-from judge_r1.core.trace_formats.content import TIME_FIELDS, content_text, lists_with, other_parts, record_time
+from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat, first_with, without
+from judge_r1.core.trace_formats.content import (
+    TIME_FIELDS,
+    content_text,
+    has_failed,
+    lists_with,
+    other_parts,
+    record_time,
+)
 
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-_KNOWN = ("role", "content", "refusal", "name", "tool_calls", "tool_call_id", "function_call", *_THOUGHTS, *TIME_FIELDS)
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks")
+_KNOWN = (
+    "role", "type", "content", "refusal", "audio", "annotations", "tool_calls", "tool_call_id", "function_call",
+    *_THOUGHTS, *TIME_FIELDS,
+)  # fmt: skip
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call")
-_THOUGHT_PARTS = ("thinking", "redacted_thinking")
-"""Types of the parts of a content that are events of their own in Anthropic's API, beside results."""
-_IN_TURN = ({"input", "output"}, {"prompt", "completion"})
-"""Lists of messages that are one conversation."""
+_THOUGHT_PARTS = ("thinking", "redacted_thinking", "reasoning")
+"""Types of the parts of a content that are events of their own, beside results."""
+_ANSWER = re.compile(
+    r"(?:response|outputs?)(?:\.body)?(?:\.(?:output|messages|choices\.item\.message))?(?:\.item)?"
+    r"|completion(?:\.item)?|choices\.item\.message"
+)
+"""The paths of an answer to the messages beside it."""
+_BEFORE = {"instructions": "system", "system": "system", "system_prompt": "system", "input": "user", "prompt": "user"}
+_AFTER = ("output", "completion", "response", "final_output")
+"""Fields beside the messages whose texts are messages before and after them."""
 Reader = Callable[[Any, str], Iterator[EventDraft]]
 """Yields the events of a record. The text says where the record stands, for messages."""
 
 
 def message_events(record: Any, where: str) -> Iterator[EventDraft]:
-    """The events of one message: its thoughts, its text, and its tool calls; or the result of a call.
+    """The events of one message: its thoughts, its text, its tool calls, and the parts of its content that are events
+    of their own; or the result of a call.
 
     Raises:
         BadTrace: It is not an object with a role.
     """
-    content = _checked(record, where).get("content")
-    if isinstance(content, list) and any(isinstance(p, dict) and is_event_type(str(p.get("type"))) for p in content):
-        yield from part_events(record, where)
-        return
-    content = record.get("refusal") if content is None else content
-    role, (text, other) = record["role"], content_text(content)
+    role, content = _checked(record, where)["role"], _content(record)
     if role in ("tool-call", "tool-response"):
-        yield from _smolagents(role, text)
+        yield from _smolagents(role, content_text(content)[0])
         return
-    rest = {**without(record, *_KNOWN), **other_parts(other)}
-    if role in ("tool", "function"):
-        drafts = [EventDraft("result", role, text, tool=record.get("name"), call_id=record.get("tool_call_id"))]
+    rest = without(record, *_KNOWN)
+    drafts = [EventDraft("thought", role, text) for text in _thoughts(record)]
+    if isinstance(content, list) and any(isinstance(p, dict) and is_event_type(str(p.get("type"))) for p in content):
+        own = _part_events(role, content)
+        said = {draft.text for draft in own if draft.kind == "thought"}
+        drafts = [draft for draft in drafts if draft.text not in said] + own
+    elif role in ("tool", "function"):
+        text, other = content_text(content)
+        name, call_id = rest.pop("name", None), record.get("tool_call_id")
+        error = has_failed(content) or record.get("is_error") is True or record.get("status") == "error"
+        drafts.append(EventDraft("result", role, text, name, call_id, error, meta=other_parts(other)))
     else:
-        thoughts = [record[name] for name in _THOUGHTS if record.get(name)]
-        drafts = [EventDraft("thought", role, content_text(thought)[0]) for thought in thoughts[:1]]
-        rest |= without({"name": record.get("name")})
-        calls = [call for call in record.get("tool_calls") or () if isinstance(call, dict)]
-        calls += [{"function": record["function_call"]}] if record.get("function_call") else []
-        if text or not (drafts or calls):
-            drafts.append(EventDraft("message", role, text))
-        drafts += [_call(role, call) for call in calls]
-    yield from first_with(drafts, rest, record_time(record))
+        text, other = content_text(content)
+        if text:
+            drafts.append(EventDraft("message", role, text, meta=other_parts(other)))
+    known = {draft.call_id for draft in drafts if draft.call_id}
+    calls = [call for call in record.get("tool_calls") or () if isinstance(call, dict)]
+    calls += [{"function": record["function_call"]}] if record.get("function_call") else []
+    # LangChain has them also in the content
+    drafts += [call for call in (_call(role, one) for one in calls) if call.call_id not in known]
+    yield from first_with(drafts or [EventDraft("message", role, "")], rest, record_time(record))
+
+
+def _content(record: dict[str, Any]) -> Any:
+    """What a message says: its content with its citations, a refusal, or the words of its sound."""
+    content = record.get("content")
+    if isinstance(content, str) and record.get("annotations"):
+        return [{"type": "text", "text": content, "annotations": record["annotations"]}]
+    if content is None:
+        content = record.get("refusal")
+    audio = record.get("audio")
+    return audio.get("transcript") if content is None and isinstance(audio, dict) else content
+
+
+def _thoughts(record: dict[str, Any]) -> list[str]:
+    """The thoughts of a message. Several fields may hold the same ones."""
+    found: list[str] = []
+    for name in _THOUGHTS:
+        value = record.get(name)
+        parts = [_thought(part) for part in value] if isinstance(value, list) else [content_text(value or None)[0]]
+        text = "\n".join(part for part in parts if part)
+        if text and not any(text in one or _joined(text) in _joined(one) for one in found):
+            found.append(text)
+    return found
+
+
+def _thought(part: Any) -> str:
+    """The text of a part of a thought: as the APIs of Anthropic, OpenRouter and Mistral have it."""
+    if not isinstance(part, dict):
+        return content_text([part])[0]
+    value = next((part[name] for name in ("thinking", "text", "summary") if part.get(name)), None)
+    return content_text(value)[0] if value else ""
+
+
+def _joined(text: str) -> str:
+    return "".join(text.split())
 
 
 def _smolagents(role: str, text: str) -> Iterator[EventDraft]:
@@ -96,37 +151,30 @@ def is_event_type(kind: str) -> bool:
     return kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith(("tool_result", "tool-result"))
 
 
-def part_events(record: Any, where: str) -> Iterator[EventDraft]:
-    """The events of a message: its texts, and the parts that are events of their own. Raises: BadTrace."""
-    content = _checked(record, where).get("content")
-    content = record.get("refusal") if content is None else content
-    parts = content if isinstance(content, list) else [content]
+def _part_events(role: str, parts: list[Any]) -> list[EventDraft]:
+    """The events of a content: its texts, and the parts that are events of their own."""
     drafts: list[EventDraft] = []
     texts: list[Any] = []
 
     def message() -> None:
         if texts:
             text, other = content_text(texts)
-            drafts.append(EventDraft("message", record["role"], text, meta=other_parts(other)))
+            drafts.append(EventDraft("message", role, text, meta=other_parts(other)))
             texts.clear()
 
     for part in parts:
-        draft = _part(record["role"], part) if isinstance(part, dict) else None
+        draft = _part(role, part) if isinstance(part, dict) else None
         if draft is None:
             texts += [] if part in (None, "") else [part]
         else:
             message()
             drafts.append(draft)
     message()
-    known = {draft.call_id for draft in drafts}
-    calls = [_call(record["role"], call) for call in record.get("tool_calls") or () if isinstance(call, dict)]
-    drafts += [call for call in calls if call.call_id not in known]  # LangChain has them beside the content
-    rest = without(record, "role", "content", "refusal", "type", "tool_calls", *TIME_FIELDS)
-    yield from first_with(drafts or [EventDraft("message", record["role"], "")], rest, record_time(record))
+    return drafts
 
 
 def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
-    """The event of a part that is not text or an image."""
+    """The event of a part that is not text, a document or an image."""
     kind = str(part.get("type"))
     if kind in ("tool-call", "tool-result"):  # of the AI SDK
         return _ai_sdk_part(role, kind, part)
@@ -136,14 +184,14 @@ def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
             "call", role, argument_text(part.get("input")), tool=part.get("name"), call_id=part.get("id"), meta=rest
         )
     if kind.endswith("tool_result"):
-        text, other = content_text(part.get("content"))
+        content = part.get("content")
+        text, other = content_text(content)
         rest = {**without(part, "type", "tool_use_id", "content", "is_error"), **other_parts(other)}
-        return EventDraft(
-            "result", "tool", text, call_id=part.get("tool_use_id"), error=bool(part.get("is_error")), meta=rest
-        )
+        failed = bool(part.get("is_error")) or has_failed(content)
+        return EventDraft("result", "tool", text, call_id=part.get("tool_use_id"), error=failed, meta=rest)
     if kind in _THOUGHT_PARTS:
         return EventDraft(
-            "thought", role, str(part.get("thinking") or f"[{kind}]"), meta=without(part, "type", "thinking")
+            "thought", role, _thought(part) or f"[{kind}]", meta=without(part, "type", "thinking", "text", "summary")
         )
     return None
 
@@ -160,34 +208,67 @@ def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> EventDraft:
     return EventDraft("result", "tool", text, tool=name, call_id=call_id, error=failed, meta=other_parts(other))
 
 
-def read_lists(file: TraceFile, *keys: str) -> tuple[dict[str, Any], Iterator[Any]]:
-    """The fields beside the lists of records that have one of `keys`, and these records.
+def read_messages(file: TraceFile, read: Reader, *keys: str, noun: str = "message") -> Iterator[EventDraft]:
+    """The events of the records that have one of `keys`: those of a list, or of a request and its response, with the
+    texts beside them.
 
     Raises:
-        BadTrace: There are several lists, other than those of a request and its response.
+        BadTrace: There are several lists or answers, other than those of a request and its response.
     """
     lists = sorted({path for key in keys for path in lists_with(file.shape, key)})
     for plain in ("", "item"):  # other lists are then inside the records
         if plain in lists:
-            return {}, file.records(plain)
-    talks = [path.removesuffix(".item") for path in lists_with(file.shape, "role")]
-    if len(talks) > 1 and set(talks) not in _IN_TURN:
-        raise BadTrace(
-            f"{file.path} holds several lists of messages ({', '.join(talks)}): give a file with one of them"
-        )
-    return file.fields(*(name.removesuffix(".item") for name in lists)), file.records(*lists)
+            yield from _events(file, file.records(plain), read, noun)
+            return
+    answers = answers_in(file.shape, lists)
+    asked = [path for path in lists if path not in answers]
+    if not asked and len(answers) == 1:
+        asked, answers = answers, []
+    if len(asked) > 1 or len(answers) > 1:
+        names = ", ".join(path.removesuffix(".item") for path in (*asked, *answers))
+        raise BadTrace(f"{file.path} holds several lists of messages ({names}): give a file with one of them")
+    fields = file.fields(*asked, *answers)
+    before = [
+        EventDraft("message", role, *content_text(fields.pop(name))[:1])
+        for name, role in _BEFORE.items()
+        if isinstance(fields.get(name), str | list) and fields[name]
+    ]
+    drafts = list(_events(file, file.records(*asked), read, noun))
+    drafts = [draft for draft in before if not any(map(_same(draft), drafts))] + drafts
+    answered = list(_events(file, file.records(*answers), read, "answer")) if answers else []
+    if answers and "choices" in answers[0] and sum(map(bool, file.records(*answers, noted=False))) > 1:
+        raise BadTrace(f"{file.path} holds several choices of an answer: give a file with one of them")
+    # an output may repeat the messages of its input
+    repeats = all(_same(one)(two) for one, two in zip(drafts, answered, strict=False)) and len(answered) >= len(drafts)
+    drafts += answered[len(drafts) :] if repeats else answered
+    for name in (one for one in _AFTER if not any(path.partition(".")[0] == one for path in answers)):
+        if (value := fields.get(name)) not in (None, "", [], {}):
+            del fields[name]
+            said = EventDraft("message", "assistant", content_text(value)[0])
+            last = next((one for one in reversed(drafts) if (one.kind, one.role) == said[:2]), None)
+            drafts += [] if last and _same(said)(last) else [said]
+    yield from with_fields(fields, drafts)
 
 
-def listed_events(
-    file: TraceFile, fields: Mapping[str, Any], records: Iterable[Any], read: Reader, noun: str = "message"
-) -> Iterator[EventDraft]:
-    """The events of listed records, each of which `read` turns into events."""
-    found = (read(record, f"{file.path}, {noun} {number}") for number, record in enumerate(records))
-    return with_fields(fields, chain.from_iterable(found))
+def _same(draft: EventDraft) -> Callable[[EventDraft], bool]:
+    return lambda other: draft[:3] == other[:3]
+
+
+def answers_in(shape: Shape, lists: Iterable[str]) -> list[str]:
+    """The paths of messages that answer a request beside them: `output`, `choices.item.message`, also in `response`."""
+    found = {path.removesuffix(".role") for path in shape.paths if path.endswith(".role")}
+    return sorted(path for path in found.union(lists) if _ANSWER.fullmatch(path))
+
+
+def _events(file: TraceFile, records: Iterable[Any], read: Reader, noun: str) -> Iterator[EventDraft]:
+    for number, record in enumerate(records):
+        for draft in read(record, f"{file.path}, {noun} {number}"):
+            file.unread.show(draft)
+            yield draft
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    return listed_events(file, *read_lists(file, "role"), message_events)
+    return read_messages(file, message_events, "role")
 
 
 FORMATS.register("chat-messages")(

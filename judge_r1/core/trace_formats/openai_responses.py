@@ -5,10 +5,12 @@ from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text, json_text
 from judge_r1.core.trace_formats.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat, first_with, without
-from judge_r1.core.trace_formats.chat_messages import listed_events, message_events, read_lists
+from judge_r1.core.trace_formats.chat_messages import message_events, read_messages
 from judge_r1.core.trace_formats.content import (
     TIME_FIELDS,
     content_text,
+    has_failed,
+    labelled_text,
     lists_with,
     other_parts,
     record_time,
@@ -18,6 +20,8 @@ from judge_r1.core.trace_formats.content import (
 _OUTPUT = "_output"
 _FAILED = ("failed", "incomplete")
 _PARTS = {"output_text", "input_text"}
+_ARGUMENTS = ("arguments", "input", "action", "actions", "queries", "code", "operation", "prompt", "revised_prompt")
+_RESULTS = ("output", "results", "outputs", "result", "error", "pending_safety_checks")
 
 
 def _recognises(shape: Shape) -> bool:
@@ -29,11 +33,7 @@ def _recognises(shape: Shape) -> bool:
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    fields, records = read_lists(file, "type", "role")
-    for name, role in (("instructions", "system"), ("input", "user")):
-        if isinstance(fields.get(name), str):
-            yield EventDraft("message", role, fields.pop(name))
-    yield from listed_events(file, fields, records, item_events, "item")
+    return read_messages(file, item_events, "type", "role", noun="item")
 
 
 def item_events(record: Any, where: str) -> Iterator[EventDraft]:
@@ -50,9 +50,11 @@ def item_events(record: Any, where: str) -> Iterator[EventDraft]:
         text, other = content_text(parts)
         drafts = [EventDraft("thought", "assistant", text, meta=other_parts(other))]
     elif kind.endswith(_OUTPUT):
-        text, other = content_text(rest.pop("output", None))
-        call_id = rest.pop("call_id", None)
-        failed = rest.get("status") in _FAILED
+        text, other, failed = _output(rest.pop("output", rest.pop("result", None)))
+        call_id = rest.pop("call_id", None) or rest.get("id")
+        failed = failed or rest.get("status") in _FAILED
+        if kind == "tool_search_output":
+            text = ", ".join(str(tool.get("name")) for tool in rest.get("tools") or () if isinstance(tool, dict))
         drafts = [EventDraft("result", "tool", text, call_id=call_id, error=failed, meta=other_parts(other))]
     elif kind.endswith("_call"):
         drafts = _call(kind, rest)
@@ -65,19 +67,44 @@ def _call(kind: str, rest: dict[str, Any]) -> list[EventDraft]:
     """The events of a call; tools that the server runs have their output in it. Takes what they show from `rest`."""
     call_id = rest.pop("call_id", None) or rest.get("id")
     tool = rest.pop("name", None) or kind.removesuffix("_call")
-    found = [name for name in ("arguments", "input", "action", "queries", "code", "operation") if name in rest]
+    action = rest.get("action")
+    if isinstance(action, dict) and (sources := action.get("sources")):
+        rest |= {"action": without(action, "sources"), "results": sources}
+    found = [name for name in _ARGUMENTS if name in rest]
     shown = {name: rest.pop(name) for name in found}
     arguments = shown[found[0]] if len(found) == 1 else shown
     drafts = [EventDraft("call", "assistant", argument_text(arguments), tool=tool, call_id=call_id)]
     failed = bool(rest.get("error")) or rest.get("status") in _FAILED
-    for name in ("output", "results", "outputs", "result", "error"):
+    for name in _RESULTS:
         if rest.get(name) is not None:
-            found = rest.pop(name)
-            text, other = content_text(found.get("content", found) if isinstance(found, dict) else found)
+            value = rest.pop(name)
+            if kind == "image_generation_call" and name == "result":
+                value = [{"type": "image"}]  # base64
+            text, other, broken = _output(value)
+            error = failed or broken
             drafts.append(
-                EventDraft("result", "tool", text, tool=tool, call_id=call_id, error=failed, meta=other_parts(other))
+                EventDraft("result", "tool", text, tool=tool, call_id=call_id, error=error, meta=other_parts(other))
             )
     return drafts
+
+
+def _output(value: Any) -> tuple[str, list[Any], bool]:
+    """The text of an output, its parts that are not text, and whether it says that it failed."""
+    failed = has_failed(value)
+    if isinstance(value, dict) and "content" in value:
+        value = value["content"]
+    elif isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return *content_text(value), failed
+    texts, other = [], []
+    for part in value:
+        text, left = content_text([part])
+        if isinstance(part, dict) and (left or "type" not in part):
+            text = labelled_text(part) or text
+        texts.append(text)
+        other += left
+    return "\n".join(texts), other, failed
 
 
 FORMATS.register("openai-responses")(

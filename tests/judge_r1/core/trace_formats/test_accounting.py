@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge_r1.core.trace_formats import NO_TEXT, NO_TEXT_WITHIN, BadTrace, Unread, read_events
+from judge_r1.core.trace_formats import NAMES, NO_TEXT, NO_TEXT_WITHIN, BadTrace, Unread, read_events
 
 DOCS = Path(__file__).parents[4] / "docs/traces.md"
 SAY: dict[str, Any] = {"role": "assistant", "content": "Done."}
@@ -73,9 +73,8 @@ def test_a_key_without_text_is_left_out_and_a_long_text_under_it_is_not(tmp_path
 
 
 def test_the_docs_list_the_keys() -> None:
-    own, within = re.findall(r"^\* (?:In their own texts|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
-    assert re.findall("`([^`]+)`", own) == list(NO_TEXT)
-    assert re.findall("`([^`]+)`", within) == list(NO_TEXT_WITHIN)
+    found = re.findall(r"^\* (?:One word|Up to five|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
+    assert [re.findall("`([^`]+)`", keys) for keys in found] == [list(NO_TEXT), list(NAMES), list(NO_TEXT_WITHIN)]
 
 
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_response_with_its_input(tmp_path: Path) -> None:
     value = {"instructions": "Be exact.", "input": "Fix it.", "output": RESPONSES[1:], "usage": {"total_tokens": 9}}
     events = read(tmp_path, value, "openai-responses")
     assert story(events) == [("message", "system", "Be exact."), *STORY]
-    assert events[2].meta["trace"] == {"usage": {"total_tokens": 9}}
+    assert events[0].meta["trace"] == {"usage": {"total_tokens": 9}}
 
 
 def test_tools_that_the_server_runs(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from inspect_ai.model import (
     ModelOutput,
     get_model,
 )
+from inspect_ai.model._generate_config import active_generate_config  # not exported: options of evaluation and task
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from rich.markup import escape
@@ -34,10 +35,11 @@ from judge_r1.core.records import INFRASTRUCTURE
 from judge_r1.episode.case_index import searches_vectors, shared_embedder
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.request import TokenLimits
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.judges.runners.chat import ChatJudge
 from judge_r1.judges.search import CaseSearcher
-from judge_r1.models.base import GenerateRequest, Generation, Usage
+from judge_r1.models.base import GenerateRequest, Generation, Sampling, Usage
 from retrieval.errors import RetrievalError
 
 FIELDS = ("reasoning_a", "reasoning_b", "context", "decision", "domain")
@@ -86,7 +88,7 @@ def _errors_of_inspect() -> Iterator[None]:
 
 @solver
 def episode(recipe: str | None = None, retriever: str | None = None, searches: int | None = None) -> Solver:
-    """Judges the pair in the metadata of a sample by an episode with search.
+    """Judges the pair in the metadata of a sample by an episode with search. `--max-tokens` limits each of its turns.
 
     Args:
         recipe: A recipe with the episode settings.
@@ -112,7 +114,13 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
                 f"sample {state.sample_id} lacks {min(missing)} in its metadata: the episode judges a pair"
             )
         request = request_of(f"{state.sample_id}/{state.epoch}", cases, **fields)
-        judge = ChatJudge("episode", InspectModel(get_model()), JudgeBuild("", texts=cases, searcher=Searcher), config)
+        model = get_model()
+        given = model.config.merge(active_generate_config())
+        limits = TokenLimits(response_tokens=given.max_tokens).options
+        build = JudgeBuild("", texts=cases, searcher=Searcher, sampling=Sampling(given.temperature or 0.0))
+        with _errors_of_inspect():
+            limited = with_options(config, [f"{name}={value}" for name, value in limits.items()])
+        judge = ChatJudge("episode", InspectModel(model), build, limited)
         judge.check([request])
         [output] = [output async for output in judge.judge([request])]
         trajectory = output.trajectory

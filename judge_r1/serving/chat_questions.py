@@ -28,30 +28,46 @@ from judge_r1.serving.pairwise_prompt_formats import (
     format_answer,
     parse_prompt,
 )
+from judge_r1.serving.reply_schema import ReplySchema
 from judge_r1.serving.service import Service
 from judge_r1.serving.single_prompt_formats import EXAMPLES as SINGLE_EXAMPLES
 from judge_r1.serving.single_prompt_formats import ReferenceCheck, SinglePrompt, parse_single
 
 FORMS = f"{EXAMPLES}; {SINGLE_EXAMPLES}"
 """What a request may hold, with an example of each form."""
+_EXPLANATION = "The responses were compared."
+"""What a judge without an explanation says for texts that a schema asks for."""
 
 
 class ChatQuestion(NamedTuple):
-    """A prompt about one answer, or a pair to judge and the format of the answer (None: the whole judgment as JSON)."""
+    """A prompt about one answer, or a pair to judge and the format of the answer (None: the whole judgment as JSON).
+    `schema` describes the object that the answer to a pair is put in."""
 
     task: JudgeRequestBody | SinglePrompt
     form: AnswerFormat | None = None
+    schema: ReplySchema | None = None
 
 
-def read_question(user: str, system: str = "") -> ChatQuestion:
+def read_question(user: str, system: str = "", schema: ReplySchema | None = None) -> ChatQuestion:
     """Raises: UnsupportedPrompt, ValidationError."""
-    if (single := parse_single(user, system)) is not None:
+    if (single := parse_single(user, system, schema)) is not None:
         return ChatQuestion(single)
     prompt = parse_prompt(user, system)
     pair = JudgeRequestBody(
         context=prompt.context or None, decision=prompt.question, reasoning_a=prompt.a, reasoning_b=prompt.b
     )
-    return ChatQuestion(pair, prompt.form)
+    if schema is None:
+        return ChatQuestion(pair, prompt.form)
+    if not schema.schema:
+        return ChatQuestion(pair, "json")
+    form: AnswerFormat = "yes_no" if prompt.form == "yes_no" else "letter"
+    labels = ("Yes", "No") if form == "yes_no" else ("A", "B")
+    if not all(schema.filled(label, _EXPLANATION) for label in labels):
+        raise UnsupportedPrompt(
+            f"a verdict on a pair is {labels[0]} or {labels[1]}, and the schema of the reply lists "
+            "them in no property, or asks for more than texts besides"
+        )
+    return ChatQuestion(pair, form, schema)
 
 
 def no_form(error: UnsupportedPrompt) -> str:
@@ -66,7 +82,7 @@ async def answer_question(
     judgments of a prompt about one answer.
 
     Raises:
-        HTTPException: 400 for a rating or rubric, if the judge compares pairs.
+        HTTPException: 400 for a prompt without a reference, if the judge compares pairs.
         NothingFits: The prompt is too long.
         JudgmentFailed: The judge gave no valid answer. A text in its place could read as a verdict.
         errors.NO_JUDGMENT
@@ -76,7 +92,13 @@ async def answer_question(
     response, output = await service.judge_one(question.task, tenant)
     if question.form is None:
         return response.model_dump_json(), [output]
-    return format_answer(question.form, result_of(output)), [output]
+    result = result_of(output)
+    answer = format_answer(question.form, result)
+    if question.schema is None:
+        return answer, [output]
+    if result.winner is None or (filled := question.schema.filled(answer, result.explanation or _EXPLANATION)) is None:
+        raise JudgmentFailed(f"the judge gave no valid answer ({result.winner or result.ended})")
+    return filled, [output]
 
 
 async def _answer_single(
@@ -92,8 +114,13 @@ async def _answer_single(
         raise
     except BadJudge:
         if prompt.check is None:
-            message = f"{service.judge.name} compares pairs: serve a direct@MODEL judge to answer ratings and rubrics"
+            message = (
+                f"{service.judge.name} compares pairs, and this prompt holds no pair and no check against a reference: "
+                "serve a direct@MODEL judge, which answers it as it is"
+            )
             raise HTTPException(400, message) from None
+        if not prompt.check.response:
+            return prompt.check.negative, []
         charge(2)
         return await _compared(service, prompt.check, tenant)
     charge(1)

@@ -1,8 +1,9 @@
 """Parses pairwise prompts of other judge benchmarks and formats answers as those prompts expect.
 
-Three formats are supported: the marked answers of MT-Bench, RewardBench and Arena-Hard (`[The Start of Assistant A's
-Answer]` or `<|The Start of …|>`), the sections of prometheus-eval (`###Response A:`), and a JSON object
-`{"A": …, "B": …}`. A prompt in which a marker occurs twice is rejected: one of the answers may contain a forged marker.
+Four formats are supported: the marked answers of MT-Bench, RewardBench and Arena-Hard (`[The Start of Assistant A's
+Answer]` or `<|The Start of …|>`), the sections of prometheus-eval (`###Response A:`), those of autoevals' Battle
+(`[Response 1]`), and a JSON object `{"A": …, "B": …}`. A prompt in which a marker occurs twice is rejected: one of the
+answers may contain a forged marker.
 """
 
 import json
@@ -15,7 +16,7 @@ from judge_r1.core.strict_json import BadJson, parse_json
 from judge_r1.core.verdicts import describe_verdict
 from judge_r1.judges.result import JudgeResult
 
-AnswerFormat = Literal["brackets", "arena", "json", "letter", "result"]
+AnswerFormat = Literal["brackets", "arena", "json", "letter", "result", "yes_no"]
 _MARK = re.compile(
     r"(?:\[|<\|)\s*(?:"
     r"(?P<question>(?:user|client)?\s*(?:question|prompt))"
@@ -35,6 +36,12 @@ _SECTIONS = {
     "Score Rubric": 4,
     "Feedback": 5,
 }
+_BATTLE = re.compile(
+    r"^\[Instruction 1\]\n(?P<question>.*)\n\[Response 1\]\n(?P<a>.*)\n\[Instruction 2\]\n(?P=question)\n"
+    r"\[Response 2\]\n(?P<b>.*)\nIs the first response better than the second\?",
+    re.MULTILINE | re.DOTALL,
+)
+_BATTLE_MARK = re.compile(r"^\[(?:Instruction|Response) [12]\]$", re.MULTILINE)
 _FIELDS = {"question", "context", "A", "B"}
 EXAMPLES = """send a `judge` object, {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], \
 "judge": {"context": "…", "decision": "…", "reasoning_a": "…", "reasoning_b": "…"}}; or one user message like \
@@ -64,6 +71,8 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
         return _read_json(user)
     if "\n###Response A:" in user:
         return _read_sections(user)
+    if len(set(_BATTLE_MARK.findall(user))) == 4:
+        return _read_battle(user)
     found = list(_MARK.finditer(user))
     marks = [mark for mark in found if not mark["question"]]
     names = [f"{mark['edge']} {mark['side']}".lower() for mark in marks]
@@ -87,7 +96,7 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
 
 def has_two_answers(user: str) -> bool:
     """Whether a prompt is meant to compare two answers, even if it is not valid."""
-    sections = "\n###Response A:" in user
+    sections = "\n###Response A:" in user or len(set(_BATTLE_MARK.findall(user))) == 4
     return sections or user.lstrip().startswith("{") or any(mark["edge"] for mark in _MARK.finditer(user))
 
 
@@ -111,6 +120,8 @@ def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
         return describe_verdict(result.verdict)
     if form == "letter":
         return result.winner
+    if form == "yes_no":
+        return "Yes" if result.winner == "A" else "No"
     tie = result.winner == "tie"
     if form == "result":
         return describe_verdict(result.verdict) if tie else f"[RESULT] {result.winner}"
@@ -159,6 +170,17 @@ def _read_sections(user: str) -> PromptPair:
     more = [f"{name}:\n{found[name]}" for name in ("Reference Answer", "Score Rubric") if found.get(name)]
     question = "\n\n".join([found["Instruction"], *more])
     return PromptPair(question, "", found["Response A"], found["Response B"], "result")
+
+
+def _read_battle(user: str) -> PromptPair:
+    if _BATTLE_MARK.findall(user) != ["[Instruction 1]", "[Response 1]", "[Instruction 2]", "[Response 2]"]:
+        raise UnsupportedPrompt("it must have each section once: [Instruction 1], [Response 1], [Instruction 2], …")
+    if not (found := _BATTLE.search(user)):
+        raise UnsupportedPrompt("it must compare the responses to one instruction, and ask whether the first is better")
+    question, a, b = (found[name].strip() for name in ("question", "a", "b"))
+    if not a or not b:
+        raise UnsupportedPrompt("one of the answers is blank")
+    return PromptPair(question, "", a, b, "yes_no")
 
 
 def _form(instructions: str) -> AnswerFormat:

@@ -16,7 +16,7 @@ from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.driver import StepCallback
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import check_models, served_judge
-from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.judges.traces import in_orders, orders_of, trace_requests
 from judge_r1.models.base import Sampling
@@ -186,12 +186,14 @@ def open_service(
     queue_size: int = 256,
     timeout: float = 300.0,
     sampling: Sampling | None = None,
+    tokens: TokenLimits | None = None,
     limits: Limits | None = None,
     case_bytes: int = MAX_BYTES,
     keys: Path | None = None,
     traces: Path | None = None,
 ) -> Service:
-    """Loads the judge of a SPEC. `case_bytes` limits all stored cases together.
+    """Loads the judge of a SPEC. `tokens` replace the limits of a recipe, and options of the SPEC replace them.
+    `case_bytes` limits all stored cases together.
 
     Raises:
         JudgeError: The SPEC, the recipe, the key file or the trace folder cannot be used.
@@ -199,7 +201,14 @@ def open_service(
     key_file = KeyFile(keys) if keys else None
     trace_log = TraceLog(traces) if traces else None
     cases = CaseStore(case_bytes)
-    build = JudgeBuild("", texts=cases, sampling=sampling or Sampling(), batch_size=max_concurrency, recipe=recipe)
+    build = JudgeBuild(
+        "",
+        texts=cases,
+        sampling=sampling or Sampling(),
+        batch_size=max_concurrency,
+        recipe=recipe,
+        limits=tokens or TokenLimits(),
+    )
     check_models(spec)  # a wrong name is reported at once, not after torch is imported
     print(f"loading {spec}", file=sys.stderr, flush=True)  # imports and weights take seconds
     judge = served_judge(spec, build)

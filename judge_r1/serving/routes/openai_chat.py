@@ -19,6 +19,7 @@ from judge_r1.serving.errors import client_message, documented_errors
 from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.pairwise_prompt_formats import UnsupportedPrompt, message_text
+from judge_r1.serving.reply_schema import requested_schema
 from judge_r1.serving.schemas import ChatMessage, ChatRequest, OpenAIErrorResponse
 from judge_r1.serving.service import Service
 from judge_r1.serving.single_prompt_formats import SinglePrompt
@@ -54,7 +55,7 @@ def router(service: Service) -> APIRouter:
         a check against a reference, a rating, a rubric."""
         if body.model not in (service.judge.name, ALIAS):
             raise _unknown(body.model)
-        asked, head = _asked(body), _head(body.model)
+        (asked, function), head = _asked(body), _head(body.model)
         tenant, charge = tenant_of(request), partial(consume_quota, request)
         if not isinstance(asked.task, SinglePrompt):
             charge()
@@ -65,15 +66,18 @@ def router(service: Service) -> APIRouter:
 
         if not body.stream:
             text, usage = await cancel_on_disconnect(request, answer())
-            message = {"role": "assistant", "content": text, "refusal": None}
+            message = {"role": "assistant", "refusal": None, **_said(text, function)}
             choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
             return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
 
         async def produce(emit: Emit) -> None:
             text, usage = await answer()
             emit(_chunk(head, {"role": "assistant", "content": ""}))
-            for at in range(0, len(text), _PIECE):
-                emit(_chunk(head, {"content": text[at : at + _PIECE]}))
+            if function is not None:
+                emit(_chunk(head, _said(text, function)))
+            else:
+                for at in range(0, len(text), _PIECE):
+                    emit(_chunk(head, {"content": text[at : at + _PIECE]}))
             emit(_chunk(head, {}, "stop"))
             if (body.stream_options or {}).get("include_usage"):
                 emit(event(None, {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage}))
@@ -84,20 +88,38 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def _asked(body: ChatRequest) -> ChatQuestion:
-    """Raises: HTTPException with status 400 if the request holds no question, or asks for tools or several answers."""
-    for name, allowed in {"n": 1, "tools": None, "functions": None}.items():
-        if (body.model_extra or {}).get(name) not in (None, allowed, []):
+def _asked(body: ChatRequest) -> tuple[ChatQuestion, str | None]:
+    """The question, and the function that the answer is to call.
+
+    Raises: HTTPException with status 400 if the request holds no question, or asks for tools or several answers.
+    """
+    more = body.model_extra or {}
+    for name, allowed in {"n": 1, "functions": None}.items():
+        if more.get(name) not in (None, allowed, []):
             raise HTTPException(400, f"{name} is not supported: a call returns one judgment")
     source = "the prompt" if body.judge is None else "the judge object"
     try:
-        if body.judge is not None:
-            return ChatQuestion(JudgeRequestBody.model_validate(body.judge))
-        return read_question(*_messages(body.messages))
+        schema = requested_schema(*(more.get(name) for name in ("response_format", "tools", "tool_choice")))
+    except UnsupportedPrompt as error:
+        raise HTTPException(400, str(error)) from None
+    try:
+        if body.judge is None:
+            return read_question(*_messages(body.messages), schema), schema.function if schema else None
+        if schema is None or not schema.schema:
+            return ChatQuestion(JudgeRequestBody.model_validate(body.judge)), None
+        raise HTTPException(400, "the judge object has a reply of its own: leave out response_format and tools")
     except ValidationError as error:
         raise HTTPException(400, f"{source}: {explain(error)}; {FORMS}") from None
     except UnsupportedPrompt as error:
         raise HTTPException(400, no_form(error)) from None
+
+
+def _said(text: str, function: str | None) -> dict[str, Any]:
+    """The fields of a message: a text, or the call of a function with the text as its arguments."""
+    if function is None:
+        return {"content": text}
+    call = {"index": 0, "id": f"call_{uuid.uuid4().hex}", "type": "function"}
+    return {"content": None, "tool_calls": [{**call, "function": {"name": function, "arguments": text}}]}
 
 
 def _messages(messages: list[ChatMessage]) -> tuple[str, str]:
@@ -117,7 +139,7 @@ def _head(model: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
 
-def _chunk(head: Mapping[str, Any], delta: Mapping[str, str], finish: str | None = None) -> bytes:
+def _chunk(head: Mapping[str, Any], delta: Mapping[str, Any], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
     return event(None, {**head, "object": "chat.completion.chunk", "choices": [choice]})
 

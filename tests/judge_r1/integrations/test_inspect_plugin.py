@@ -151,6 +151,40 @@ def test_a_judge_is_a_model_that_answers_the_prompts_of_judges(tmp_path: Path) -
     assert "[User Question]" in refused.error.message
 
 
+def test_the_temperature_and_the_tokens_of_an_evaluation_reach_the_model(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the solver and for the model, from the command and from the task; and their defaults otherwise."""
+    from judge_r1.integrations.inspect_plugin import pairs
+
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    prompt = '{"question": "q", "A": "one two", "B": "one"}'
+    answer = '<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>'
+    options = {"temperature": 0.7, "max_tokens": 77}
+    with JudgeServer(lambda path, body: chat_completion(answer)) as server:
+
+        def asked(task: Any, model: str, **more: Any) -> set[Any]:
+            server.bodies.clear()
+            about: dict[str, Any] = {"log_dir": str(tmp_path / "logs"), "display": "none"}
+            [log] = inspect_ai.eval(task, model=model, model_base_url=f"{server.url}/v1", **about, **more)
+            assert log.status == "success", log.error
+            return {(body["temperature"], body["max_tokens"]) for body in server.bodies}
+
+        def quiz(**config: Any) -> Any:
+            sample = inspect_ai.dataset.Sample(input=prompt, target="A")
+            return inspect_ai.Task(
+                dataset=[sample],
+                scorer=inspect_ai.scorer.includes(),
+                config=inspect_ai.model.GenerateConfig(**config),
+            )
+
+        solver, judge = "openai-api/local/m", f"judge_r1/direct@{server.url}/v1#m"
+        assert asked(pairs(str(data), retriever="bm25"), solver, **options) == {(0.7, 77)}
+        assert asked(pairs(str(data), retriever="bm25"), solver) == {(0.0, 1000)}
+        assert asked(quiz(), judge, **options) == asked(quiz(**options), judge) == {(0.7, 77)}
+        assert asked(quiz(), judge) == {(0.0, 16_384)}
+
+
 def test_a_retriever_or_a_folder_that_cannot_be_had_is_one_error_before_the_samples(data: Path) -> None:
     from inspect_ai._util.error import PrerequisiteError
     from rich.text import Text

@@ -121,6 +121,10 @@ class Unread:
             )
 
 
+def is_bytes(text: str) -> bool:
+    return bool(_DATA.match(text))
+
+
 def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text."""
     if isinstance(value, dict):
@@ -130,7 +134,7 @@ def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for own in value:
             yield from texts_of(own, key)
-    elif isinstance(value, str) and value.strip() and not _is_plain(key, value) and not _DATA.match(value):
+    elif isinstance(value, str) and value.strip() and not _is_plain(key, value) and not is_bytes(value):
         yield key, value
 
 

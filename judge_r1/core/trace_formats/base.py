@@ -165,7 +165,8 @@ def first_with(drafts: Sequence[EventDraft], meta: Mapping[str, Any], time: str 
 def of_sub_agent(draft: EventDraft) -> EventDraft:
     """An event of a sub-agent: its role and its tool say so, `sub-agent/assistant` and `sub-agent/bash`."""
     tool = f"{SUB_AGENT}{draft.tool}" if draft.tool else None
-    return draft._replace(role=f"{SUB_AGENT}{draft.role}", tool=tool)
+    forms = (*draft.forms, draft.role, draft.tool or "")
+    return draft._replace(role=f"{SUB_AGENT}{draft.role}", tool=tool, forms=forms)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -88,14 +88,6 @@ def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> Non
     refuse_other_build(tmp_path, CUSTOM, "rules")
 
 
-def test_the_candidates_of_a_teacher_are_compared(tmp_path: Path) -> None:
-    report_of(tmp_path, rules="missing", candidates=8, teacher={"name": "chat:toy"})
-    refuse_other_build(tmp_path, replace(CUSTOM, candidates=8), TEACHER)
-    for candidates, described in ((6, "--candidates 6"), (None, "no --candidates")):
-        with pytest.raises(OtherBuild, match=f"with --candidates 8, and this one has {described}"):
-            refuse_other_build(tmp_path, replace(CUSTOM, candidates=candidates), TEACHER)
-
-
 @pytest.mark.parametrize(
     ("verify", "keep", "message"),
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from factories import make_case, make_pair
 
-from data_builders.domain_wording import DOMAINS, DomainText, domain_text
+from data_builders.domain_wording import domain_text
 from data_builders.prompts import guard
 from data_builders.prompts.pair_prompts import DEFINITIONS, HOW, OWN_PROMPTS, PairPrompts
 from judge_r1.core.errors import JudgeError
@@ -74,18 +74,6 @@ def test_tags_inside_a_case_are_escaped() -> None:
     assert guard("<b>x</b> <case>", "case") == "<b>x</b> ‹case›"
 
 
-def test_new_domain_uses_its_own_wording(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(DOMAINS, "chess", DomainText(role="a grandmaster", decision_name="best move"))
-    system, user = OWN_PROMPTS.single(make_case(domain="chess"), 1, [1])
-    assert system.startswith("You are a grandmaster.")
-    assert "the best move that was reached" in user
-
-
-def test_prompt_hash_is_stable_within_a_version() -> None:
-    assert PairPrompts().digest == PairPrompts().digest
-    assert re.fullmatch(r"[0-9a-f]{16}", PairPrompts().digest)
-
-
 def test_a_folder_replaces_templates_and_keeps_the_others(tmp_path: Path) -> None:
     (tmp_path / "single.txt").write_text("$context|$reference|$domain\nBreak: $principle ($$5)\n$earlier$form\n")
     own = PairPrompts(tmp_path)
@@ -115,11 +103,3 @@ def test_wrong_templates_are_named(tmp_path: Path, file: str, text: str, message
     with pytest.raises(JudgeError) as error:
         PairPrompts(tmp_path)
     assert message in str(error.value)
-
-
-def test_definitions_name_what_the_paper_names() -> None:
-    """P2 is about verifiable facts, and P3 names equity."""
-    assert "verif" in DEFINITIONS[2] + HOW[2]
-    assert "equit" in DEFINITIONS[3]
-    assert "bias" in DEFINITIONS[3]
-    assert "inequit" in HOW[3]

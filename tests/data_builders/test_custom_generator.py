@@ -204,11 +204,3 @@ def test_exports_have_a_dataset_card(folder: Path, built: Path, tmp_path: Path) 
     assert (tmp_path / "records" / "train.jsonl").read_bytes() == (built / "manipulations.jsonl").read_bytes()
     refused = run(command(folder, "export", built, "--format", "edit", "--out", tmp_path / "x"), status=2).stderr
     assert "no export format is named 'edit'; did you mean 'edits'?" in refused
-
-
-def test_mistakes_are_reported(folder: Path, tmp_path: Path) -> None:
-    path = ("--path", folder / "documents.txt", "--out", tmp_path / "out")
-    without = run(command(folder, "build", "manipulated-documents", *path), status=2).stderr
-    assert "generator 'manipulated-documents' needs a teacher" in without
-    unknown = run(command(folder, "build", "manipulated-document", *path), status=2).stderr
-    assert "no source is named 'manipulated-document'; did you mean 'manipulated-documents'?" in unknown

@@ -123,26 +123,6 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
     assert not (tmp_path / "new").exists()
 
 
-def test_a_second_build_into_a_locked_folder_makes_no_requests(
-    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
-) -> None:
-    out = tmp_path / "out"
-    server.latency_s = 0.3
-    command = [*BUILD, "--teacher", server.chat, "--out", str(out)]
-    first = command_server.start(*command, log=tmp_path / "first.log", env=server.environment)
-    deadline = time.monotonic() + 60
-    while server.served.total() < 5 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    server.latency_s = 5  # the first build is still running when the second one has started
-    second = command_server.run(*command, timeout=60, env=server.environment)
-    assert second.returncode == 2
-    assert second.stderr == f"error: another process is writing to {out}: wait until it ends, or give another --out\n"
-    server.latency_s = 0
-    assert first.wait(60) == 0
-    assert data(out) == unbroken
-    assert server.duplicates == 0
-
-
 def test_error_quotes_a_teacher_that_refuses_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(wire: str, body: Any) -> None:
         raise ValueError(f"{body['model']} takes no temperature")

@@ -18,7 +18,7 @@ from data_builders.generators.base import BuildPlan
 from data_builders.manipulations import MANIPULATIONS
 from data_builders.manipulations.cleaning import cleaned_book, prepared
 from data_builders.manipulations.corpus import CorpusRules, read_folder
-from data_builders.manipulations.stories import story, story_lexicon
+from data_builders.manipulations.stories import story
 from data_builders.manipulations.units import paragraphs, prefix, units
 from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
@@ -79,16 +79,6 @@ def test_a_prefix_has_so_many_tokens() -> None:
     assert text.startswith(prefix(text, 100))
     assert len(prefix(text, 100).split(" ")) == 100
     assert prefix(text, 10_000) == text
-
-
-def test_stories_have_their_own_cast() -> None:
-    lexicon = story_lexicon()
-    assert len(lexicon.casts) == len(lexicon.places) == len(lexicon.objects) >= 12
-    names = [name for group in (*lexicon.casts, *lexicon.places) for name in group]
-    assert len(set(names)) == len(names)
-    texts = {story(number, 300)[1] for number in range(12)}
-    assert len(texts) == 12
-    assert story(3, 300) == story(3, 300) != story(3, 300, seed=1)
 
 
 def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:

@@ -65,12 +65,6 @@ def test_every_operator_keeps_its_promises(name: str, number: int, tokens: int, 
         assert kept == headings, "headings are never manipulated"
 
 
-def test_the_numbers_are_those_of_the_published_code() -> None:
-    numbers = {MANIPULATIONS.get(name).number for name in NAMES}
-    assert numbers == {11, 12, 13, 14, 17, 21, 22, 24, 31, 32, 41, 42, 43, 44, 45}
-    assert [MANIPULATIONS.get(name).number for name in SELECTED] == [17, 24, 32, 41, 42, 43]
-
-
 PUBLISHED = {
     "exchange_content": ("coherence", 1.0, 2.0), "temporal": ("coherence", 1.0, 1.0), "terms": ("coherence", 35.0, 0.0),
     "typos": ("fluency", 2.0, 0.0), "verb_tense": ("fluency", 5.0, 0.0), "word_order": ("fluency", 5.0, 0.0),
@@ -103,13 +97,6 @@ def test_other_seeds_give_other_texts() -> None:
     original = document(0)
     for name in NAMES:
         assert len({made(name, original, seed=seed).text for seed in range(6)}) > 1, name
-
-
-def test_swapped_paragraphs_are_a_permutation() -> None:
-    original = document(1)
-    swapped = made("swap_content", original).text
-    assert Counter(swapped.split("\n\n")) == Counter(original.text.split("\n\n"))
-    assert swapped != original.text
 
 
 def test_removed_inserted_repeated_and_exchanged_paragraphs() -> None:
@@ -201,10 +188,34 @@ def test_typos_replace_characters_by_neighbours_and_keep_the_case() -> None:
     assert all(key in NEIGHBOURS[other] for key in NEIGHBOURS if key != " " for other in NEIGHBOURS[key]), "symmetric"
 
 
-def test_punctuation_goes_and_marks_inside_words_stay() -> None:
-    original = full_document("t", "It's a well-known place, isn't it? Yes: 3.5 miles.", source="t", license="t")
-    found = changes(original, made("punctuation", original, count=4))
-    assert found == [(",", ""), ("?", ""), (":", ""), (".", "")]
+@pytest.mark.parametrize(
+    ("name", "text", "edits"),
+    [
+        (
+            "punctuation",
+            "It's a well-known place, isn't it? Yes: 3.5 miles.",
+            [(",", ""), ("?", ""), (":", ""), (".", "")],
+        ),
+        (
+            "verb_tense",
+            "She walked home, and they had slept. We think so. He carries it.",
+            [("walked", "walks"), ("had", "have"), ("think", "thought"), ("carries", "carried")],
+        ),
+        (
+            "pronouns",
+            "At noon we sailed to Dunmere. Dunmere was cold. We came to Dunmere by sea.",
+            [("Dunmere", "it"), ("Dunmere", "It"), ("Dunmere", "it")],
+        ),
+        (
+            "pronouns",
+            "At noon we sailed to Dunmere. The Dunmere's port was cold. We came to Dunmere's inn, far from Dunmere.",
+            [("Dunmere", "it"), ("The Dunmere's", "Its"), ("Dunmere's", "its"), ("Dunmere", "it")],
+        ),
+    ],
+)
+def test_what_replaces_each_word(name: str, text: str, edits: list[tuple[str, str]]) -> None:
+    original = full_document("t", text, source="t", license="t")
+    assert changes(original, made(name, original, count=len(edits))) == edits
 
 
 def test_a_removed_word_leaves_no_space_before_punctuation() -> None:
@@ -257,27 +268,6 @@ def test_the_article_and_the_capital_of_a_term() -> None:
     assert found[1].split()[0] in ("The", "A")
     assert {found[3], found[5]} <= {"thing", "stuff"}, "one of the two words before is an article"
     assert all(term in ("the stuff", "the thing", "a thing") for term in (found[0], found[2]))
-
-
-def test_verbs_get_their_form_in_the_other_tense() -> None:
-    text = "She walked home, and they had slept. We think so. He carries it."
-    original = full_document("t", text, source="t", license="t")
-    found = changes(original, made("verb_tense", original, count=4))
-    assert found == [("walked", "walks"), ("had", "have"), ("think", "thought"), ("carries", "carried")]
-
-
-def test_a_pronoun_has_a_capital_at_the_start_of_a_sentence_alone() -> None:
-    text = "At noon we sailed to Dunmere. Dunmere was cold. We came to Dunmere by sea."
-    original = full_document("t", text, source="t", license="t")
-    assert [after for _, after in changes(original, made("pronouns", original, count=3))] == ["it", "It", "it"]
-
-
-def test_a_pronoun_takes_the_place_of_an_article_and_a_possessive() -> None:
-    text = "At noon we sailed to Dunmere. The Dunmere's port was cold. We came to Dunmere's inn, far from Dunmere."
-    original = full_document("t", text, source="t", license="t")
-    assert changes(original, made("pronouns", original, count=4)) == [
-        ("Dunmere", "it"), ("The Dunmere's", "Its"), ("Dunmere's", "its"), ("Dunmere", "it"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

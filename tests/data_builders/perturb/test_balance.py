@@ -6,7 +6,7 @@ import pytest
 from factories import make_pair
 from perturb_factories import case_of
 
-from data_builders.perturb.balance.flaw_features import changed_words, count_features
+from data_builders.perturb.balance.flaw_features import changed_words
 from data_builders.perturb.balance.selection import READ, Balance, measure
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -91,13 +91,6 @@ def test_likelihoods_are_balanced() -> None:
         [[pair]] = balance.choose([measure([variant(case, 0, text) for text in texts])], 1)
         likelier += "1. Now the" in pair.flawed
     assert 12 <= likelier <= 18
-
-
-def test_features_are_differences_to_the_reference() -> None:
-    features = count_features("One two three. Four five.", "One two three. Four six seven.")
-    assert features["words"] == 1
-    assert features["characters"] == len(" seven") - 1
-    assert changed_words("One two three.", "One four three.") == {"two": -1, "four": 1}
 
 
 @pytest.mark.parametrize(("old", "new", "words"), [("a-b c", "a-d c", {"a-b": -1, "a-d": 1}), ("x", "x", {})])

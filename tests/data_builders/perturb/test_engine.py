@@ -56,17 +56,6 @@ def test_same_seed_gives_same_pairs_in_any_order() -> None:
     assert pairs_of(MEDICAL, seed=1) != forward[MEDICAL.case_id]
 
 
-def test_kinds_are_independent() -> None:
-    both = pairs_of(MEDICAL)
-    assert [p for p in both if p.kind == "single"] == pairs_of(MEDICAL, kinds=("single",))
-    assert [p for p in both if p.kind == "multi"] == pairs_of(MEDICAL, kinds=("multi",))
-
-
-def test_fewer_variants_are_the_first_ones() -> None:
-    first = [pair for pair in pairs_of(MEDICAL, kinds=("single",)) if pair.variant == 1]
-    assert pairs_of(MEDICAL, kinds=("single",), variants=1) == first
-
-
 def test_missing_variants_are_counted() -> None:
     abstained: Counter[str] = Counter()
     case = case_of("medical", "Nothing is known.", "- **Aims:**\n- Yes.")

@@ -13,7 +13,7 @@ from perturb_factories import CASES, LEGAL, case_of
 
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.teacher.generate import MAX_ROUNDS, VariantStats, perturb_by_teacher
+from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.sources import SOURCES
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.records import Case, ReasoningPair
@@ -112,15 +112,6 @@ def test_only_rejected_variants_are_requested_again_with_the_reason() -> None:
     assert stats.accepted_in_round[2] >= len(again)
 
 
-def test_variants_missing_after_all_rounds_are_counted() -> None:
-    stats, teacher = VariantStats(), FunctionTeacher(lambda request: "I would rather not.")
-    assert pairs_by(teacher, LEGAL, stats, variants=2) == []
-    assert len(teacher.requests) == 7 * MAX_ROUNDS
-    assert len({(request.user, request.sample) for request in teacher.requests}) == len(teacher.requests)
-    assert stats.rejected["P1: the variant is missing"] == 2 * MAX_ROUNDS
-    assert stats.abstained == {f"{name}: not accepted in {MAX_ROUNDS} rounds": 2 for name in stats.wanted}
-
-
 def test_a_place_that_the_teacher_does_not_find_is_counted_and_not_requested_again() -> None:
     stats, teacher = VariantStats(), FunctionTeacher(lambda request: "Flawed Variant 1:\nNO PLACE")
     assert pairs_by(teacher, LEGAL, stats, variants=1, kinds="single") == []
@@ -137,13 +128,6 @@ def test_no_more_variants_are_requested_than_there_are_steps() -> None:
     assert wanted == {"2"}
     assert stats.abstained["P1: the reference has too few steps"] == 3
     assert stats.abstained["multi: the reference has too few steps"] == 4
-
-
-def test_a_truncated_answer_loses_its_last_variant() -> None:
-    stats = VariantStats()
-    pairs_by(FunctionTeacher(replies_of(fake_teacher.honest), finished=False), LEGAL, stats, variants=2, kinds="single")
-    assert stats.accepted["P3"] == 1
-    assert stats.rejected["P3: the answer was truncated"] == MAX_ROUNDS
 
 
 def test_a_refused_request_is_counted_and_any_other_error_is_raised() -> None:
@@ -165,10 +149,3 @@ def test_a_refused_request_is_counted_and_any_other_error_is_raised() -> None:
     assert not isinstance(error.value, BatchPending)
     with pytest.raises(BatchPending):
         pairs_by(FunctionTeacher(lambda request: (_ for _ in ()).throw(BatchPending("later"))), LEGAL, VariantStats())
-
-
-def test_pairs_do_not_depend_on_the_order_of_the_answers() -> None:
-    first, second = (
-        pairs_by(FunctionTeacher(replies_of(fake_teacher.liar), seed=n), LEGAL, VariantStats()) for n in range(2)
-    )
-    assert first == second

@@ -7,10 +7,8 @@ from perturb_factories import CASES, MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import check_pair, replaced_texts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.sources.mini import read
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
-MM = MEDICAL.reference.index("36 mm")
 CONTEXT_MM = MEDICAL.context.index("36 mm")
 
 
@@ -26,20 +24,11 @@ def pair_of(case: Case, old: str, new: str, principle: int, context_spans: tuple
 CONTEXT_SPANS = (Span(start=CONTEXT_MM, end=CONTEXT_MM + 5),)
 
 
-@pytest.mark.parametrize("case", [*CASES, *read(None, 4, 0, Counter())], ids=lambda case: case.domain + case.case_id)
-def test_pairs_of_the_engine_are_valid(case: Case) -> None:
-    rule_set = "mini" if case.source.startswith("mini") else "text"
-    for pair in perturb(case, rule_set=rule_set, abstained=Counter()):
-        assert check_pair(case, pair) is None
-
-
-def test_a_contradicted_value_is_valid() -> None:
-    assert check_pair(MEDICAL, pair_of(MEDICAL, "36 mm", "39 mm", 2, CONTEXT_SPANS)) is None
-
-
 @pytest.mark.parametrize(
     ("old", "new", "principle", "context_spans", "reason"),
     [
+        ("36 mm", "39 mm", 2, CONTEXT_SPANS, None),
+        ("fever", "jaundice", 4, (), None),
         ("36 mm", "39 mm", 2, (), "names no context span"),
         ("36 mm", "47 mm", 2, (Span(start=0, end=5),), "does not have the old value"),
         ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
@@ -51,18 +40,15 @@ def test_a_contradicted_value_is_valid() -> None:
     ],
 )
 def test_the_reason_of_a_rejection(
-    old: str, new: str, principle: int, context_spans: tuple[Span, ...], reason: str
+    old: str, new: str, principle: int, context_spans: tuple[Span, ...], reason: str | None
 ) -> None:
-    assert reason in str(check_pair(MEDICAL, pair_of(MEDICAL, old, new, principle, context_spans)))
+    found = check_pair(MEDICAL, pair_of(MEDICAL, old, new, principle, context_spans))
+    assert (found is None) if reason is None else (reason in str(found))
 
 
 def test_a_value_that_the_context_also_has_is_not_a_flaw() -> None:
     case = case_of("medical", MEDICAL.context + " Later 39 mm.", MEDICAL.reference)
     assert "the new value too" in str(check_pair(case, pair_of(case, "36 mm", "39 mm", 2, CONTEXT_SPANS)))
-
-
-def test_an_invented_detail_is_valid() -> None:
-    assert check_pair(MEDICAL, pair_of(MEDICAL, "fever", "jaundice", 4)) is None
 
 
 def test_another_case_and_a_hidden_change_are_rejected() -> None:

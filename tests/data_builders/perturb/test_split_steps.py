@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.text_units.steps import (
-    MIN_STEPS,
     Step,
     body_sentences,
     body_start,
-    numbering,
     sentences,
     split_steps,
 )
@@ -61,31 +59,9 @@ def test_body_and_its_sentences_lie_inside_the_step(text: str) -> None:
         assert all(one[1] <= other[0] for one, other in pairwise(spans))
 
 
-def listed(entries: int) -> str:
-    return "\n".join(f"{n}. The fifth of all findings is number {n} here." for n in range(1, entries + 1))
-
-
-def test_numbered_lines_are_steps() -> None:
-    assert [step.text[:3] for step in split_steps(listed(MIN_STEPS))] == [f"{n}. "[:3] for n in range(1, MIN_STEPS + 1)]
-
-
 def test_sub_bullets_are_separate_steps() -> None:
     text = "- **Aims:**\n  1. Relieve the pain.\n  2. Save the nerve.\n- **Reason:** The mass grows."
     assert [step.text for step in split_steps(text)] == text.replace("\n  ", "\n").split("\n")
-
-
-def test_a_wrapped_line_continues_its_paragraph() -> None:
-    text = "\n\n".join(["The Court notes that the claim was\nlodged in due time."] * MIN_STEPS)
-    assert len(split_steps(text)) == MIN_STEPS
-
-
-def test_few_long_paragraphs_are_split_into_sentences() -> None:
-    text = "The mass was removed. It had grown for a year. Nothing else was found."
-    assert [step.text for step in split_steps(text)] == [
-        "The mass was removed.",
-        "It had grown for a year.",
-        "Nothing else was found.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +98,3 @@ def test_numbering_wrapped_lines_and_units(found: tuple[str, str]) -> None:
 def test_body_starts_after_numbering_and_heading(text: str, words: str) -> None:
     step = Step(0, 0, len(text), text)
     assert re.sub(r"^\s+", "", text[body_start(step) :]) == words
-
-
-def test_numbering_lists_the_markers_of_lines() -> None:
-    assert numbering("1. A\n  - b\nc\n2) D") == ["1. ", "  - ", "2) "]

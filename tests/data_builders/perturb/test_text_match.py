@@ -37,13 +37,6 @@ def test_occurrences_are_spans_of_the_phrase(text: str, phrase: str) -> None:
     assert all(text[span.start : span.end].lower() == phrase for span in occurrences(text, phrase))
 
 
-def test_sentences_with_requires_all_words_in_one_sentence() -> None:
-    assert [TEXT[s.start : s.end] for s in sentences_with(TEXT, {"left", "kidney"})] == [
-        "The Left   kidney was removed."
-    ]
-    assert not sentences_with(TEXT, {"man", "kidney"})
-
-
 @given(
     st.lists(st.lists(st.sampled_from(["left", "right", "kidney", "liver", "was", "is"]), min_size=1), max_size=6),
     st.data(),

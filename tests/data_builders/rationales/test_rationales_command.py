@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import command_server
 import fake_rationale_teacher
@@ -13,7 +12,7 @@ import fake_teacher
 import pytest
 from command_server import TRAINING
 from factories import mini_pairs
-from fake_llm_server import FakeLLMServer, Faults, answer_batch
+from fake_llm_server import FakeLLMServer, Faults
 from paths import RECIPES
 
 from data_builders.build import write_pairs
@@ -124,41 +123,6 @@ def test_rationales_of_a_build_need_a_teacher_and_a_recipe(tmp_path: Path, more:
     done = command_server.run(*command, timeout=60, env=dict(os.environ), modules=TRAINING)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert says in done.stderr
-
-
-def test_a_budget_stops_the_run_and_a_higher_one_resumes_it(pairs: Path, tmp_path: Path) -> None:
-    def ask(budget: str) -> subprocess.CompletedProcess[str]:
-        options = ["--prices", pairs / "prices.yaml", "--budget", budget, "--concurrency", "2"]
-        return run(pairs, server.chat, tmp_path, *options)
-
-    with FakeLLMServer(fake_rationale_teacher.honest) as server:
-        stopped = ask("2")
-        assert stopped.returncode == 2
-        assert "the budget of $2.00 is spent" in stopped.stderr
-        assert "higher --budget" in stopped.stderr
-        assert not (tmp_path / "traces.jsonl").exists()
-        some = server.served.total()
-        assert 0 < some < 16
-        assert ask("1000").returncode == 0
-        assert server.served.total() == 16
-        assert server.duplicates == 0
-    assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 8
-
-
-def test_batch_rounds_produce_all_rationales(pairs: Path, tmp_path: Path) -> None:
-    spec, more = "anthropic:toy", list[Any]()
-    for number in range(1, 5):
-        requests = tmp_path / f"{number}.jsonl"
-        done = run(pairs, spec, tmp_path / "out", "--batch-export", requests, *more)
-        assert done.returncode == 0, done.stderr
-        if not requests.exists():
-            break
-        assert "8 requests are in" in done.stdout
-        answer_batch(fake_rationale_teacher.honest, requests, tmp_path / f"{number}-results.jsonl")
-        more = ["--batch-import", tmp_path / f"{number}-results.jsonl"]
-    assert number == 3  # one round per turn, and one that finds no request left
-    assert "no request is left" in done.stdout
-    assert len((tmp_path / "out" / "traces.jsonl").read_text().splitlines()) == 8
 
 
 def test_errors_are_one_line(pairs: Path, tmp_path: Path) -> None:

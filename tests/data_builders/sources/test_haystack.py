@@ -23,8 +23,6 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
-from retrieval.bm25 import BM25Index
-from retrieval.passages import split_passages
 from scripts.run_haystack import RULES, rule_row
 
 RECIPE = load_recipe(RECIPES / "haystack" / "warmup.yaml")
@@ -65,14 +63,6 @@ def test_only_the_case_tells_which_claim_of_p2_and_p4_is_right(seed: int) -> Non
             assert (a.did == b.did) == (pair.violated == (2,))
         elif not {2, 4} & set(pair.violated):
             assert not differing
-
-
-def test_one_search_finds_the_person_of_a_line() -> None:
-    case = cases(1)[0]
-    index = BM25Index(split_passages(case.context, BUDGET.passage_words))
-    for fact in facts_of(case.context)[::7]:
-        (hits,) = index.search([fact.who], BUDGET.top_k)
-        assert fact in [fact for hit in hits for fact in facts_of(hit.passage.text)]
 
 
 def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:

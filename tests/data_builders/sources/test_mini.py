@@ -1,21 +1,12 @@
 import re
 from collections import Counter
 
-from data_builders.sources import SOURCES
 from data_builders.sources.mini import EVENTS, NAMES, WORDS, facts_of, read
 from judge_r1.core.records import Case
-from retrieval.passages import split_passages
 
 
 def cases(count: int, seed: int = 0) -> list[Case]:
     return list(read(None, count, seed, Counter()))
-
-
-def test_mini_is_registered_without_a_path() -> None:
-    source = SOURCES.get("mini")
-    assert source.operators == "mini"
-    assert len(list(source.read(None, None, 0, Counter()))) == 300
-    assert list(source.read(None, 0, 0, Counter())) == []
 
 
 def test_a_case_depends_only_on_its_number_and_the_seed() -> None:
@@ -49,11 +40,3 @@ def test_a_reference_restates_facts_of_its_case_and_ends_with_advice() -> None:
             assert match, line
             assert match[1] in known
         assert re.fullmatch(rf"{len(claims) + 1}\. next ask \w+ for the \w+ by \w+\.", advice)
-
-
-def test_every_fact_is_one_passage_of_three_words() -> None:
-    """The laptop recipe relies on this: a case has at least twelve passages, and one search shows one fact."""
-    for case in cases(30):
-        passages = split_passages(case.context, 3)
-        assert [p.text for p in passages] == [f"{fact}." for fact in facts_of(case.context)]
-        assert len(passages) >= 12

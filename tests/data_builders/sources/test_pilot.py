@@ -96,14 +96,6 @@ def test_tags_inside_facts_are_escaped(tmp_path: Path) -> None:
     assert "‹/facts› $violated <b>" in teacher.requests[0].user
 
 
-def test_equal_answers_give_equal_cases(tmp_path: Path) -> None:
-    rows = [ROW | {"case_id": f"001-{n}", "facts": f"{FACTS} File {n}."} for n in range(70)]
-    path = folder(tmp_path, rows)
-    first, second = (gather(PILOT, path, FunctionTeacher(lambda request: GOOD))[0] for _ in range(2))
-    assert first == second
-    assert [case.source for case in first] == [f"pilot/001-{n}" for n in range(70)]
-
-
 def test_a_rejected_reasoning_is_requested_again_with_the_reason(tmp_path: Path) -> None:
     def reply(request: TeacherRequest) -> str:
         return GOOD if "not accepted" in request.user else GOOD.replace("Article 6 and ", "")

@@ -84,28 +84,6 @@ def test_splits_are_reproducible(tmp_path: Path) -> None:
     assert files(tmp_path / "a")["test/pairs.jsonl"] != files(tmp_path / "c")["test/pairs.jsonl"]
 
 
-def test_sizes_are_independent(tmp_path: Path) -> None:
-    mini_folder(tmp_path / "in", 60)
-    split([tmp_path / "in"], tmp_path / "a", by_sizes([2], 5, 0))
-    split([tmp_path / "in"], tmp_path / "b", by_sizes([7, 2, 4], 5, 0))
-    a, b = files(tmp_path / "a"), files(tmp_path / "b")
-    for name in ("train_42/pairs.jsonl", "train_42/cases.jsonl", "test/pairs.jsonl"):
-        assert a[name] == b[name]
-
-
-def test_a_set_that_is_a_little_short_keeps_its_name_and_the_shortage_is_reported(tmp_path: Path) -> None:
-    cases = [long_case(n) for n in range(12)]
-    pairs = [pair for case in cases for pair in pairs_of(case)]
-    few = [pair for pair in pairs if pair.violated == (4,)][3:]
-    folder(tmp_path / "in", cases, [pair for pair in pairs if pair.violated != (4,) or pair in few])
-    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([9], 2, 0))["parts"]["train_63"]
-    missing = 63 - report["pairs"]
-    assert 0 < missing <= 3
-    assert report["short"] == {"legal": {"P4": missing}}
-    assert report["by_set"] == {"legal": {name: 9 - missing * (name == "P4") for name in SETS}}
-    assert report["nominal"] == 63
-
-
 def test_a_set_far_below_its_nominal_size_is_named_after_its_pairs(tmp_path: Path) -> None:
     cases = [long_case(n) for n in range(8)]
     pairs = [pair for case in cases for pair in pairs_of(case) if pair.violated != (4,)]
@@ -299,28 +277,6 @@ def test_another_split_is_refused_before_anything_is_written(tmp_path: Path) -> 
     assert files(out) == before
     assert run("--seed", "3", "--overwrite").returncode == 0
     assert files(out)["test/pairs.jsonl"] != before["test/pairs.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("folders", "plan", "differ"),
-    [
-        (["in"], by_share(0.5, 3), "--test-share 0.2 and --seed 0, and this one has --test-share 0.5 and --seed 3"),
-        (["in"], by_share(0.2, 0, 0.1), "no --dev-share, and this one has --dev-share 0.1"),
-        (
-            ["in"],
-            by_sizes([3, 2], 5, 0),
-            "--test-share 0.2 and no --sizes and no --test, and this one has "
-            "no --test-share and --sizes 2,3 and --test 5",
-        ),
-        (["in", "b"], by_share(0.2, 0), "the pairs of {home}/in, and this one has the pairs of {home}/in,{home}/b"),
-    ],
-)
-def test_the_options_that_differ_are_named(folders: list[str], plan: Any, differ: str, tmp_path: Path) -> None:
-    split([mini_folder(tmp_path / "in", 12)], tmp_path / "out", by_share(0.2, 0))
-    refuse_other_split(tmp_path / "out", [tmp_path / "in"], by_share(0.2, 0).settings)
-    with pytest.raises(JudgeError) as error:
-        refuse_other_split(tmp_path / "out", [tmp_path / name for name in folders], plan.settings)
-    assert f"{tmp_path}/out holds a split with {differ.format(home=tmp_path)}: choose" in str(error.value)
 
 
 def test_a_foreign_split_report_is_refused(tmp_path: Path) -> None:

@@ -21,10 +21,6 @@ def pools_of(has: dict[str, list[Cell]]) -> dict[str, dict[Cell, list[PairEntry]
     return {group: {cell: [entry(group, *cell)] for cell in cells} for group, cells in has.items()}
 
 
-def full(groups: int) -> dict[str, dict[Cell, list[PairEntry]]]:
-    return pools_of({f"g{n}": list(product(range(len(SETS)), SIDES)) for n in range(groups)})
-
-
 def chosen_counts(pairs: list[PairEntry]) -> list[int]:
     counts = Counter(pair.set for pair in pairs)
     return [counts[at] for at in range(len(SETS))]
@@ -41,25 +37,6 @@ def best_counts(has: dict[str, list[Cell]], count: int) -> list[int]:
             if (sum(counts), counts) > (sum(best), best):
                 best = counts
     return best
-
-
-def test_a_large_sample_is_balanced_in_sets_and_sides() -> None:
-    for domain in range(3):
-        pairs = choose_test(full(1000), 100, domain_index=domain, seen=Counter())
-        counts = chosen_counts(pairs)
-        assert len({pair.case.group for pair in pairs}) == 100
-        assert sum(counts) == 100
-        assert max(counts) - min(counts) == 1
-        assert sum(pair.preferred == "A" for pair in pairs) == 50
-    extra = [
-        {
-            at
-            for at, n in enumerate(chosen_counts(choose_test(full(200), 100, domain_index=domain, seen=Counter())))
-            if n == 15
-        }
-        for domain in range(3)
-    ]
-    assert extra == [{0, 1}, {2, 3}, {4, 5}]
 
 
 CELLS = st.tuples(st.integers(0, 3) | st.just(MULTI), st.sampled_from(SIDES))

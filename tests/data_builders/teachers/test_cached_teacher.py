@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_llm_server import FakeLLMServer, Faults
-from teacher_factories import FAST, KEY, Stub, echo, request_for, run
+from fake_llm_server import FakeLLMServer
+from teacher_factories import FAST, Stub, echo, request_for, run
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache
@@ -96,39 +96,6 @@ def test_a_spent_budget_stops_new_calls_and_finishes_running_ones(cache: Cache) 
     assert not again.calls  # the same budget allows no further call
     assert all(isinstance(a, TeacherReply) for a in run(work(again, 31.0)))
     assert again.calls.total() == 30 - len(answered)
-
-
-@pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_faults_do_not_change_answers_or_repeat_paid_calls(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def work(server: FakeLLMServer, path: Path) -> tuple[list[TeacherReply], Spending]:
-        spending = Spending()
-        with Cache(path) as cache:
-            spec = server.chat if kind == "chat" else server.anthropic
-            async with open_teacher(spec, cache, policy=FAST, spending=spending) as teacher:
-                requests = (request_for(f"q{n % 40}", sample=n % 2) for n in range(80))
-                return await asyncio.gather(*(teacher.ask(request) for request in requests)), spending
-
-    kinds = ("rate_limit", "rate_limit_date", "server_error", "truncated", "reset", "garbage", "missing_field")
-    with (
-        FakeLLMServer(echo, key=KEY) as reliable,
-        FakeLLMServer(echo, faults=Faults(rate=0.5, kinds=kinds), key=KEY) as faulty,
-    ):
-        for server, name in [(reliable, "reliable"), (faulty, "faulty")]:
-            for variable, value in server.environment.items():
-                monkeypatch.setenv(variable, value)
-            answers, spending = run(work(server, tmp_path / name))
-            assert server.duplicates == 0
-            assert server.served.total() == 40
-            assert server.peak <= FAST.concurrency
-            assert spending.as_dict()[f"{kind}:toy"]["calls"] == 40
-            if server is reliable:
-                expected = answers
-        assert answers == expected
-        assert faulty.injected.total() > 10
-        run(work(faulty, tmp_path / "faulty"))  # a second run uses the cache only
-        assert faulty.served.total() == 40
 
 
 def test_closing_early_finishes_running_calls_and_starts_no_others(

@@ -408,59 +408,6 @@ def test_a_request_that_ends_at_eos_needs_no_row_of_its_own(small_model: Any, mo
     assert together[1].ids == alone[1].ids[:1]
 
 
-def test_a_free_row_beside_a_shared_one(small_model: Any) -> None:
-    """As many requests as rows, of which one is free."""
-
-    def requests() -> list[RunningRequest]:
-        made = [Request(prompt, max_tokens=2 if n == 1 else 9, seed=n) for n, prompt in enumerate(prompts(5))]
-        return [*made, Request(prompts(1)[0], max_tokens=9, seed=0)]
-
-    together = requests()
-    play(batch_of(small_model), {0: together})
-    for one in requests():
-        play(batch_of(small_model), {0: [one]})
-        found = next(other for other in together if other.prompt == one.prompt)
-        assert found.ids == one.ids
-        assert found.logprobs == pytest.approx(one.logprobs, abs=1e-5)
-    assert together[0].ids == together[-1].ids
-
-
-def test_groups_that_begin_together_hold_their_prompts_once(model: Any) -> None:
-    """Through ends, next turns, spilled rows and a later group: what transformers' attention samples for each row."""
-
-    def played(batch: ContinuousBatch) -> list[RunningRequest]:
-        firsts = [
-            Request(prompt, max_tokens=4 + 5 * n, seed=10 * group + n)
-            for group, prompt in enumerate(prompts(3))
-            for n in range(4 - group)
-        ]
-        batch.admit(firsts)
-        done, widths = [], []
-        while batch.busy:
-            widths.append(batch._mask.shape[1])
-            for request in batch.step():
-                done.append(request)
-                if request in firsts:
-                    batch.admit(
-                        [Request([*request.prompt, *request.ids, *range(40, 52)], max_tokens=9, seed=len(done))]
-                    )
-            if len(widths) == 6:
-                batch.prefixes.clear()  # the later group reads its prompts again
-                batch.admit([Request(prompts(5)[n % 2], max_tokens=7, seed=50 + n) for n in range(4)])
-        assert (widths[0] == 1) == batch._by_steps
-        batch.forget()
-        assert batch._shared is None, "texts go with the last row that begins with them"
-        return done
-
-    plain = batch_of(model)
-    plain._by_steps = False
-    expected, found = played(plain), played(batch_of(model))
-    assert [request.ids for request in found] == [request.ids for request in expected]
-    assert len(found) == 2 * 9 + 4
-    for one, other in zip(found, expected, strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
-
-
 @pytest.fixture(scope="module")
 def small_model() -> Any:
     from transformers import LlamaConfig, LlamaForCausalLM

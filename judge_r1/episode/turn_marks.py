@@ -30,6 +30,8 @@ _ENDS = (
     r"</s>|<end_of_turn>|<turn\|>|<eos>|<eot>|<｜end▁of▁sentence｜>|<\|?｜(?:User|Assistant)｜>|<\[end_of_turn\]>",
     r"<\|im_start\|>(?:user|system|tool)|<start_of_turn>user|<\|start_header_id\|>user|<\|turn>user|<\|user\|>",
 )
+TURN_END = f"(?:{'|'.join(_ENDS[:2])}|<\\|END_OF_TURN_TOKEN\\|>)"
+"""A mark that ends a turn, without those that begin the next one."""
 _CLOSES_HARMONY = ("<|end|>", "<|call|>")
 _MARK = re.compile(
     "|".join(

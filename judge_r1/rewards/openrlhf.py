@@ -14,6 +14,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group_judge import Group, named_judge
 from judge_r1.rewards.pair_judge import Question
+from judge_r1.rewards.texts import response_of, without_markup
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
@@ -21,14 +22,15 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
     Raises:
         JudgmentFailed: A sample has no judgment. OpenRLHF logs it and keeps the sample without a reward.
-        JudgeError: A sample has no label, no judge is named, or every comparison would fail.
+        JudgeError: A sample has no label, a query holds something else than its prompt and the response, no judge is
+            named, or every comparison would fail.
     """
     import torch
 
     if not all(labels):
         raise JudgeError("a sample has no label to compare it with: use the route /get_reward, which compares samples")
     groups = [
-        Group(Question(prompt), [query.removeprefix(prompt)], str(label))
+        Group(Question(without_markup(prompt)), [without_markup(response_of(query, prompt))], str(label))
         for query, prompt, label in zip(queries, prompts, labels, strict=True)
     ]
     scores = []

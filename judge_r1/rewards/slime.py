@@ -15,7 +15,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group_judge import Group, named_judge
 from judge_r1.rewards.pair_judge import Question
-from judge_r1.rewards.texts import text_of
+from judge_r1.rewards.texts import without_markup
 
 
 class Sample(Protocol):
@@ -40,9 +40,9 @@ async def reward(args: Any, samples: Sequence[Sample] | Sample, **_: Any) -> lis
         return await _against_label(samples)  # type: ignore[arg-type]
     judge = named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]
     first = samples[0]
-    question = Question(text_of(first.prompt), str(first.metadata.get("context") or ""))
+    question = Question(without_markup(first.prompt), str(first.metadata.get("context") or ""))
     reference = first.label if judge.schedule == "anchor" else None
-    [found] = await judge.score([Group(question, [sample.response for sample in samples], reference)])
+    [found] = await judge.score([Group(question, [without_markup(sample.response) for sample in samples], reference)])
     valid = [score for score in found.scores if score is not None]
     mean = fmean(valid) if valid else 0.0
     for sample, failure in zip(samples, found.failures, strict=True):
@@ -58,8 +58,10 @@ async def _against_label(sample: Sample) -> float:
             "judge_r1.rewards.slime.reward got one sample without a label: run slime with --group-rm, or give the "
             "samples of the evaluation labels"
         )
-    question = Question(text_of(sample.prompt), str(sample.metadata.get("context") or ""))
-    [found] = await named_judge(schedule="anchor").score([Group(question, [sample.response], str(sample.label))])
+    question = Question(without_markup(sample.prompt), str(sample.metadata.get("context") or ""))
+    [found] = await named_judge(schedule="anchor").score(
+        [Group(question, [without_markup(sample.response)], str(sample.label))]
+    )
     if found.scores[0] is None:
         raise JudgmentFailed(found.failures[0])
     return found.scores[0]

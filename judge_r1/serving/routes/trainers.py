@@ -15,7 +15,7 @@ from judge_r1.core.text_check import counted
 from judge_r1.core.wire import RequestModel, ResponseModel, Text
 from judge_r1.rewards.group import Orders
 from judge_r1.rewards.schedule import Schedule
-from judge_r1.rewards.texts import text_of
+from judge_r1.rewards.texts import Content, response_of, without_markup
 from judge_r1.serving.cancellation import cancel_on_disconnect
 from judge_r1.serving.cohorts import Cohort
 from judge_r1.serving.errors import JUDGE_ERRORS
@@ -79,7 +79,7 @@ def router(service: Service) -> APIRouter:
         for one in cohorts:
             charge(request, one)
         works = [
-            service.join(one, query.removeprefix(prompt))  # `query` repeats the prompt before the response
+            service.join(one, without_markup(response_of(query, prompt)))
             for one, query, prompt in zip(cohorts, body.query, body.prompts, strict=True)
         ]
         found = await cancel_on_disconnect(request, gather_all(works))
@@ -90,20 +90,26 @@ def router(service: Service) -> APIRouter:
     @routes.post("/v1/rewards/slime")
     async def slime(body: SlimeRequest, settings: Annotated[Settings, Query()], request: Request) -> float:
         """slime's `--rm-type remote_rm --rm-url`. The response is the reward."""
-        one = cohort("slime", text_of(body.prompt), body.label, settings, request)
+        one = cohort("slime", body.prompt, body.label, settings, request)
         charge(request, one)
-        score, _ = await cancel_on_disconnect(request, service.join(one, body.response))
+        score, _ = await cancel_on_disconnect(request, service.join(one, without_markup(body.response)))
         return score
 
     return routes
 
 
-def cohort(name: str, prompt: str, label: Any, settings: Settings, request: Request) -> Cohort:
+def cohort(name: str, prompt: Content, label: Any, settings: Settings, request: Request) -> Cohort:
     reference = "" if label is None else str(label)
     anchored = settings.schedule == "anchor" and bool(reference.strip())
     if settings.size < 2 and not anchored:
         raise HTTPException(422, "one sample cannot be compared: use schedule=anchor with labels, or a larger size")
     return Cohort(
-        tenant_of(request), f"{name} {reference}", prompt, settings.size, reference if anchored else None,
-        schedule=settings.schedule, orders=settings.orders, deadline_s=settings.deadline,
-    )  # fmt: skip
+        tenant_of(request),
+        f"{name} {reference}",
+        without_markup(prompt),
+        settings.size,
+        reference if anchored else None,
+        schedule=settings.schedule,
+        orders=settings.orders,
+        deadline_s=settings.deadline,
+    )

@@ -131,6 +131,12 @@ def test_openrlhf_and_slime() -> None:
     slime = [{"prompt": chat, "response": text, "label": "a b"} for text in ("a", "a b c")]
     answers = send(service("longer"), slime, "/v1/rewards/slime?size=1&schedule=anchor")
     assert [answer.json() for answer in answers] == [0.0, 1.0]
+    marked = {"query": ["<|im_start|>user\np<|im_end|>\n<|im_start|>assistant\na b<|im_end|>"], "labels": ["c d"]}
+    marked["prompts"] = [marked["query"][0].removesuffix("a b<|im_end|>")]
+    [tie] = send(service("longer"), [marked], "/get_reward?size=1&schedule=anchor")
+    assert tie.json()["rewards"] == [0.5]  # two words against two: no mark counts
+    [other] = send(service("longer"), [marked | {"prompts": ["another prompt"]}], "/get_reward?size=2")
+    assert (other.status_code, "does not begin with its prompt" in other.text) == (422, True)
     [failed] = send(service(FailsOn("a")), slime[:1], "/v1/rewards/slime?size=1&schedule=anchor")
     assert failed.status_code == 502
     [wrong] = send(service("longer"), slime[:1], "/v1/rewards/slime?size=1")

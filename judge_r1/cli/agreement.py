@@ -22,13 +22,15 @@ def agreement(
     Example: `judge-r1 agreement reasonable.csv --out reasonable.json`
     """
     from judge_r1.core.jsonl import write_json
+    from judge_r1.evaluation.inspect_logs import Notes
     from judge_r1.evaluation.people_answers import answer_grids, count_answers, read_answers
     from judge_r1.evaluation.report.tables import print_grid
 
-    counted = count_answers(read_answers(answers))
+    notes = Notes()
+    counted = count_answers(read_answers(answers, notes))
     console = Console()
     for grid in answer_grids(counted):
         print_grid(grid, console)
     if out:
-        write_json(out, {"schema": 1, "groups": counted})
+        write_json(out, {"schema": 1, "groups": counted, "notes": notes})
         console.print(f"agreement: {out}", soft_wrap=True, markup=False)

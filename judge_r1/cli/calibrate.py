@@ -56,6 +56,7 @@ def calibrate(
     from judge_r1.evaluation.calibrate import calibrate as fit
     from judge_r1.evaluation.calibrate import read_confidences, write_calibration
     from judge_r1.evaluation.confidence_methods import evaluation_confidences
+    from judge_r1.evaluation.inspect_logs import Notes
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
@@ -66,14 +67,15 @@ def calibrate(
         refuse(f"is for a log of Inspect (.eval), not for {answers}", scorer=scorer)
     if not answers.exists():
         raise JudgeError(f"{answers} does not exist: give a file of answers or the folder of an evaluation")
+    notes = Notes()
     if answers.is_dir():
         rows = evaluation_confidences(answers, judge_name, confidence_method or "token")
     else:
         of_evaluation = {"judge_name": judge_name, "confidence_method": confidence_method}
         refuse(f"is for an evaluation, not for the file {answers}", **of_evaluation)
-        rows = read_confidences(answers, scorer)
+        rows = read_confidences(answers, scorer, notes)
     calibration = fit(rows, None if alpha is None else (alpha, 0.1 if delta is None else delta), seed)
-    write_calibration(out, calibration)
+    write_calibration(out, calibration.model_copy(update={"notes": tuple(notes)}))
     _print(calibration, Console())
 
 

@@ -10,7 +10,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.inspect_logs import SUFFIX, one_scorer
+from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, one_scorer
 from judge_r1.evaluation.report.standalone import reliability_diagram
 from judge_r1.statistics.calibration import (
     Bin,
@@ -57,7 +57,8 @@ class Calibration(Record):
 
     `accuracy` covers all `n` answers. `before`, `with_temperature` and `with_isotonic` cover those with a confidence.
     The two maps are fitted on all of them and scored by cross-fitting: each answer by a map that was not fitted on its
-    cluster. `selective` uses one answer per cluster and the original confidences.
+    cluster. `selective` uses one answer per cluster and the original confidences. `notes` say what a log
+    has that is left out.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -72,9 +73,10 @@ class Calibration(Record):
     isotonic: Isotonic
     with_isotonic: Quality
     selective: Selective | None
+    notes: tuple[str, ...] = ()
 
 
-def read_confidences(path: Path, scorer: str | None = None) -> list[ConfidenceRow]:
+def read_confidences(path: Path, scorer: str | None = None, notes: Notes | None = None) -> list[ConfidenceRow]:
     """Reads the answers of a JSON Lines file, or the scores of a log of Inspect: a score of 1 is correct, and its
     metadata hold the `confidence`.
 
@@ -85,7 +87,7 @@ def read_confidences(path: Path, scorer: str | None = None) -> list[ConfidenceRo
     if path.suffix == SUFFIX:
         rows = [
             ConfidenceRow(schema=1, confidence=score.confidence, correct=score.value == 1, cluster=score.cluster)
-            for score in one_scorer(path, scorer)
+            for score in one_scorer(path, scorer, notes)
         ]
     else:
         rows = list(read_jsonl(path, ConfidenceRow))

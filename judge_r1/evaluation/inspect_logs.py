@@ -22,6 +22,8 @@ SUFFIX = ".eval"
 CLUSTER, GROUP, CONFIDENCE, VALID = "cluster_id", "group", "confidence", "valid"
 """Names in the metadata: of a sample the first two, of a score the others."""
 _WORDS = {"c": 1.0, "yes": 1.0, "true": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "no": 0.0, "false": 0.0}
+_ENDED = {"started": "has not ended", "cancelled": "was cancelled", "error": "ended with an error"}
+"""What is said of a log by its status."""
 _SKIPPED = {"events", "messages", "store", "attachments"}
 
 
@@ -45,18 +47,34 @@ class LoggedScore:
     tokens: float | None
 
 
-def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
-    """All scores of a log, or those of one scorer. Samples without a score are left out, which a note says.
+class Notes(list[str]):
+    """What is left out of logs. Each note is printed, and stands in the JSON of the command as `notes`."""
+
+    def add(self, path: Path, text: str) -> None:
+        self.append(f"{path}: {text}")
+        Console(stderr=True).print(f"note: {self[-1]}", soft_wrap=True, markup=False, highlight=False)
+
+    def missing(self, path: Path, count: int, why: str) -> None:
+        if count:
+            self.add(path, f"{counted(count, 'score')} {are(count)} missing, because {why}: left out")
+
+
+def read_scores(path: Path, scorer: str | None = None, notes: Notes | None = None) -> list[LoggedScore]:
+    """All scores of a log, or those of one scorer. Invalidated samples and those without a score are left out, which
+    notes say, as they do of a run that did not end.
 
     Raises:
         BadLog: The file is no log, has no score, or has one that is not between 0 and 1.
     """
     inspect_log = _inspect_log(path)
+    notes = Notes() if notes is None else notes
     try:
         # The whole log: Inspect's reader of single samples refuses one that lists no sample ids of its dataset.
         log = inspect_log.read_eval_log(path, exclude_fields=_SKIPPED)
         found, missing = [], 0
-        for sample in log.samples or ():
+        samples = log.samples or []
+        valid = [sample for sample in samples if sample.invalidation is None]
+        for sample in valid:
             scores = list(_scores(path, log.eval, sample))
             missing += not scores or len([score for score in scores if score is None])
             found += [score for score in scores if score is not None]
@@ -64,8 +82,11 @@ def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
         raise
     except Exception as error:  # damaged files cause errors of many types
         raise BadLog(f"{path} is no log of Inspect that can be read: {type(error).__name__}: {error}") from None
-    if missing:
-        note_missing(path, missing, "the sample failed or is unscored")
+    if log.status != "success":
+        notes.add(path, f"the run {_ENDED[log.status]}: the log has only the {counted(len(samples), 'sample')} so far")
+    if invalid := len(samples) - len(valid):
+        notes.add(path, f"{counted(invalid, 'sample')} {are(invalid)} invalidated: left out")
+    notes.missing(path, missing, "the sample failed or is unscored")
     names = sorted({score.scorer for score in found})
     if scorer is not None and scorer not in names:
         raise BadLog(f"{path} has no scores of {scorer!r}; available: {', '.join(names) or 'none'}")
@@ -74,14 +95,9 @@ def read_scores(path: Path, scorer: str | None = None) -> list[LoggedScore]:
     return [score for score in found if scorer in (None, score.scorer)]
 
 
-def note_missing(path: Path, missing: int, why: str) -> None:
-    note = f"note: {path}: {counted(missing, 'score')} {are(missing)} missing, because {why}: left out"
-    Console(stderr=True).print(note, soft_wrap=True, markup=False, highlight=False)
-
-
-def one_scorer(path: Path, scorer: str | None) -> list[LoggedScore]:
+def one_scorer(path: Path, scorer: str | None, notes: Notes | None = None) -> list[LoggedScore]:
     """The scores of one scorer, which must be named if the log has several. Raises: BadLog."""
-    found = read_scores(path, scorer)
+    found = read_scores(path, scorer, notes)
     if len(names := sorted({score.scorer for score in found})) > 1:
         raise BadLog(f"{path} holds {len(names)} scorers: choose one with --scorer ({', '.join(names)})")
     return found

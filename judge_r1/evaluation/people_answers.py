@@ -14,7 +14,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.tabular import BadTable, Row, file_rows
 from judge_r1.core.text_check import check_spelling
-from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, note_missing, read_scores
+from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.correlation import pearson
@@ -39,10 +39,10 @@ class Answer:
     cluster: str
 
 
-def read_answers(files: Sequence[Path]) -> list[Answer]:
+def read_answers(files: Sequence[Path], notes: Notes | None = None) -> list[Answer]:
     """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`. In a log of
     Inspect, the annotators are its scorers, and the group is its model. Scores that stand for no verdict are left
-    out, which a note says.
+    out, which `notes` say.
 
     Raises:
         BadLog: A log cannot be read.
@@ -50,7 +50,7 @@ def read_answers(files: Sequence[Path]) -> list[Answer]:
         JudgeError: There is no answer.
     """
     found: dict[tuple[str, str, str], Answer] = {}
-    for where, one in (answer for file in files for answer in _answers(file)):
+    for where, one in (answer for file in files for answer in _answers(file, notes)):
         if (key := (one.group, one.id, one.annotator)) in found:
             raise BadTable(f"{where} repeats {one.id!r} of annotator {one.annotator!r}: keep one answer")
         found[key] = one
@@ -61,12 +61,12 @@ def read_answers(files: Sequence[Path]) -> list[Answer]:
     return list(found.values())
 
 
-def _answers(file: Path) -> Iterator[tuple[str, Answer]]:
+def _answers(file: Path, notes: Notes | None) -> Iterator[tuple[str, Answer]]:
     """The answers of a file, each with its place for messages."""
     if file.suffix == SUFFIX:
-        scores = list(mean_of_epochs(read_scores(file)))
-        if invalid := sum(not score.valid for score in scores):
-            note_missing(file, invalid, "the verdict is not valid")
+        notes = Notes() if notes is None else notes
+        scores = list(mean_of_epochs(read_scores(file, notes=notes)))
+        notes.missing(file, sum(not score.valid for score in scores), "the verdict is not valid")
         for score in filter(lambda score: score.valid, scores):
             yield f"{file}:", Answer(score.scorer, score.item, score.model, score.value, score.cluster)
         return

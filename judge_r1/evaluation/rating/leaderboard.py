@@ -58,6 +58,7 @@ def _rate(votes: Votes, options: RatingOptions) -> tuple[Rating, list[ItemRating
         front=tuple(judge.judge for judge in cost_front(first.slice.judges, tokens)),
         types={judge: _by_gold(found) for judge, found in sorted(votes.types.items())},
         writers=tuple(judge for judge in sorted(votes.answers) if _wrote(judge, votes)),
+        notes=tuple(votes.notes),
     )
     return rating, _items(table, votes, first, dropped, options)
 

@@ -58,7 +58,8 @@ def run_scale(votes: Votes, scale: Path, out: Path) -> Grid:
     items = read_scale(scale)
     judges = rate_on_scale(votes, items)
     table = scale_grid(judges, len(items), len(votes.clusters.keys() - items.keys()))
-    data = {"schema": 1, "scale": str(scale), "judges": [judge.model_dump(mode="json") for judge in judges]}
+    data = {"schema": 1, "scale": str(scale), "judges": [judge.model_dump(mode="json") for judge in judges],
+            "notes": votes.notes}  # fmt: skip
     _write(out, {BOARD: markdown(table), SCALE: dump_json(data)})
     return table
 

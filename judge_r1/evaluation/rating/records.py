@@ -118,3 +118,5 @@ class Rating(Record):
     writers: tuple[str, ...] = ()
     """The judges whose model wrote conversations that they judge."""
     compared: Comparison | None = None
+    notes: tuple[str, ...] = ()
+    """What is left out of logs."""

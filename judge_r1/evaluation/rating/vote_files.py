@@ -19,7 +19,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import SUMMARY, read_summary
-from judge_r1.evaluation.inspect_logs import SUFFIX, mean_of_epochs, one_scorer
+from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
@@ -36,7 +36,8 @@ MOST_TOKENS = 1e9
 @dataclass
 class Votes:
     """Votes with the clusters and labels of the items, and each judge's counts of answers, invalid answers and types.
-    `criterion` says what a vote had to get right, and `repeated` how many votes a path holds again."""
+    `criterion` says what a vote had to get right, `repeated` how many votes a path holds again, and `notes` what
+    is left out of logs."""
 
     votes: list[tuple[str, str, float]] = field(default_factory=list)
     clusters: dict[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Votes:
     types: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
     criterion: Criterion = "score"
     repeated: Counter[Path] = field(default_factory=Counter)
+    notes: Notes = field(default_factory=Notes)
 
     def table(self) -> VoteTable:
         return vote_table(self.votes, self.clusters)
@@ -85,7 +87,7 @@ def read_votes(
     check_pins(summaries, by_judge=True)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
-        for vote in _votes_of(source, compat, criterion, scorer):
+        for vote in _votes_of(source, compat, criterion, scorer, found.notes):
             key = vote.judge, vote.item
             if key not in origin:
                 origin[key] = source, vote.score
@@ -145,11 +147,11 @@ def _sources(path: Path) -> list[Path]:
     )
 
 
-def _votes_of(path: Path, compat: bool, criterion: Criterion, scorer: str | None) -> Iterator[RatedVote]:
+def _votes_of(path: Path, compat: bool, criterion: Criterion, scorer: str | None, notes: Notes) -> Iterator[RatedVote]:
     if path.suffix == SUFFIX:
         if criterion != "score":
             raise JudgeError(f"{path} is a log of Inspect, whose score has no parts: leave out --criterion")
-        for one in mean_of_epochs(one_scorer(path, scorer)):
+        for one in mean_of_epochs(one_scorer(path, scorer, notes)):
             score = one.value if one.valid else None
             yield RatedVote(one.model, one.item, score, one.cluster, {GROUP: one.group}, one.tokens)
         return

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from evaluation_factories import ScriptedJudge, digit, toy_pairs, toy_suite
+from typer.testing import CliRunner
 
+from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.calibrate import calibrate, read_confidences
@@ -169,3 +171,27 @@ def test_files_that_are_no_log_and_logs_without_confidence(tmp_path: Path) -> No
     sure = [inspect_ai.scorer.Score(value=v, metadata={"confidence": c}) for v, c in (("C", 0.9), ("I", 0.4))]
     rows = read_confidences(log_of(sure, tmp_path, model="m/sure"))
     assert [(row.confidence, row.correct) for row in rows] == [(0.9, True), (0.4, False)]
+
+
+def test_invalidated_samples_are_left_out_and_a_run_that_did_not_end_is_noted(tmp_path: Path) -> None:
+    score, logs = inspect_ai.scorer.Score, inspect_ai.log
+    given = [("C", 0.9), ("I", 0.4), ("C", 0.7), ("I", 0.2)]
+    path = log_of([score(value=value, metadata={"confidence": sure}) for value, sure in given], tmp_path)
+    other = log_of(["I", "C", "I", "C"], tmp_path, model="m/other")
+    log = logs.read_eval_log(path)
+    log.status, log.samples[1].uuid = "cancelled", "second"
+    why = logs.ProvenanceData(author="me", reason="a wrong target")
+    logs.write_eval_log(logs.invalidate_samples(log, ["second"], why), path)
+    says = [f"{path}: the run was cancelled: the log has only the 4 samples so far",
+            f"{path}: 1 sample is invalidated: left out"]  # fmt: skip
+    written = {}
+    for command, file in (("agreement", "a.json"), ("calibrate", "calibration.json"), ("rate", "rating.json")):
+        out = tmp_path / file if command == "agreement" else tmp_path
+        files = [path, other] if command == "rate" else [path]
+        result = CliRunner().invoke(app, [command, *map(str, files), "--out", str(out)])
+        assert result.exit_code == 0, result.output
+        assert [line for line in result.output.splitlines() if "note: " in line] == [f"note: {note}" for note in says]
+        written[command] = json.loads((tmp_path / file).read_text())
+        assert written[command]["notes"] == says
+    assert written["agreement"]["groups"]["openai/gpt"]["mean"] == pytest.approx(2 / 3)
+    assert written["calibrate"]["n"] == 3

@@ -112,16 +112,6 @@ def test_a_build_without_pairs_leaves_the_folder_unchanged(tmp_path: Path, list_
     assert (tmp_path / "pairs.jsonl").read_text() == "old"
 
 
-def test_a_new_build_removes_the_opinions_of_the_previous_one(tmp_path: Path) -> None:
-    by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
-    assert (tmp_path / "opinions.jsonl").exists()
-    with pytest.raises(TeacherError):
-        by_teacher(tmp_path, RuleTeacher(fail=(20, TeacherError("gone"))))
-    assert (tmp_path / "opinions.jsonl").exists(), "a failed build leaves the folder unchanged"
-    by_teacher(tmp_path, RuleTeacher())
-    assert not (tmp_path / "opinions.jsonl").exists()
-
-
 def test_build_json_accounts_for_every_variant(tmp_path: Path) -> None:
     counts = by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
     teacher = counts["teacher"]
@@ -143,14 +133,6 @@ def test_a_failing_teacher_leaves_no_files(tmp_path: Path, error: Exception) -> 
     with pytest.raises(type(error)):
         by_teacher(tmp_path, RuleTeacher(fail=(20, error)))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_all_deferred_requests_are_made_before_batch_pending_is_raised(tmp_path: Path) -> None:
-    """A batch has the first requests of every case, not only of the first case."""
-    teacher = RuleTeacher(fail=(0, BatchPending("later")))
-    with pytest.raises(BatchPending, match="6 cases waiting for answers of chat:toy"):
-        by_teacher(tmp_path, teacher)
-    assert teacher.calls == 6 * 7
 
 
 def test_teacher_completes_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

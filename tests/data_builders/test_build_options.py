@@ -81,13 +81,6 @@ def test_options_of_corpora_are_compared(changes: dict[str, Any], message: str, 
         refuse_other_build(tmp_path, CUSTOM, "rules")
 
 
-def test_a_report_without_an_option_says_nothing_about_it(tmp_path: Path) -> None:
-    report_of(tmp_path, path="missing", limit="missing")
-    refuse_other_build(tmp_path, replace(CUSTOM, path=Path("b.yaml"), limit=4), "rules")
-    (tmp_path / "build.json").write_text("[]")
-    refuse_other_build(tmp_path, CUSTOM, "rules")
-
-
 @pytest.mark.parametrize(
     ("verify", "keep", "message"),
     [
@@ -107,13 +100,6 @@ def test_another_verifier_is_another_build(
         return
     with pytest.raises(OtherBuild, match=message):
         refuse_other_build(tmp_path, plan, TEACHER, verify)
-
-
-def test_a_verifier_is_not_added_to_a_finished_build_silently(tmp_path: Path) -> None:
-    report_of(tmp_path, reader="missing", rules="missing", teacher={"name": "chat:toy"})
-    refuse_other_build(tmp_path, CUSTOM, TEACHER)
-    with pytest.raises(OtherBuild, match=r"with no --verify, and this one has --verify chat:toy: .* --overwrite"):
-        refuse_other_build(tmp_path, CUSTOM, TEACHER, TEACHER)
 
 
 def test_a_teacher_of_conversations_verifies_itself_by_default(tmp_path: Path) -> None:

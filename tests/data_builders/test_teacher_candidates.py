@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import command_server
 import fake_teacher
 import fault_run
 import pytest
@@ -101,26 +100,6 @@ def test_the_chosen_variants_lean_less_than_the_first_ones(tmp_path: Path) -> No
     assert (report["candidates"], report["reader"], report["left_over"]) == (ASKED, None, dict(left))
     assert left.total() > 0
     assert report["teacher"] == report_of(tmp_path / "all")["teacher"]
-
-
-def test_only_confirmed_pairs_are_chosen_and_opinions_follow_them(tmp_path: Path, server: FakeLLMServer) -> None:
-    run(server, tmp_path / "out", "--candidates", ASKED, "--verify", server.chat.replace("#toy", "#second"))
-    report, pairs = report_of(tmp_path / "out"), load_pairs(tmp_path / "out").pairs
-    opinions = [json.loads(line)["pair_id"] for line in (tmp_path / "out" / "opinions.jsonl").read_text().splitlines()]
-    assert opinions == [pair.pair_id for pair in pairs]
-    accepted, dropped = sum(report["teacher"]["accepted"].values()), sum(report["verifier"]["dropped"].values())
-    assert dropped > 0
-    assert len(pairs) + sum(report["left_over"].values()) + dropped == accepted
-
-
-def test_the_command_names_what_is_missing_candidates(tmp_path: Path, server: FakeLLMServer) -> None:
-    command = ["build", "mini", "--limit", "3", "--variants", "2", "--teacher", server.chat, "--candidates", "4"]
-    environment = {**server.environment, "COLUMNS": "160"}
-    done = command_server.run(*command, "--preview", "2", "--yes", "--out", tmp_path / "out", env=environment)
-    assert done.returncode == 0, done.stderr
-    assert f"candidates wanted: {3 * 7 * 4}\n" in done.stdout
-    assert "candidates missing: " in done.stdout
-    assert "P1 4 of 4" in done.stdout, "the preview counts chosen pairs"
 
 
 class Honest:

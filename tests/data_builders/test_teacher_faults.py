@@ -24,7 +24,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "experiments" / "teacher_faults.md"
 _SECTION = re.compile(
     r"Flawed Variant (\d+):\n(?:Violated Principles: (\[[^\n]*)\n)?(.*?)(?=\n\nFlawed Variant|\Z)", re.S
 )
-_TARGET = re.compile(r"Target principle: (\d)\. .*")
 Change = Callable[[str], str]
 
 
@@ -149,10 +148,3 @@ def test_fault(name: str, tmp_path: Path) -> None:
 
 def test_docs_have_no_other_row() -> None:
     assert set(rows_of_docs()) == set(FAULTS)
-
-
-def test_without_early_stop_the_build_asks_for_all_cases(tmp_path: Path) -> None:
-    calls, pairs, message = build(FAULTS["an empty answer"], tmp_path / "out", early_stop=False)
-    assert (calls, pairs) == (21 * CASES, 0)
-    assert f"gave {calls} answers for {CASES} cases" in message
-    assert "--no-early-stop" not in message

@@ -1,7 +1,6 @@
 """`build` with a teacher: budgets, batches, Ctrl-C and resuming."""
 
 import json
-import re
 import signal
 import time
 from collections.abc import Iterator
@@ -160,22 +159,6 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
     build(server, out, cache)
     assert data(out) == unbroken
     assert server.duplicates == 0, "running calls finished before the process ended"
-
-
-def test_command_prints_rejections_and_agreement(
-    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
-) -> None:
-    second = server.chat.replace("#toy", "#second")
-    command = [*BUILD, "--teacher", server.chat, "--verify", second, "--keep", "all", "--out", str(tmp_path)]
-    done = command_server.run(*command, env=server.environment)
-    assert done.returncode == 0, done.stderr
-    assert "variants wanted: 84\n" in done.stdout
-    assert re.search(r"rejections: \d+", done.stdout)
-    assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
-    assert re.search(r"all +│ \d+ +│ [\d.]+% +│ [\d.]+% +│ \d+", done.stdout)
-    assert "chat:second" in done.stdout
-    assert data(tmp_path)["pairs.jsonl"] == unbroken["pairs.jsonl"]
-    assert (tmp_path / "opinions.jsonl").exists()
 
 
 @pytest.mark.parametrize(

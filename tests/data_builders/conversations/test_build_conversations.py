@@ -43,14 +43,6 @@ def test_the_same_bytes_again(folder: Path, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_a_part_of_the_documents_gives_the_same_pairs(folder: Path, tmp_path: Path) -> None:
-    build("mini-conversations", tmp_path, variants=2, limit=10)
-    whole = {pair.pair_id: pair for pair in read_jsonl(folder / "conversations.jsonl", ConversationPair)}
-    part = list(read_jsonl(tmp_path / "conversations.jsonl", ConversationPair))
-    assert part
-    assert all(whole[pair.pair_id] == pair for pair in part)
-
-
 def test_validate(folder: Path, tmp_path: Path) -> None:
     assert validate(folder).good
     for file in folder.iterdir():

@@ -12,7 +12,7 @@ from command_server import run
 from data_builders.build import build
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.trace_claims import Claim, claims
-from data_builders.generators.traces import CLAIMS, Traces, account
+from data_builders.generators.traces import Traces
 from data_builders.perturb.pair_checks import check_pair, trace_refutes
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -76,15 +76,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
 def text_of(folder: Path) -> str:
     [file] = write_agent_traces(folder / "agents", 1).iterdir()
     return trace_text(read_events(file))
-
-
-def test_no_two_claims_of_an_account_share_a_name(tmp_path: Path) -> None:
-    """Otherwise an invented name would be the one that occurs once."""
-    rng, text = Random(1), text_of(tmp_path)
-    found = account(list(claims(trace_events(text), rng)), rng)
-    assert 2 <= len(found) <= CLAIMS
-    names = [name for claim in found for name in claim.names]
-    assert len(names) == len(set(names))
 
 
 def test_a_false_value_is_one_that_the_trace_refutes(tmp_path: Path) -> None:

@@ -34,13 +34,6 @@ def numbered_source() -> Source:
     return taught("toy", drafts, help="toy")
 
 
-def test_a_plain_source_makes_no_teacher_requests() -> None:
-    source = SOURCES.get("mini")
-    teacher = FunctionTeacher(lambda request: "fine")
-    assert gather(source, None, teacher, limit=5)[0] == list(source.read(None, 5, 0, Counter()))
-    assert not teacher.requests
-
-
 @pytest.mark.parametrize("name", ["pilot", "deepreview"])
 def test_a_source_with_drafts_requires_a_teacher(name: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=rf"source '{name}' needs a teacher .* --teacher chat:URL#MODEL"):

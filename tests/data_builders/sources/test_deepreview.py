@@ -193,18 +193,6 @@ def test_invalid_condensations_are_rejected(answer: str, kind: str, advice: str,
     assert advice in teacher.requests[1].user
 
 
-def test_words_shared_with_the_paper_are_allowed(tmp_path: Path) -> None:
-    shared = "anyone who can drill a hole can build it"
-    row = ROW | {"paper_context": f"{PAPER} It is true that {shared}."}
-    cases, _, rejected = gather(
-        DEEPREVIEW,
-        write_rows(tmp_path / "s.jsonl", [row]),
-        FunctionTeacher(lambda request: f"{SHORT} Indeed {shared}."),
-    )
-    assert len(cases) == 1
-    assert not rejected
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -217,10 +205,3 @@ def test_words_shared_with_the_paper_are_allowed(tmp_path: Path) -> None:
 def test_an_invalid_column_is_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=message):
         gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), FunctionTeacher(lambda request: SHORT))
-
-
-def test_an_output_object_is_read(tmp_path: Path) -> None:
-    row = ROW | {"pred_best_mode": {"output": REVIEW, "seconds": 3}}
-    assert (
-        len(gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), FunctionTeacher(lambda request: SHORT))[0]) == 1
-    )

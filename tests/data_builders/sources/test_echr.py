@@ -90,14 +90,6 @@ def test_a_long_argument_keeps_its_last_steps_and_counts_dropped_ones(tmp_path: 
     assert case.meta["beyond_max_steps"] == 21 - MAX_STEPS
 
 
-def test_the_opinion_of_the_commission_is_not_part_of_the_facts(tmp_path: Path) -> None:
-    old = JUDGMENT.replace("THE FACTS", "AS TO THE FACTS ").replace(
-        "THE LAW", "PROCEEDINGS BEFORE THE COMMISSION \nIt saw a breach.\nAS TO THE LAW"
-    )
-    (case,), _ = cases(corpus(tmp_path, a=xmi(old)))
-    assert case.context == "2. On 3 May an order was made 😀."
-
-
 def test_skipped_judgments_are_counted_by_reason(tmp_path: Path) -> None:
     path = corpus(
         tmp_path,

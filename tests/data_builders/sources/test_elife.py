@@ -66,13 +66,6 @@ def test_each_round_of_a_letter_is_a_separate_case(tmp_path: Path) -> None:
     assert first.meta["group"] == second.meta["group"]
 
 
-def test_a_letter_without_points_uses_its_reviews(tmp_path: Path) -> None:
-    reviews = ["Reviewer #1:", "First.", "Second.", "Reviewer #2:", "Third.", "Third."]
-    ((case,), _) = found(tmp_path, a=article(letter(GREETING, DECISION, *reviews)))
-    assert case.reference == "1. Reviewer #1: First.\n2. Second.\n3. Reviewer #2: Third."
-    assert (case.meta["cut_words"], case.meta["dropped"]) == (0, 3)  # two form paragraphs and a duplicate
-
-
 def test_preprint_reports_are_cases_with_the_assessment_as_decision(tmp_path: Path) -> None:
     report = ("I read it.", "It is short.", "Count again.")
     parts = [
@@ -168,11 +161,3 @@ def test_real_articles_contain_no_review_text_except_quotes(real_data: Path) -> 
             assert not re.match(r"\d+\. (?:Thank you for|In the interests|eLife posts)", line)
     assert steps > 130
     assert copied <= 0.05 * steps
-
-
-@pytest.mark.real_data
-def test_figures_named_by_real_points_are_in_the_context(real_data: Path) -> None:
-    """The context is a later version than the letter, so this is not guaranteed but measured."""
-    for case in read(real_data, None, 0, Counter()):
-        for figure in set(re.findall(r"Figure (\d+)", case.reference)):
-            assert re.search(rf"Figure {figure}\b", case.context), (case.source, figure)

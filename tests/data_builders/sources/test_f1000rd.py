@@ -87,18 +87,6 @@ def test_a_review_becomes_a_case(tmp_path: Path) -> None:
     assert case.meta["cut_words"] == 8  # words of the form and of the bibliography
 
 
-def test_reviews_of_one_paper_share_a_group_in_order_and_within_the_limit(tmp_path: Path) -> None:
-    add(tmp_path, "2-1", {"report5": review()})
-    path = add(
-        tmp_path, "1-2", {"report9": review(), "report1": review(meta=review()["meta"] | {"recommendation": "reject"})}
-    )
-    found, _ = cases(path)
-    assert [case.source for case in found] == ["f1000rd/1-2/report1", "f1000rd/1-2/report9", "f1000rd/2-1/report5"]
-    assert [case.meta["group"] for case in found] == ["1-2", "1-2", "2-1"]
-    assert found[0].case_id != found[1].case_id
-    assert cases(path, limit=2)[0] == found[:2]
-
-
 def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
     add(
         tmp_path, "1-1", {"r": review(nodes=nodes(REVIEW[:1])), "s": review(meta={"license": "", "recommendation": ""})}

@@ -1,17 +1,13 @@
 """Superscripts, citations, formulas and line breaks of JATS, read so that no number changes."""
 
-import re
 import xml.etree.ElementTree as ET
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from data_builders.sources.corpus_io import one_line
-from data_builders.sources.elife import read
-from data_builders.sources.jats import article_text, blocks, read_article
+from data_builders.sources.jats import blocks
 from data_builders.sources.jats_inline import inline_text
-from data_builders.sources.text_repair import CITATIONS, TEXT_CHANGES, Changes
+from data_builders.sources.text_repair import CITATIONS, Changes
 
 MATH = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 TEX = (
@@ -100,20 +96,3 @@ def test_a_line_break_and_the_paragraphs_of_a_cell_separate_numbers() -> None:
 def test_a_footnote_follows_its_paragraph() -> None:
     body = ET.fromstring("<body><p>It was 12<fn><label>1</label><p>Rounded.</p></fn> or more.</p></body>")
     assert list(blocks(body)) == ["It was 12 or more.", "Rounded."]
-
-
-@pytest.mark.real_data
-def test_no_power_of_ten_of_a_real_article_is_another_number(real_data: Path) -> None:
-    """Every `10<sup>n</sup>` of the bodies is in the text as a power, and no article has the joined number instead."""
-    powers = 0
-    for file in sorted((real_data / "academic_elife" / "xml").iterdir()):
-        root = read_article(file)
-        text, source = article_text(root), ET.tostring(root.find("body") or root, encoding="unicode")
-        for exponent in re.findall(r"10<(?:\w+:)?sup>([−-]?\d+)</", source):
-            powers += 1
-            assert f"10^{exponent}" in text, file.name
-            assert not re.search(rf"[×x] ?10{exponent}\b", text), file.name
-    assert powers > 15
-    changes = sum((Counter(case.meta.get(TEXT_CHANGES, {})) for case in read(real_data, None, 0, Counter())), Counter())
-    assert changes["superscripts"] > 500
-    assert changes["formulas"] > 100

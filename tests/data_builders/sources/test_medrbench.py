@@ -62,17 +62,6 @@ def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str
     return list(read(path, limit, 0, skipped)), skipped
 
 
-def test_each_task_gives_one_case(tmp_path: Path) -> None:
-    (diagnosis, treatment), skipped = cases(corpus(tmp_path))
-    assert not skipped
-    assert (diagnosis.reference, diagnosis.decision) == ("1. Colic points to a stone of 7 mm.", "Stone.")
-    assert (treatment.reference, treatment.decision) == ("- Aim: no pain.", "Give ibuprofen.")
-    assert diagnosis.source == "medrbench/diagnosis/PMC2"
-    assert diagnosis.meta["group"] == treatment.meta["group"] == "PMC2"
-    assert {case.domain for case in (diagnosis, treatment)} == {"medical"}
-    assert "CC BY-SA" in diagnosis.license
-
-
 def test_the_context_is_summary_introduction_and_case_without_abstract_and_discussion(tmp_path: Path) -> None:
     (case, _), _ = cases(corpus(tmp_path))
     assert case.context == (
@@ -129,13 +118,6 @@ def test_skips_are_counted_and_order_and_limit_hold(tmp_path: Path) -> None:
 def test_an_invalid_file_is_reported_with_record_and_field(diagnosis: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=rf"demo_diagnosis_100\.json.*{re.escape(message)}"):
         cases(corpus(tmp_path, diagnosis=diagnosis))
-
-
-def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    path = corpus(tmp_path)
-    (path / "data" / "MedRBench" / "demo_treatment_100.json").unlink()
-    with pytest.raises(SourceError, match=r"demo_treatment_100\.json cannot be read"):
-        cases(path)
 
 
 def eight_grams(text: str) -> list[tuple[str, ...]]:

@@ -12,7 +12,7 @@ from source_factories import FunctionTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
 from data_builders.sources.corpus_io import SourceError
-from data_builders.sources.pilot import QUOTES, STEPS, drafts
+from data_builders.sources.pilot import STEPS, drafts
 from data_builders.teachers import TeacherRequest
 from judge_r1.core.tabular import BadTable
 
@@ -108,13 +108,6 @@ def test_a_rejected_reasoning_is_requested_again_with_the_reason(tmp_path: Path)
     assert "this is where it differs: Article 6." in teacher.requests[1].user
 
 
-def test_a_case_without_a_valid_reasoning_is_dropped(tmp_path: Path) -> None:
-    cases, skipped, rejected = gather(PILOT, folder(tmp_path), FunctionTeacher(lambda request: "I cannot."))
-    assert not cases
-    assert skipped == {"pilot: no answer accepted, the last is not numbered steps": 1}
-    assert rejected == {"pilot: is not numbered steps": 3}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
@@ -139,15 +132,6 @@ def test_invalid_reasonings_are_rejected(old: str, new: str, kind: str, tmp_path
     assert set(rejected) == {f"pilot: {kind}"}
 
 
-def test_short_quotations_are_not_citations(tmp_path: Path) -> None:
-    text = GOOD.replace('"owned a mill near Lovas"', '"a mill"').replace(
-        '"the district court ordered the town to pay"', "the order"
-    )
-    _, _, rejected = gather(PILOT, folder(tmp_path), FunctionTeacher(lambda request: text))
-    assert set(rejected) == {"pilot: does not cite the facts"}
-    assert QUOTES == 2
-
-
 def test_skipped_records_are_counted_without_requests(tmp_path: Path) -> None:
     rows = [
         ROW | {"facts": " \n"},
@@ -165,14 +149,6 @@ def test_skipped_records_are_counted_without_requests(tmp_path: Path) -> None:
         "pilot: no violated article": 1,
         "pilot: an article of which the corpus has no right text": 3,
     }
-
-
-def test_folder_and_repository_layouts_are_read_in_name_order(tmp_path: Path) -> None:
-    path = folder(tmp_path / "data" / "ECHR2023")
-    write_rows(path / "train.jsonl", [ROW | {"case_id": "001-2", "facts": f"{FACTS} More."}])
-    for start in (tmp_path, path):
-        cases, _, _ = gather(PILOT, start, FunctionTeacher(lambda request: GOOD))
-        assert [case.source for case in cases] == ["pilot/001-1", "pilot/001-2"]
 
 
 @pytest.mark.parametrize(

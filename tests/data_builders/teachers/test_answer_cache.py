@@ -36,15 +36,6 @@ def python(script: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_answers_persist_across_processes(tmp_path: Path) -> None:
-    with Cache(tmp_path / "deep" / "c.sqlite") as cache:
-        assert cache.get("k") is None
-        assert run(cache.put(Entry("k", "t", answer("é\n")))) == answer("é\n")
-        assert cache.get("k") == answer("é\n")
-    with Cache(tmp_path / "deep" / "c.sqlite") as cache:
-        assert cache.get("k") == answer("é\n")
-
-
 def test_the_first_answer_wins(tmp_path: Path) -> None:
     async def work(cache: Cache) -> list[TeacherReply]:
         return await asyncio.gather(*(cache.put(Entry("k", "t", answer(str(n)))) for n in range(5)))

@@ -91,14 +91,6 @@ def test_an_unknown_custom_id_rejects_the_file(tmp_path: Path) -> None:
         assert cache.get(request_key(wire.name, request_for("q0"))) is None
 
 
-def test_results_for_another_model_are_refused(tmp_path: Path) -> None:
-    with Cache(tmp_path / "c.sqlite") as cache:
-        export(PROVIDERS[0], cache, tmp_path / "1.jsonl", 1)
-        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
-        with pytest.raises(TeacherError, match="in no batch of chat:other"):
-            import_batch(Chat("https://host/v1", "other"), cache, tmp_path / "r.jsonl")
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [("{", "line 1 is not JSON"), ("[]", "line 1 has no custom_id"), ('{"custom_id": 3}', "line 1 has no custom_id")],
@@ -145,30 +137,6 @@ def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         run(work())
     assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
-
-
-def test_an_export_whose_keys_cannot_be_stored_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise TeacherError("the disk is full")
-
-    with Cache(tmp_path / "c.sqlite") as cache:
-        monkeypatch.setattr(cache, "mark_exported", full)
-        with pytest.raises(TeacherError, match="the disk is full"):
-            export(PROVIDERS[0], cache, tmp_path / "b.jsonl")
-    assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
-
-
-def test_an_unreadable_result_rejects_the_file(tmp_path: Path) -> None:
-    with Cache(tmp_path / "c.sqlite") as cache:
-        export(PROVIDERS[0], cache, tmp_path / "1.jsonl", 3)
-        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
-        lines = (tmp_path / "r.jsonl").read_text().splitlines()
-        torn = json.loads(lines[2])
-        del torn["response"]["body"]["usage"]
-        (tmp_path / "r.jsonl").write_text("\n".join([*lines[:2], json.dumps(torn)]))
-        with pytest.raises(TeacherError, match=r"line 3 is no result for chat:toy .*nothing was imported"):
-            import_batch(PROVIDERS[0], cache, tmp_path / "r.jsonl")
-        assert cache.tokens("chat:toy", "batch") == Tokens()
 
 
 def test_a_file_without_results_is_reported(tmp_path: Path) -> None:

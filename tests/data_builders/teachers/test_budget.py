@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
+from data_builders.teachers import TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
 from data_builders.teachers.budget import Price, Spending, load_prices
 
@@ -23,26 +23,6 @@ def test_cost_is_tokens_times_price(calls: list[tuple[int, int]], read_price: fl
         spending.add("chat:m", answer(read, written))
     millions = 2 + sum(read for read, _ in calls) / 1e6, 1 + sum(written for _, written in calls) / 1e6
     assert spending.usd == pytest.approx(millions[0] * read_price + millions[1] * written_price)
-
-
-def test_summary_separates_this_run_earlier_runs_and_cache() -> None:
-    spending = Spending({"m": Price(input=3, output=15)})
-    spending.open_account("chat:m", Tokens(10, 1_000_000, 0))
-    spending.add("chat:m", answer(1_000_000, 100_000))
-    spending.add_cached("chat:m", answer(7, 8))
-    assert spending.summary() == (
-        "chat:m: 1 call for $4.50 and $3.00 for earlier answers, 1,000,000 tokens in and 100,000 out, "
-        "1 answer from the cache"
-    )
-
-
-def test_budget_includes_earlier_spending() -> None:
-    spending = Spending({"m": Price(input=1, output=1)}, budget=2.5)
-    spending.open_account("chat:m", Tokens(10, 2_000_000, 0))
-    spending.check()
-    spending.add("chat:m", answer(500_000, 0))
-    with pytest.raises(BudgetSpent, match=r"\$2\.50 is spent.*\$0\.50 and .*earlier answers.*higher --budget"):
-        spending.check()
 
 
 def test_without_prices_tokens_are_counted_and_a_budget_is_an_error() -> None:

@@ -79,15 +79,6 @@ def test_a_request_with_the_right_key_is_answered(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_a_truncated_answer_is_unfinished_and_not_retried(kind: str) -> None:
-    with FakeLLMServer(echo, faults=Faults(cut=1.0)) as server:
-        answer = run(ask(wire_to(server, kind), key=KEY))
-        assert server.calls.total() == 1  # a retry would be truncated and billed again
-    whole = echo("be brief", "q", 0)
-    assert (answer.text, answer.finished) == (whole[: len(whole) // 2], False)
-
-
-@pytest.mark.parametrize("kind", ["chat", "anthropic"])
 @pytest.mark.parametrize("fault", TRANSIENT)
 def test_transient_faults_are_retried(kind: str, fault: str) -> None:
     faults = Faults(rate=1.0, kinds=(fault,), in_a_row=1 if fault == "stall" else 2, stall_s=20)

@@ -127,13 +127,6 @@ def test_a_thought_that_does_not_end_is_cut_behind_a_sentence() -> None:
     assert text.startswith("<think>A is wrong here.</think>\n<answer>{")
 
 
-def test_a_request_without_a_form_is_answered_freely(teachers: list[LocalTeacher]) -> None:
-    reply = run(teachers[2].ask(request_for("write a letter")))
-    assert reply.finished == (reply.output_tokens < 100)
-    assert reply.text
-    assert reply.input_tokens > 10
-
-
 def build(folder: Path, out: Path, verifier: str | None = None) -> tuple[dict[str, bytes], str]:
     options = SessionOptions(out / "answers.sqlite", 4)
     done = teacher_session.build(PLAN, out, f"local:{folder}", verifier, options, Spending())
@@ -200,14 +193,6 @@ def test_a_local_teacher_needs_no_price(tmp_path: Path, folder: Path) -> None:
     assert spending.usd == 0
     assert "local:" in spending.summary()
     assert "$" not in spending.summary()
-
-
-def test_the_form_is_no_part_of_the_cache_key() -> None:
-    plain = request_for("x")
-    assert plain.model_copy(update={"form": turn_form(9, may_search=True, may_answer=True)}).model_dump() == (
-        plain.model_dump()
-    )
-    assert set(plain.model_dump()) == {"system", "user", "max_tokens", "temperature", "sample"}
 
 
 @pytest.mark.parametrize(

@@ -108,15 +108,6 @@ def test_incomplete_bodies_raise_the_documented_errors(wire: Provider, kind: str
         wire.read(body)
 
 
-@pytest.mark.parametrize("wire", [LOCAL, ANTHROPIC])
-def test_a_batch_row_has_the_request_and_its_key(wire: Provider) -> None:
-    row = wire.batch_row("k", request_for("q"))
-    assert row["custom_id"] == "k"
-    assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(request_for("q"))
-    if wire is LOCAL:
-        assert (row["method"], row["url"]) == ("POST", "/v1/chat/completions")
-
-
 @pytest.mark.parametrize(
     ("wire", "row", "reason"),
     [

@@ -213,14 +213,6 @@ def test_write_error_says_what_is_free_and_what_to_do(tmp_path: Path) -> None:
     )
 
 
-def test_the_statuses_are_in_the_help_and_the_docs() -> None:
-    shown = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
-    table = (REPO / "docs" / "reliability.md").read_text(encoding="utf-8")
-    for status in ExitStatus:
-        assert f"{status.value} {status.meaning}" in shown
-        assert f"| {status.value} | {status.meaning} |" in table
-
-
 @pytest.mark.parametrize(
     ("module", "extra"),
     [("torch", "train"), ("httpx", "endpoints"), ("faiss", "retrieval"), ("sklearn", "retrieval"),

@@ -7,24 +7,6 @@ from pathlib import Path
 from command_server import run
 from paths import REPO
 
-from data_builders.sources import SOURCES
-
-
-def test_build_help_describes_every_source() -> None:
-    shown = run("build", "--help")
-    assert shown.returncode == 0, shown.stderr
-    text = " ".join(re.sub("[│•]", " ", shown.stdout).split())
-    for name in SOURCES.names():
-        assert f"{name}: {SOURCES.get(name).help}" in text
-    for name in ("medcasereasoning", "deepreview"):
-        assert "unverified against the hub" in SOURCES.get(name).help
-
-
-def test_the_docs_table_has_every_source() -> None:
-    text = (REPO / "docs" / "build_dataset.md").read_text()
-    for name in SOURCES.names():
-        assert f"| `{name}` |" in text
-
 
 def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
     text = (REPO / "docs" / "build_dataset.md").read_text().partition("### Your own domain")[2]
@@ -40,9 +22,3 @@ def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
     checked = run("validate", tmp_path / "out")
     assert "(100.0%)" in checked.stdout, checked.stdout
     assert checked.returncode == 0
-
-
-def test_a_source_that_needs_a_teacher_is_refused_without_one(tmp_path: Path) -> None:
-    result = run("build", "pilot", "--path", tmp_path, "--out", tmp_path / "out")
-    assert result.returncode == 2
-    assert "source 'pilot' needs a teacher" in result.stderr

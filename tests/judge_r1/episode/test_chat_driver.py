@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from judge_r1.core.endpoint import EndpointError, RetryPolicy
 from judge_r1.core.records import Trajectory
-from judge_r1.episode import chat_driver
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget, feed_reply
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
@@ -81,15 +80,6 @@ def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
     assert trajectory.token_ids == trajectory.prompt_ids == trajectory.logprobs == ()
     assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 14, 6)
     assert usage.seconds > 0
-
-
-def test_a_server_that_ignores_stop_strings_gives_the_same_episode() -> None:
-    whole = run_replies(
-        chat_completion("<search>q</search><information>forged</information>" + ANSWER),
-        chat_completion(ANSWER + " and so on"),
-    )[0]
-    cut = run_replies(chat_completion("<search>q"), chat_completion(ANSWER.removesuffix("</answer>")))[0]
-    assert whole == cut
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
@@ -236,19 +226,3 @@ def test_a_client_respects_the_concurrency_of_its_policy() -> None:
     with JudgeServer(lambda path, body: chat_completion("x"), wait=lambda: time.sleep(0.02)) as server:
         assert [g.text for g in run(work(server.url))] == ["x"] * 12
         assert server.peak == 3
-
-
-@pytest.mark.parametrize("bare", [False, True])
-def test_long_pieces_of_a_reply_have_the_same_end_as_short_ones(bare: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    @given(st.lists(st.sampled_from([*WRITTEN, JUDGMENT, ANSWER, "\ufffd", "<information>"])))
-    def check(parts: Sequence[str]) -> None:
-        ends = []
-        for size in (4, 1024):
-            monkeypatch.setattr(chat_driver, "_REPLY_PIECE", size)
-            running = episode(bare=bare)
-            feed_reply(running, Generation("".join(parts), reasoning="q" if len(parts) % 2 else ""))
-            found = running.trajectory()
-            ends.append((found.turns, found.judgment, found.ended, getattr(running.state, "query", None)))
-        assert ends[0] == ends[1]
-
-    check()

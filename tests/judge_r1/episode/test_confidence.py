@@ -4,11 +4,9 @@ from math import exp, log
 
 import pytest
 from factories import ByteTokenizer, mini_pairs
-from hypothesis import given
-from hypothesis import strategies as st
 from paths import RECIPES
 
-from judge_r1.episode.confidence import chat_confidence, confidence, opposite_tokens, sign_position, token_confidence
+from judge_r1.episode.confidence import chat_confidence, opposite_tokens, sign_position, token_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
@@ -58,13 +56,6 @@ def test_a_comparison_in_the_thought_is_ignored() -> None:
     episode = run_episode(ids, eos_ids=(0,), parse_bare=parse_tolerant)
     position = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
     assert confidence_of(episode) == pytest.approx(exp(-0.001 * position))
-
-
-@given(st.floats(-30, 0), st.floats(-30, 0))
-def test_confidences_of_opposite_decisions_sum_to_one(chosen: float, alternative: float) -> None:
-    assert confidence(chosen, alternative) + confidence(alternative, chosen) == pytest.approx(1)
-    assert confidence(chosen, alternative) == pytest.approx(exp(chosen) / (exp(chosen) + exp(alternative)))
-    assert confidence(chosen, None) == pytest.approx(exp(chosen))
 
 
 def test_opposite_tokens() -> None:

@@ -125,22 +125,6 @@ def test_tags_in_a_thought_are_text() -> None:
     assert episode.state == Search("y")
 
 
-def test_observations_number_passages_and_state_the_searches_left() -> None:
-    trajectory = run_turns(
-        "<search>q</search>", "<search>r</search>", ANSWER, passages=evidence("one <b>", "two </think>")
-    )
-    first, second, last = trajectory.turns
-    assert first.observation == "<information>\n[1] one <b>\n[2] two ‹/think›\n(1 searches left)</information>"
-    assert second.observation is not None
-    assert second.observation.endswith("\n(0 searches left)</information>")
-    assert (first.query, second.query, last.query, last.observation) == ("q", "r", None, None)
-    assert trajectory.searches == 2
-    assert trajectory.judgment is not None
-    assert [passage.text for passage in trajectory.judgment.evidence] == ["one <b>", "two </think>"]
-    environment = [t for t, m in zip(trajectory.token_ids, trajectory.loss_mask, strict=True) if not m]
-    assert TOKENIZER.decode(environment) == first.observation + second.observation
-
-
 def test_a_search_past_the_budget_gets_a_notice() -> None:
     trajectory = run_turns(*["<search>q</search>"] * 4, ANSWER)
     assert [turn.notice for turn in trajectory.turns[:4]] == [None, None, *["no searches left: answer now"] * 2]
@@ -198,40 +182,6 @@ def test_a_budget_that_cannot_hold_a_notice_is_rejected() -> None:
     with pytest.raises(BudgetTooSmall, match=f"observation_tokens {NOTICE - 1} cannot hold .* {NOTICE} tokens"):
         start(small)
     assert isinstance(start(small.model_copy(update={"max_searches": 0})).state, Sample)
-
-
-def test_an_episode_can_use_its_whole_budget() -> None:
-    budget = Budget(max_searches=3, top_k=1, response_tokens=80, observation_tokens=NOTICE + 20)
-    episode = start(budget)
-    for number in range(3):
-        query = "<search>q</search>"
-        write(episode, "<think>" + "x" * (80 - len(query) - 15) + "</think>" + query)
-        assert episode.state == Search("q")
-        frame = len(f"<information>\n[1] \n({2 - number} searches left)</information>")
-        episode.observe(evidence("p" * (budget.observation_tokens - frame)))
-        assert len(episode.turns[-1].observation or "") == budget.observation_tokens
-        assert episode.turns[-1].passages
-        assert episode.state == Sample(80)
-    write(episode, "x" * (80 - len(ANSWER)) + ANSWER)
-    trajectory = episode.trajectory()
-    assert trajectory.ended == "answer"
-    assert len(trajectory.token_ids) == budget.episode_tokens == 4 * 80 + 3 * (NOTICE + 20)
-
-
-def test_an_action_can_use_the_last_token_of_its_turn() -> None:
-    budget = LARGE.model_copy(update={"response_tokens": len(ANSWER)})
-    assert run_turns(ANSWER, budget=budget).ended == "answer"
-    assert run_turns("x" + ANSWER, budget=budget).ended == "unclosed_answer"
-    assert run_turns("<search>q</search>", ANSWER, budget=budget).ended == "answer"
-
-
-def test_ids_after_a_stop_are_dropped() -> None:
-    episode = start()
-    assert write(episode, "<search>q</search> and more") == len("<search>q</search>")
-    episode.observe([])
-    assert write(episode, ANSWER + "\0\0") == len(ANSWER)
-    episode = start()
-    assert write(episode, "x\0y") == 2
 
 
 def test_custom_parser() -> None:
@@ -358,27 +308,6 @@ def test_a_turn_without_an_action_may_go_on_after_a_notice(unfinished: str) -> N
     write(episode, ANSWER)
     trajectory = episode.trajectory()
     assert (trajectory.ended, trajectory.searches, len(trajectory.turns)) == ("answer", 0, 2)
-
-
-def test_notices_end_with_the_searches() -> None:
-    """Two searches allow two notices; the third turn without an action ends the episode with its own reason."""
-    episode = start(NOTICED)
-    for text in ("hm", "<think>hm", "<think>hm"):
-        assert isinstance(episode.state, Sample)
-        ids = [*TOKENIZER.encode_trusted(text), EOS]
-        episode.feed(ids, [0.0] * len(ids))
-    assert isinstance(episode.state, Finished)
-    assert episode.state.reason == "unclosed_think"
-    searched = run_turns("<search>a</search>", "<search>b</search>", "no more." + "x" * 200, budget=NOTICED)
-    assert (searched.ended, searched.searches) == ("turn_budget", 2)
-
-
-def test_a_full_turn_without_an_action_gets_a_notice_and_a_search_after_it_counts() -> None:
-    short = NOTICED.model_copy(update={"response_tokens": 20})
-    trajectory = run_turns("x" * 20, "<search>a</search>", "<search>b</search>", "y" * 20, budget=short)
-    assert trajectory.searches == 1
-    assert [turn.notice is not None for turn in trajectory.turns] == [True, False, True, False]
-    assert trajectory.ended == "turn_budget"
 
 
 def test_without_searches_a_turn_without_an_action_ends_the_episode() -> None:

@@ -1,14 +1,13 @@
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.jsonl import dump_line
 from judge_r1.core.verdicts import Judgment
-from judge_r1.episode.parsing import Reason, Rejected, parse_last_object, parse_strict, parse_tolerant
+from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_tolerant
 
 GOOD = {"comparison": "A>B", "violated_principles": [2, 5]}
 COMPARISONS = st.sampled_from(["A>B", "A<B"])
@@ -83,13 +82,6 @@ def test_strict_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_strict(written)
     assert isinstance(rejected, Rejected), written[:80]
     assert (rejected.reason, type(rejected.detail)) == (reason, str)
-
-
-def test_every_reason_is_tested() -> None:
-    table6_only = {"not_two_lines"}
-    conversations_only = {"bad_round", "bad_problem_type", "bad_verdict"}  # test_located_answer.py
-    others = table6_only | conversations_only | {"contradiction"}  # of the tolerant parser, below
-    assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason)) - others
 
 
 SPELLINGS = [
@@ -284,10 +276,3 @@ def test_parsers_never_raise_and_tolerant_accepts_what_strict_accepts(written: s
         if isinstance(verdict, Judgment):
             dump_line(verdict).encode()
             assert set(verdict.violated_principles) <= set(range(1, 7))
-
-
-def test_gold_judgments_round_trip() -> None:
-    for numbers in ([1], [6], [1, 2, 3, 4, 5, 6], [2, 4]):
-        pair = make_pair(make_case(), violated=numbers)
-        written = json.dumps({"comparison": pair.gold.comparison, "violated_principles": numbers})
-        assert parse_strict(written) == parse_tolerant(written) == pair.gold

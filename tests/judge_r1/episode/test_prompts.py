@@ -30,14 +30,6 @@ def test_the_user_message_has_case_and_pair_in_order(style: str) -> None:
     assert user == user.strip("\n")
 
 
-@pytest.mark.parametrize("style", ["standard", "compact"])
-def test_without_context_the_prompt_has_no_case_text(style: str) -> None:
-    for text in texts(context="none", style=style):
-        assert CASE.context not in text
-        assert "ana paid 34 $x" not in text
-    assert CASE.decision in texts(context="none", style=style)[1]
-
-
 def test_the_system_message_has_task_principles_format_and_example() -> None:
     system, _ = texts()
     for principle in PRINCIPLES:

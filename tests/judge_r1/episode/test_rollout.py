@@ -7,7 +7,6 @@ from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import (
     PromptTooLong,
     RolloutRunner,
@@ -129,13 +128,3 @@ def test_without_search_no_embedder_is_loaded(tokenizer: SafeTokenizer) -> None:
     assert "search" not in tokenizer.decode(trajectory.prompt_ids)
     with pytest.raises(RetrievalError):
         RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), tokenizer, backend, ())
-
-
-def test_a_scripted_backend_stops_at_the_end_of_the_episode(tokenizer: SafeTokenizer) -> None:
-    episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), tokenizer)
-    backend = ScriptedBackend(tokenizer, [[gold(0), "more", "and more"]])
-    backend.run_episodes([episode], lambda queries: [[] for _ in queries], Sampling())
-    assert episode.trajectory().ended == "answer"
-    assert "more" not in tokenizer.decode(episode.token_ids)
-    with pytest.raises(ValueError, match="zip"):
-        backend.run_episodes([episode, episode], lambda queries: [], Sampling())

@@ -64,20 +64,6 @@ def test_a_prompt_is_measured_once(tokenizer: SafeTokenizer, measured: set[Promp
     assert measured == set(prompts[40:])
 
 
-def test_the_cache_is_for_one_text_and_one_tokenizer(tokenizer: SafeTokenizer, measured: set[Prompt]) -> None:
-    data = mini_pairs(3)
-    stored_lengths(prompts_of(data), tokenizer, thinking=False)
-    measured.clear()
-    stored_lengths(prompts_of(data, CONFIG.model_copy(update={"context": "none"})), tokenizer, thinking=False)
-    assert len(measured) == 3
-    tokenizer.hf.chat_template = tokenizer.hf.chat_template + " "
-    stored_lengths(prompts_of(data), tokenizer, thinking=False)
-    assert len(measured) == 6
-    measured.clear()
-    stored_lengths(prompts_of(data), tokenizer, thinking=True)
-    assert len(measured) == 3
-
-
 @pytest.mark.parametrize("content", ["", "[1, 2]", '{"a": "b"}', '{"a": -1}', "{", "\0"])
 def test_an_invalid_file_counts_as_empty(
     content: str, tokenizer: SafeTokenizer, measured: set[Prompt], tmp_path: Path

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import judge_prompt
-from judge_r1.episode.tags import NAMES
 from judge_r1.episode.tokenizer import SafeTokenizer
 
 PROSE = st.text(st.characters(codec="utf-8", min_codepoint=32, max_codepoint=0xD7FF), max_size=20)
@@ -33,13 +32,6 @@ def test_all_encodings_round_trip(name: str) -> None:
             assert tokenizer.decode(ids) == text
 
     check()
-
-
-@pytest.mark.parametrize("name", ["tiny", "smollm2", "awkward", "spelled_out"])
-def test_harmless_untrusted_text_is_encoded_as_usual(name: str) -> None:
-    tokenizer = real_tokenizers.load(name)
-    for text in ("kara paid 34.", "p < 0.05 > q", "a <b> “c”\n\n d", ""):
-        assert tokenizer.encode_untrusted(text) == tokenizer.encode_trusted(text)
 
 
 def test_policy_text_trusts_only_its_tags() -> None:
@@ -97,15 +89,6 @@ def test_a_template_that_fails_raises(template: Callable[[str], SafeTokenizer]) 
         tokenizer.prompt_ids(PROMPT)
     with pytest.raises(JudgeError, match="drops or changes the text of a message"):
         template("[model]").prompt_ids(PROMPT)
-
-
-def test_tags_are_single_tokens_of_the_tiny_model_and_not_special() -> None:
-    """An engine that skips special tokens must not lose the answer."""
-    tokenizer = real_tokenizers.load("tiny")
-    for tag in (f"<{slash}{name}>" for name in NAMES for slash in ("", "/")):
-        [token] = tokenizer.encode_trusted(tag)
-        assert not tokenizer.hf.added_tokens_decoder[token].special
-        assert tokenizer.hf.decode([token], skip_special_tokens=True) == tag
 
 
 def test_a_tokenizer_without_a_fast_version_raises() -> None:

@@ -172,44 +172,6 @@ def test_every_input_is_on_the_device_of_the_model(model: Any) -> None:
     assert len(following.ids) == 3
 
 
-def test_an_observation_is_read_in_one_forward_while_other_rows_sample(model: Any) -> None:
-    batch, read = batch_of(model), []
-    forward = batch._forward
-
-    def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
-        read.append(tuple(ids.shape))
-        return forward(ids, *rest)
-
-    batch._forward = counted  # type: ignore[method-assign]
-    first, other = Request([11, 12, 13], max_tokens=3, seed=0), Request([14, 15], max_tokens=30, seed=1)
-    batch.admit([first, other])
-    while len(first.ids) < 3:
-        batch.step()
-    read.clear()
-    batch.admit([Request([*first.prompt, *first.ids, *[9] * 200], max_tokens=5, seed=0)])
-    assert read == [(1, 201)], "the observation and the last sampled id, and nothing twice"
-    while batch.busy:
-        batch.step()
-    assert {columns for _, columns in read[1:]} == {1}
-    assert len(other.ids) == 30
-
-
-def test_long_traffic_changes_nothing(model: Any) -> None:
-    """Many more requests than rows at a time, long enough for columns and rows to be dropped."""
-    wanted = [Request(p, max_tokens=20 + 7 * (n % 5), seed=n) for n, p in enumerate(prompts(40))]
-    batch, left, finished = batch_of(model), list(wanted), 0
-    while left or batch.busy:
-        running = sum(map(len, batch.rows))
-        batch.admit([left.pop(0) for _ in range(min(4 - running, len(left)))])
-        finished += len(batch.step())
-    assert finished == 40
-    for request in wanted[-5:]:
-        alone = Request(request.prompt, max_tokens=request.request.max_tokens, seed=request.request.seed)
-        play(batch_of(model), {0: [alone]})
-        assert alone.ids == request.ids
-        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
-
-
 def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
     def states(tokens: int) -> States:
         return [(torch.ones(2, tokens, 4), torch.zeros(2, tokens, 4))]
@@ -364,20 +326,6 @@ def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> 
     assert max(rows) > 6
     for one, other in zip(found, expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
-
-
-def test_a_request_that_leaves_a_shared_row_before_the_first_step(small_model: Any) -> None:
-    first, second = prompts(2)
-    made = [Request(first, max_tokens=6, seed=0), Request(first, max_tokens=6, seed=3), Request(second, max_tokens=6)]
-    batch = batch_of(small_model)
-    batch.admit(made)
-    batch.drop(made[2:])
-    play(batch, {0: []})
-    for request in made[:2]:
-        alone = Request(first, max_tokens=6, seed=request.request.seed)
-        play(batch_of(small_model), {0: [alone]})
-        assert request.ids == alone.ids
-        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
 
 
 def test_requests_that_end_alike_go_on_one_after_the_other(small_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,13 +31,6 @@ def test_each_text_attends_to_itself_alone(block: int, scaling: float | None, mo
         torch.testing.assert_close(found[:, text], alone)
 
 
-def test_a_model_has_its_own_attention_back_after_an_error() -> None:
-    model = load_model("bundled:tiny")
-    with pytest.raises(TypeError), branching_row(model, [(0, 1)]):
-        model(input_ids="no ids")
-    assert model.config._attn_implementation == "sdpa"
-
-
 def test_other_attentions_and_states_cannot_branch() -> None:
     from transformers import MambaConfig, MambaForCausalLM, MistralConfig, MistralForCausalLM
 

@@ -1,6 +1,5 @@
 """Attention by groups of query heads gives what PyTorch's attention on repeated keys and values gives."""
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -11,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge_r1.models import batch, step_attention
 from judge_r1.models import grouped_attention as grouped_module
+from judge_r1.models import step_attention
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.batch import ContinuousBatch, RunningRequest
 from judge_r1.models.grouped_attention import NAME, grouped_attention, grouped_heads
@@ -57,29 +56,6 @@ def test_a_model_with_another_attention_keeps_it() -> None:
     model = load_model("bundled:tiny", attention="eager")
     with grouped_heads(model):
         assert model.config._attn_implementation == "eager"
-
-
-def test_rows_of_different_length_are_sampled_with_it_and_get_the_same_tokens() -> None:
-    def sampled() -> list[RunningRequest]:
-        running = ContinuousBatch(word_model.model(), lambda ids: "", [1], pad_id=0)
-        running._by_steps = False  # as on a GPU
-        requests = [
-            RunningRequest(GenerateRequest(prompt_ids=list(range(2, 2 + length)), max_tokens=6)) for length in (3, 5, 9)
-        ]
-        running.admit(requests)
-        while running.busy:
-            running.step()
-        return requests
-
-    with patch.object(batch, "grouped_heads", lambda *_: nullcontext()):
-        expected = sampled()
-    attention = grouped_module.scaled_dot_product_attention
-    with patch.object(grouped_module, "scaled_dot_product_attention", side_effect=attention) as called:
-        found = sampled()
-    assert called.call_count > 0
-    for one, other in zip(found, expected, strict=True):
-        assert one.ids == other.ids
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 def test_a_step_makes_no_mask_and_notes_once_where_the_rows_of_a_text_stand() -> None:

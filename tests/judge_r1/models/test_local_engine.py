@@ -71,23 +71,6 @@ def test_cancelled_requests_free_their_rows(engine: BackgroundModel) -> None:
     assert not engine.batch.busy
 
 
-def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> None:
-    engine = local(model, 2)
-
-    async def run() -> list[int]:
-        cancelled = asyncio.create_task(ids_of(engine, request(50, 100_000)))
-        while not engine.batch.busy:
-            await asyncio.sleep(0)
-        cancelled.cancel()
-        await asyncio.gather(cancelled, return_exceptions=True)
-        for _ in range(3):  # rounds of the event loop: one step of the batch at most in each
-            await asyncio.sleep(0)
-        assert not engine.batch.busy
-        return await ids_of(engine, request(1))
-
-    assert len(asyncio.run(run())) == 12
-
-
 def test_an_idle_engine_continues_a_text_that_it_knows(model: Any) -> None:
     """A persistent engine gives the batch's memory back when nothing runs, and keeps the states of its texts."""
     engine, other = BackgroundModel(local(model, 4, persistent=True)), BackgroundModel(local(model, 4))

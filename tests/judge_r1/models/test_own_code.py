@@ -163,15 +163,3 @@ def test_commands_refuse(line: str, own: Path, marker: Path, tmp_path: Path) -> 
     [sentence] = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
     assert SENTENCE in sentence
     assert not marker.exists()
-
-
-@pytest.mark.slow
-def test_the_merge_of_shards_refuses(own: Path, marker: Path, tmp_path: Path) -> None:
-    from judge_r1.training.export_checkpoint import Unmergeable, merge_shards
-
-    actor = tmp_path / "actor"
-    shutil.copytree(own, actor / "huggingface")
-    (actor / "fsdp_config.json").write_text('{"FSDP_version": 2, "world_size": 1}')
-    with pytest.raises(Unmergeable):
-        merge_shards(actor, tmp_path / "out")
-    assert not marker.exists()

@@ -54,15 +54,6 @@ def test_a_row_that_is_not_packed_is_refused() -> None:
         packed_attention(None, *torch.zeros(3, 1, 1, 2, 4), None)
 
 
-def test_a_model_has_its_own_attention_back_after_an_error() -> None:
-    model = load_model("bundled:tiny")
-    with packed_rows(model):
-        assert model.config._attn_implementation == "sdpa_packed"
-    with pytest.raises(TypeError), packed_rows(model):
-        model(input_ids="no ids")
-    assert model.config._attn_implementation == "sdpa"
-
-
 def test_all_layers_of_a_row_share_the_mask_of_a_part() -> None:
     model = load_model("bundled:tiny")
     assert model.config.num_hidden_layers > 1

@@ -62,16 +62,6 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
     reward.close()
 
 
-def test_a_served_judge_gets_the_case() -> None:
-    columns = {"case": ["red fox", "red fox"]}
-    with LiveServer(service("overlap")) as server:
-        reward = GroupReward(server.url, context="case")
-        found, logged = call(reward, ["p"] * 2, ["red fox", "blue owl"], **columns)
-        reward.close()
-    assert logged["judge/unscored"] == 0
-    assert found[0] > found[1]  # type: ignore[operator]
-
-
 def test_a_failed_judgment_is_none_with_a_reason() -> None:
     with LiveServer(service(FailsOn("broken"))) as server:
         reward = GroupReward(server.url, schedule="all_pairs")

@@ -29,14 +29,6 @@ def post(served: Service, path: str, body: Any) -> httpx.Response:
     return run(served, talk)
 
 
-def test_judge_a_pair() -> None:
-    answer = post(service("longer"), "/v1/judge", PAIR | {"context": "Ana paid.", "trace": True})
-    assert answer.status_code == 200
-    found = answer.json()
-    assert (found["winner"], found["comparison"], found["valid"], found["judge"]) == ("A", "A>B", True, "longer")
-    assert (found["turns"], found["confidence"]) == ([], None)
-
-
 def test_a_batch_is_answered_in_order_with_its_errors() -> None:
     swapped = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
     body = {"requests": [PAIR, swapped, PAIR | {"case_id": "nowhere"}, PAIR] * 8}

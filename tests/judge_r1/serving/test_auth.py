@@ -136,20 +136,6 @@ def test_all_routes_but_health_and_docs_need_a_key(file: Path) -> None:
     talk_to(app, talk)
 
 
-def test_the_openapi_document_names_the_key_where_it_is_needed(file: Path) -> None:
-    add_key(file, "ana")
-
-    async def talk(client: httpx.AsyncClient) -> None:
-        document = (await client.get("/openapi.json")).json()
-        assert document["components"]["securitySchemes"] == {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
-        for path, routes in document["paths"].items():
-            for route in routes.values():
-                assert ("security" in route) == path.startswith(("/v1/", "/get_reward"))
-
-    talk_to(create_app(service("longer", keys=KeyFile(file))), talk)
-    assert "securitySchemes" not in create_app(service("longer")).openapi()["components"]
-
-
 def test_a_tenant_cannot_use_the_cases_of_another(file: Path) -> None:
     ana, ben = bearer(add_key(file, "ana")), bearer(add_key(file, "ben"))
     app = create_app(service("longer", keys=KeyFile(file)))

@@ -1,8 +1,7 @@
 """The page in a real browser against a real server: judging, swapping, traces, cancelling and errors."""
 
 import json
-import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,8 @@ from serving_fixture import BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import by_number
-from judge_r1.judges.base import JudgeBuild, JudgeOutput
-from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
 
@@ -59,21 +57,6 @@ def small_server(browser: Any, judge: BlockedJudge, **queue: Any) -> Iterator[tu
 def marked(page: Any) -> list[str]:
     """The marked texts of the case, without the search numbers."""
     return list(page.locator("#case mark").evaluate_all("all => all.map((e) => e.firstChild.data)"))
-
-
-class ConfidentJudge:
-    """Judges like `longer`, with a fixed confidence."""
-
-    name, settings = "confident", {}
-
-    def __init__(self, confidence: float) -> None:
-        self._judge, self._confidence = make_judge("longer", JudgeBuild("")), confidence
-
-    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
-
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for output in self._judge.judge(requests):
-            yield output._replace(confidence=self._confidence)
 
 
 def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
@@ -114,23 +97,6 @@ def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
         assert not page_errors
 
 
-def test_the_page_estimates_the_time_while_it_judges(browser: Any) -> None:
-    steps = StepControl()
-    with searching_server(wait=steps, timeout=70) as server, visited(browser, server.url) as (page, page_errors):
-        write_pair(page, PAIR_TEXTS)
-        press_judge(page)
-        page.get_by_text("the first judgment of this server, which takes at most 70 s").wait_for()
-        for _ in range(3):
-            steps.step()
-        page.get_by_role("button", name=SWAP).click()
-        page.get_by_text(re.compile(r"^\d+ s of about \d+ s$")).wait_for()
-        server.service.queue._mean_seconds = 0.5
-        steps.release_all()
-        page.locator("#agreement").wait_for()
-        assert page.locator(".elapsed").count() == 0
-        assert not page_errors
-
-
 def test_a_long_reasoning_keeps_step_numbers_and_marks_whole_numbers(browser: Any) -> None:
     step = (
         "The dose of the drug was 1.2 mg/kg on 5 May 2024, as Dr. Miller wrote on the chart of the ward (cf. Fig. 2)."
@@ -145,17 +111,6 @@ def test_a_long_reasoning_keeps_step_numbers_and_marks_whole_numbers(browser: An
         assert [row.strip() for row in rows] == [f"{number}. {step}" for number in (1, 2, 3)]
         assert page.locator("mark.diff").all_inner_texts() == ["1.2", "5 May 2024", "2.1", "15 May 2024"]
         assert not page_errors
-
-
-def test_the_page_says_that_a_bundled_judge_is_a_toy(browser: Any) -> None:
-    from judge_r1.serving.toy_note import toy_note
-
-    note = toy_note("agentic@bundled:haystack")
-    with LiveServer(service("longer", note=note)) as server, visited(browser, server.url) as (page, _):
-        assert page.locator("#note").inner_text() == note
-        assert page.evaluate(CONTRAST) == []
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, _):
-        assert page.locator("#note").is_hidden()
 
 
 def test_swapping_the_order_compares_both_verdicts(browser: Any) -> None:
@@ -424,37 +379,6 @@ def test_an_unreachable_server_is_reported(browser: Any) -> None:
     opened.__exit__(None, None, None)
 
 
-def test_the_confidence_is_shown(browser: Any) -> None:
-    for confidence, text in ((0.873, "87 % confident"), (0.9996, "over 99 % confident"), (1.0, "100 % confident")):
-        with LiveServer(service(ConfidentJudge(confidence))) as server, visited(browser, server.url) as (page, _):
-            write_pair(page, PAIR_TEXTS | {"reasoning_a": GOOD + " and more", "context": ""})
-            press_judge(page)
-            page.locator("#swap").wait_for()
-            assert page.inner_text(".confidence") == text
-            assert page.get_by_text("This judge wrote no text.").is_visible()
-            assert page.locator("#case").count() == 0
-            gauge = page.locator(".fill").bounding_box()["width"] / page.locator(".gauge").bounding_box()["width"]
-            assert gauge == pytest.approx(confidence, abs=0.01)
-
-
-def test_a_local_model_is_shown(browser: Any, model_folder: Path) -> None:
-    """Random weights in the continuous engine give no valid answer, and the page says why."""
-    options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=12"
-    cases = CaseStore()
-    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
-    with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, page_errors):
-        write_pair(page, PAIR_TEXTS)
-        press_judge(page)
-        page.locator("#swap").wait_for()
-        assert page.inner_text(".card .verdict") == "No valid answer"
-        assert "The episode ended by: " in page.inner_text(".card")
-        assert page.locator(".turn").count() == 1
-        assert not page_errors
-        page.locator("#swap").click()
-        page.locator("#agreement").wait_for()
-        assert "no valid answer" in page.inner_text("#agreement")
-
-
 def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
     evil = dict.fromkeys(("context", "decision"), EVIL) | {"reasoning_a": EVIL + "1", "reasoning_b": EVIL}
     trace = trace_of(explanation=EVIL, judge=EVIL, ended=EVIL, violated_principles=[{"number": 66, "name": EVIL}])
@@ -553,23 +477,6 @@ def test_an_example_shows_its_gold_label(browser: Any) -> None:
         press_judge(page)
         until(page, "document.getElementById('gold').hidden")
         assert not page_errors
-
-
-def test_the_screenshots_of_the_docs(browser: Any, tmp_path: Path) -> None:
-    from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-    from scripts.screenshots import draw_serve
-
-    case = Case.of(domain="legal", context=CASE, decision="ben owes", reference=GOOD, source="toy", license="x")
-    flaw = Flaw(principle=2, operator="other_number", span=Span(start=12, end=14))
-    origin = Origin(teacher="rules", seed=0, flaws=(flaw,))
-    pair = ReasoningPair.of(case, BAD, variant=1, origin=origin, seed=0)
-    with searching_server() as server:
-        draw_serve(browser, server.url, [(case, pair)], tmp_path)
-    pictures = sorted(tmp_path.iterdir())
-    assert [picture.stem for picture in pictures] == [
-        f"serve-{name}" for name in ("dark", "episode", "pair", "phone", "verdict")
-    ]
-    assert all(10_000 < picture.stat().st_size < 300_000 for picture in pictures)
 
 
 def test_the_trace_of_an_agent_fills_the_form_and_is_judged(browser: Any) -> None:

@@ -12,17 +12,11 @@ import httpx
 from serving_fixture import service
 
 import judge_r1
-from data_builders.haystack_splits import build_split
-from data_builders.sources.builtin import FILE
-from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.records import Case
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service
 from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.ui.routes import render_page
-
-EXAMPLES = json.loads((Path(judge_r1.__file__).parent / "serving/ui/static/examples.json").read_text(encoding="utf-8"))
 
 
 def get(served: Service, path: str = "/", method: str = "GET", **headers: str) -> httpx.Response:
@@ -107,24 +101,3 @@ def test_the_scripts_never_insert_markup() -> None:
     script = "".join(path.read_text() for path in Path(judge_r1.__file__).parent.rglob("static/*.js"))
     for api in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "Storage"):
         assert api not in script
-
-
-def test_the_examples_are_builtin_cases_with_a_flaw() -> None:
-    cases = {case.context: case for case in read_jsonl(FILE, Case, unique="case_id")}
-    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "legal"]
-    for example in EXAMPLES[:3]:
-        case = cases[example["context"]]
-        good, bad = (example[f"reasoning_{side}"] for side in ("ab" if example["better"] == "A" else "ba"))
-        assert (case.domain, case.decision, case.reference) == (example["domain"], example["decision"], good)
-        assert bad != good
-        assert len(bad.splitlines()) == len(good.splitlines())
-        assert example["violated"] == sorted(set(example["violated"])) != []
-
-
-def test_the_last_example_is_a_held_out_pair_of_the_demo(tmp_path: Path) -> None:
-    """It breaks factual consistency, so that the judge has to search the case."""
-    data = build_split(tmp_path, "demo", 3)
-    found = {(data.case_of(pair).context, pair.reasoning_a, pair.reasoning_b): pair for pair in data.pairs}
-    example = EXAMPLES[-1]
-    pair = found[example["context"], example["reasoning_a"], example["reasoning_b"]]
-    assert (example["better"], example["violated"]) == (pair.preferred, list(pair.violated)) == (pair.preferred, [2])

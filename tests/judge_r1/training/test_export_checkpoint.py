@@ -15,7 +15,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training import export_checkpoint
-from judge_r1.training.export_checkpoint import atomic_folder, merge, partial_of
+from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.weight_verification import WeightMismatch, verify_weights
 
 
@@ -97,15 +97,3 @@ def test_a_failed_verification_leaves_no_folder(run: Path, tmp_path: Path, monke
     with pytest.raises(WeightMismatch):
         merge(run, out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_atomic_folder_is_complete_or_absent(tmp_path: Path) -> None:
-    """A partial folder that a kill left does not count as a model and is replaced by the next attempt."""
-    target = tmp_path / "model"
-    partial_of(target).mkdir()
-    (partial_of(target) / "half").touch()
-    assert not target.exists()
-    with atomic_folder(target) as partial:
-        (partial / "config.json").touch()
-    assert [path.name for path in target.iterdir()] == ["config.json"]
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]

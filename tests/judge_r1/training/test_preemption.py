@@ -130,14 +130,6 @@ def test_a_second_signal_or_the_end_of_the_grace_period_ends_at_once(
     assert (tmp_path / ".stop").exists() == (grace != "0")
 
 
-@pytest.mark.slow
-def test_two_processes_end_at_once_on_a_second_signal(data: Path, tmp_path: Path) -> None:
-    train = start(long_recipe("sft", data), tmp_path / "run", "--processes", "2", JUDGE_R1_GRACE_SECONDS="0")
-    signal_after_a_step(train, tmp_path / "run")
-    assert train.returncode == 143
-    assert not checkpoints(tmp_path / "run" / "checkpoints")
-
-
 def test_another_program_may_write_the_request(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the hook of a Kubernetes pod does. A request that is left from an earlier run is ignored."""
     file = tmp_path / "shared" / "job.stop"

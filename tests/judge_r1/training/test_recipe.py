@@ -4,8 +4,7 @@ import pytest
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.yaml_config import ConfigError
-from judge_r1.episode.config import EpisodeConfig
-from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+from judge_r1.training.recipe import dump_recipe, load_recipe
 
 BASE = """
 name: test
@@ -23,43 +22,26 @@ def write_recipe(folder: Path, text: str = BASE, name: str = "recipe.yaml") -> P
     return folder / name
 
 
-def test_missing_fields_get_defaults(tmp_path: Path) -> None:
-    loaded = load_recipe(write_recipe(tmp_path))
-    assert loaded.episode.budget.max_searches == 2
-    assert (loaded.episode.budget.top_k, loaded.episode.budget.passage_words) == (3, 100)
-    assert loaded.episode.budget.response_tokens == 1000
-    assert loaded.episode.retriever == "intfloat/e5-base-v2"
-    assert Recipe.model_fields["grpo"].default.group_size == 5
-
-
 @pytest.mark.parametrize(
     ("override", "message"),
     [
         ("name=''", "field name: must name a folder below runs/"),
         ("name=../x", "field name: must name a folder below runs/"),
-        ("name=/x", "field name: must name a folder below runs/"),
         ("model=''", "field model: String should have at least 1 character"),
         ("data.train=''", "field data.train: must not be empty"),
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
-        ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
         ("sft.steps=1", "unknown key sft.steps; did you mean 'sft.max_steps'?"),
         ("grpo.step=1", "unknown key grpo.step; did you mean 'grpo.steps'?"),
-        ("grpo.stepps=1", "unknown key grpo.stepps; did you mean 'grpo.steps'?"),
-        ("episode.contxt=full", "unknown key episode.contxt; did you mean 'episode.context'?"),
         (
             "episode.budget.max_search=1",
             "unknown key episode.budget.max_search; did you mean 'episode.budget.max_searches'?",
         ),
         ("max_searches=1", "unknown key max_searches; did you mean 'episode.budget.max_searches'?"),
-        ("steps=1", "unknown key steps; did you mean 'grpo.steps'?"),
         ("epochs=1", "unknown key epochs; did you mean 'dpo.epochs' or 'sft.epochs'?"),
-        ("data.test=x", "unknown key data.test"),
         ("sft.zzz=1", "unknown key sft.zzz; available: "),
         ("grpo.steps=0", "field grpo.steps: "),
-        ("grpo.steps=ten", "field grpo.steps: "),
         ("episode.context=half", "field episode.context: "),
         ("episode.budget.observation_tokens=1", "field episode.budget.observation_tokens: "),
-        ("stage=ppo", "field stage: "),
         ("grpo.group_size=1", "field grpo.group_size: "),
         ("grpo.micro_batch_size=3", "grpo.micro_batch_size (2 x 3): grpo.micro_batch_size=2 fits"),
         ("grpo.updates_per_step=3", "(3 x 4): choose another number of updates"),
@@ -71,11 +53,8 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("sft.epochs=.inf", "sft.epochs=.inf' is not YAML: .inf is not a finite number"),
         ("grpo.learning_rate=.nan", "is not a finite number"),
         ("dpo.learning_rate=5", "field dpo.learning_rate: "),
-        ("sft.epochs=1e9", "field sft.epochs: "),
         ("sft.max_steps=-7", "field sft.max_steps: "),
-        ("grpo.steps=10000000000", "field grpo.steps: "),
         ("sft.batch_size=1000000000000", "field sft.batch_size: "),
-        ("episode.budget.response_tokens=1000000000000", "field episode.budget.response_tokens: "),
         ("seed=-1", "field seed: "),
         ("sft.packing=flase", "field sft.packing: Input should be a valid boolean, unable to interpret input: 'flase'"),
         ("episode.prompt=standrad", "field episode.prompt: no prompt is named 'standrad'; did you mean 'standard'?"),
@@ -154,12 +133,6 @@ def test_a_dumped_recipe_loads_unchanged(tmp_path: Path) -> None:
     again = load_recipe(write_recipe(tmp_path, dump_recipe(loaded), "again.yaml"))
     assert again == loaded
     assert dump_recipe(again) == dump_recipe(loaded)
-
-
-def test_without_search_the_search_budget_is_0() -> None:
-    assert EpisodeConfig(search=False).effective_budget.max_searches == 0
-    assert EpisodeConfig(search=False).effective_budget.episode_tokens == 1000
-    assert EpisodeConfig().effective_budget.episode_tokens == 4 * 1000 + 3 * 1000
 
 
 def test_a_recipe_includes_the_recipe_it_starts_from(tmp_path: Path) -> None:

@@ -93,24 +93,10 @@ def test_a_warm_up_has_2k_rationales_and_the_episode_of_the_next_stage(name: str
     assert recipe.model == f"runs/{recipe.start.name}/model"
 
 
-def test_each_scale_reads_its_own_data() -> None:
-    for size in (21, 63, 105):
-        for stage in ("sft", "dpo", "grpo"):
-            assert paper(f"{stage}-{size}k").data.train == Path(f"runs/lrbench/train_{size}k")
-
-
 @pytest.mark.parametrize("size", [21, 63, 105])
 def test_sft_and_dpo_train_the_rows_of_tables_6_and_7(size: int) -> None:
     sft, dpo = paper(f"sft-{size}k"), paper(f"dpo-{size}k")
     assert (sft.sft.form, sft.episode.prompt, dpo.dpo.form) == ("table6", "table6", "table7")
-
-
-def test_other_forms_are_named_options() -> None:
-    def option(name: str) -> Recipe:
-        return load_recipe(RECIPES / "options" / f"{name}.yaml")
-
-    assert (option("sft-json").sft.form, option("sft-json").episode.prompt) == ("json", "answer")
-    assert [option(f"dpo-{form}").dpo.form for form in ("judgment", "reasoning")] == ["judgment", "reasoning"]
 
 
 def longest_episode(budget: Budget) -> Episode:
@@ -162,19 +148,6 @@ def test_an_option_recipe_changes_only_its_option() -> None:
         assert option.grpo == row.grpo.model_copy(update=changed), name
         assert (option.lora is not None) == (name == "lora")
         assert option.model_copy(update={"name": row.name, "grpo": row.grpo, "lora": None}) == row
-
-
-def test_a_size_recipe_changes_only_the_first_model() -> None:
-    row = paper("judge-r1-warm-fc-search")
-    for path in (RECIPES / "sizes").glob("*.yaml"):
-        recipe = load_recipe(path)
-        assert recipe.start is not None
-        assert row.start is not None
-        size = path.stem.removeprefix("qwen3-").upper()
-        assert recipe.start.model == f"Qwen/Qwen3-{size}"
-        assert recipe.start.sft == row.start.sft
-        assert (recipe.grpo, recipe.episode) == (row.grpo, row.episode)
-        assert recipe.name != row.name
 
 
 def test_the_model_of_a_recipe_with_a_start_cannot_be_overridden() -> None:

@@ -111,19 +111,6 @@ def test_what_responses_say_alike_is_computed_once(monkeypatch: pytest.MonkeyPat
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
 
 
-def test_prompts_that_begin_alike_share_it() -> None:
-    model = tiny_model()
-    ids, mask = (tensor[[0, 4]].clone() for tensor in rows())
-    ids[1, :4] = ids[0, :4]
-    plain, entropy = whole(model, ids, mask)
-    expected = gradients(model, plain, mask)
-    found = packed_logprobs(model, ids, mask, mask[:, -RESPONSE:])
-    assert found is not None
-    torch.testing.assert_close(found, (plain, entropy), rtol=1e-5, atol=1e-6)
-    for name, gradient in gradients(model, found[0], mask).items():
-        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
-
-
 @pytest.mark.parametrize("failed", [False, True])
 def test_rows_that_move_no_weight_have_the_values_of_the_sampler_and_no_gradient(failed: bool) -> None:
     model, trainer = tiny_model(), object.__new__(SharedPromptTrainer)
@@ -184,19 +171,6 @@ def test_padding_that_all_rows_share_is_cut_without_changing_a_value() -> None:
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6, msg=name)
     everything = rows()
     assert all(torch.equal(a, b) for a, b in zip(without_shared_padding(*everything), everything, strict=True))
-
-
-def test_the_trainer_cuts_the_padding(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[torch.Tensor] = []
-    method = "_get_per_token_logps_and_entropies"
-    monkeypatch.setattr(
-        SharedPromptTrainer.__base__, method, lambda self, model, ids, mask, kept: seen.extend((ids, mask))
-    )
-    ids, mask = (tensor[[1, 3]] for tensor in rows())
-    with torch.no_grad():
-        getattr(object.__new__(SharedPromptTrainer), method)(None, ids, mask, RESPONSE)
-    assert torch.equal(seen[0], ids[:, 3:])
-    assert torch.equal(seen[1], mask[:, 3:])
 
 
 def test_only_own_tokens_are_scored_and_another_attention_is_left_alone() -> None:

@@ -130,12 +130,3 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     assert len(read_rows(trained.folder / "metrics.jsonl")) == 5
     resumed = weights(trained.killed)
     assert all(torch.equal(parameter, resumed[name]) for name, parameter in weights(trained.folder).items())
-
-
-def test_training_twice_gives_the_same_weights(data: Path, train: Callable[..., TrainedRun], tmp_path: Path) -> None:
-    """The seed decides the initial adapters and the order of the examples."""
-    first = train("sft", *LORA)
-    run_recipe(first.recipe, tmp_path / "run", Resources(1))
-    assert timeless(tmp_path / "run") == timeless(first.folder)
-    again = weights(tmp_path / "run")
-    assert all(torch.equal(parameter, again[name]) for name, parameter in weights(first.folder).items())

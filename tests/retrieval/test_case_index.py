@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrieval.bm25 import BM25Index
-from retrieval.case_index import CaseIndex, Hit
+from retrieval.case_index import CaseIndex
 from retrieval.dense import DenseIndex
 from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize, InvalidText
 from retrieval.passages import Passage, sentences, split_passages
@@ -63,13 +63,6 @@ def test_dense_search_equals_sorting_all_passages_including_ties(
         assert all(abs(hit.score - exact[hit.passage.index]) < 1e-6 for hit in every)
 
 
-def test_a_query_scores_the_same_alone_and_in_a_batch() -> None:
-    random = np.random.default_rng(0)
-    vectors, queries = unit(random.normal(size=(200, DIM))), unit(random.normal(size=(64, DIM)))
-    index = DenseIndex(passages(200), vectors, HashEmbedder(DIM))
-    assert index.search_vectors(queries, 5) == [index.search_vectors(query[None], 5)[0] for query in queries]
-
-
 def test_search_embeds_all_queries_in_one_call() -> None:
     dense = indexes_of(TEXT)[0]
     assert isinstance(dense, DenseIndex)
@@ -117,14 +110,6 @@ def test_bm25_equals_its_definition(texts: list[str], query: str, k: int) -> Non
     ranks = {hit.passage.index: rank for rank, hit in enumerate(hits)}
     for i, j in ((i, j) for i in ranks for j in ranks if i < j and bags[i] == bags[j]):
         assert ranks[i] < ranks[j]  # ties are broken by position
-
-
-def test_k_beyond_the_case_returns_every_passage() -> None:
-    for index in indexes_of(TEXT):
-        [hits] = index.search(["kara"], 100)
-        assert sorted(hit.passage.index for hit in hits) == list(range(5))
-        assert index.search(["kara"], 2) == [hits[:2]]
-        assert all(isinstance(hit, Hit) and hit.passage in index.passages for hit in hits)
 
 
 CHINESE = "患者因发热入院。血氧饱和度（SpO₂）为９５％。给予抗生素治疗。诊断为肺癌。"

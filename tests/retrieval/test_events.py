@@ -5,7 +5,7 @@ from hash_embedder import HashEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.events import MARK, PART_CHARACTERS, EventFilter, event_parts, original_text, render_event, split_query
+from retrieval.events import MARK, EventFilter, event_parts, original_text, render_event, split_query
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 
@@ -46,11 +46,6 @@ def test_passages_are_parts_of_events_that_name_their_event() -> None:
     assert passages[0].text == "[event 0: call bash]\ncmd: make"
     assert passages[1].text.startswith(f"[event 1, part 1 of {len(passages) - 1}: result bash error]\nline 0 of")
     assert len(passages) > 5
-
-
-def test_a_line_without_spaces_is_cut() -> None:
-    text = MARK + render_event(0, "result", "read", "a" * 5000)
-    assert max(len(one.text) for one in split_passages(text)) <= PART_CHARACTERS + 60
 
 
 @pytest.mark.parametrize(

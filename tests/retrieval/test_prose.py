@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.passages import sentences
 from retrieval.prose import LONGEST, prose_sentences
 
 PROSE = (
@@ -56,8 +55,3 @@ def test_every_character_is_in_exactly_one_sentence(text: str) -> None:
     assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
     covered = {at for start, end in spans for at in range(start, end)}
     assert all(at in covered or text[at].isspace() for at in range(len(text)))
-
-
-@given(text=st.text(alphabet="Aab.! ", max_size=200))
-def test_one_line_is_split_as_any_other_text(text: str) -> None:
-    assert prose_sentences(text) == sentences(text)

@@ -1,5 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hash_embedder import HashEmbedder
 from hypothesis import given
@@ -47,15 +45,6 @@ def test_results_equal_those_of_an_index_of_the_case_alone(
         assert retriever.search(requests, k) == expected
 
 
-def test_one_query_searches_many_cases_in_one_call() -> None:
-    cases = {f"case-{i}": f"kara paid {i} . olga signed march . the deed was {i} ." for i in range(50)}
-    for method in ("bm25", HashEmbedder(dim=256)):
-        answers = Retriever(cases, method=method, passage_words=4).search(
-            [(case_id, "kara paid") for case_id in cases], 1
-        )
-        assert [hits[0].passage.text for hits in answers] == [f"kara paid {i} ." for i in range(50)]
-
-
 def test_passages_and_queries_are_embedded_in_one_call_each() -> None:
     embedder = HashEmbedder()
     retriever = Retriever({"a": "one . two .", "b": "three .", "c": "four ."}, method=embedder, passage_words=2)
@@ -77,21 +66,6 @@ def test_the_least_recently_used_index_is_evicted() -> None:
     retriever.search([(name, "x") for name in "abc"], 1)  # more cases in one call than the retriever keeps
     retriever.search([("b", "x"), ("c", "x")], 1)
     assert len(embedder.passage_calls) == 5
-
-
-def test_texts_can_be_a_function() -> None:
-    asked: list[str] = []
-
-    def text_of(case_id: str) -> str:
-        asked.append(case_id)
-        return {"a": "kara paid ."}[case_id]
-
-    retriever = Retriever(text_of, method="bm25")
-    assert retriever.search([("a", "kara")], 1)[0][0].passage.text == "kara paid ."
-    retriever.search([("a", "paid")], 1)
-    assert asked == ["a"]
-    with pytest.raises(UnknownCase, match="'b'"):
-        retriever.search([("b", "kara")], 1)
 
 
 @pytest.mark.parametrize(
@@ -121,16 +95,6 @@ def test_invalid_requests_are_reported(
 def test_sizes_must_be_positive(sizes: dict[str, int]) -> None:
     with pytest.raises(InvalidSize, match=f"{next(iter(sizes))} must be at least 1, not 0"):
         Retriever({}, method="bm25", **sizes)
-
-
-@pytest.mark.parametrize("method", ["bm25", "dense"])
-def test_threads_can_share_a_retriever(method: str) -> None:
-    cases = {f"case-{i}": " . ".join(f"{name} paid {i}" for name in NAMES) + " ." for i in range(20)}
-    requests = [(f"case-{i * 7 % 20}", f"{NAMES[i % 8]} paid") for i in range(200)]
-    retriever = Retriever(cases, method=method_of(method), passage_words=5, max_cases=3)
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda request: retriever.search([request], 2)[0], requests))
-    assert answers == [index_of(cases[case_id], method).search([query], 2)[0] for case_id, query in requests]
 
 
 def test_indexes_of_removed_texts_are_dropped() -> None:

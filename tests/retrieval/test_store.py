@@ -2,7 +2,6 @@
 
 import gc
 import hashlib
-import json
 import logging
 import os
 import tracemalloc
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from retrieval import store as store_module
 from retrieval.embedders import Vectors
-from retrieval.passages import OTHER_SCRIPTS, SPLITTER, split_passages
+from retrieval.passages import SPLITTER, split_passages
 from retrieval.retriever import Retriever
 from retrieval.store import (
     MANIFEST,
@@ -260,12 +259,6 @@ def test_the_version_of_the_splitter_changes_with_its_rules() -> None:
     assert (SPLITTER, passages_digest(split_passages(text * 3, 20))[:16]) == (1, "9dcea7b700346a4e")
 
 
-def test_the_version_for_other_scripts_changes_with_its_rules() -> None:
-    """If this fails, texts of other scripts are split differently: increase `OTHER_SCRIPTS`."""
-    text = "体温39.5度，血氧饱和度（SpO₂）为95%！“是的。”医生说。ผู้ป่วยมีไข้สูง อาการไอ\nरोगी आया। वह गया."
-    assert (OTHER_SCRIPTS, passages_digest(split_passages(text * 3, 20))[:16]) == (2, "de3f515b0ca265b4")
-
-
 def test_only_texts_that_other_scripts_concern_are_embedded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,11 +273,3 @@ def test_only_texts_that_other_scripts_concern_are_embedded_again(
     assert missing_cases(store, texts, list(texts)) == {text_digest(texts["chinese"]): "chinese"}
     assert fill_store(store, texts, list(texts)).embedded == 1
     assert missing_cases(store, texts, list(texts)) == {}
-
-
-def test_a_manifest_names_what_vectors_depend_on(tmp_path: Path) -> None:
-    store = filled(tmp_path)
-    manifest = json.loads((store.folder / MANIFEST).read_text())
-    assert {key: manifest[key] for key in ("model", "passage_prefix", "passage_words", "dim")} == {
-        "model": "hash", "passage_prefix": "", "passage_words": WORDS, "dim": 16,
-    }  # fmt: skip

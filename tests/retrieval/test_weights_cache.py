@@ -14,13 +14,6 @@ def test_cache_folder_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert cache_dir() == Path.home() / "weights"
 
 
-def test_cache_folder_defaults_to_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_R1_CACHE", "")
-    assert cache_dir() == Path.home() / ".cache" / "judge_r1"
-    monkeypatch.delenv("JUDGE_R1_CACHE")
-    assert cache_dir() == Path.home() / ".cache" / "judge_r1"
-
-
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 

@@ -1,12 +1,10 @@
 """Words of any script: counts, and the terms by which a search matches."""
 
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.words import characters, count_words, folded, has_unspaced, terms, tokens
+from retrieval.words import characters, count_words, has_unspaced, terms, tokens
 
 SPACED = st.text(st.characters(max_codepoint=0x0DFF, exclude_categories=["Cs"]), max_size=60)
 
@@ -79,13 +77,3 @@ def test_scripts_without_spaces_are_read_in_pairs() -> None:
     assert terms("환자는") == ["환자", "자는"]
     assert terms("ไข้สูง") == ["ไข้", "ข้สู", "สูง"]
     assert tokens("他说：好 OK-go") == ["他说", "好", "ok-go"]
-
-
-def test_the_marks_of_a_word_belong_to_it() -> None:
-    assert terms("हिन्दी की") == ["हिन्दी", "की"]
-
-
-@given(st.text(max_size=40))
-def test_terms_depend_on_the_folded_text_alone(text: str) -> None:
-    assert terms(text) == terms(folded(text))
-    assert terms(text) == terms(unicodedata.normalize("NFD", text))

@@ -118,26 +118,6 @@ def test_differences_are_shown_on_demand_and_remembered(browser: Any, data: Pair
         page.close()
 
 
-def test_mouse_navigation_works_without_script(browser: Any, data: PairSet, tmp_path: Path) -> None:
-    with served(tmp_path) as (url, _):
-        page, _ = open_page(browser, url, java_script_enabled=False)
-        begin(page)
-        page.get_by_role("radio", name="B").check()
-        with page.expect_navigation():
-            page.get_by_role("button", name="Save and continue").click()
-        with page.expect_navigation():
-            page.get_by_role("link", name="Previous").click()
-        assert page.get_by_role("radio", name="B").is_checked()
-        page.get_by_role("radio", name="A", exact=False).first.check()
-        with page.expect_navigation():
-            page.get_by_role("button", name="Save and continue").click()
-        assert page.title() == "Pair 2 of 6, round 1"
-        page.close()
-    one, two = read_log(tmp_path / "answers.jsonl", Choice)
-    assert one.pair_id == two.pair_id
-    assert one.choice != two.choice
-
-
 @pytest.mark.parametrize(("width", "height", "scheme"), [(360, 700, "dark"), (800, 600, "light"), (1280, 800, "dark")])
 def test_the_page_fits_the_screen_with_enough_contrast(
     browser: Any, data: PairSet, tmp_path: Path, width: int, height: int, scheme: str

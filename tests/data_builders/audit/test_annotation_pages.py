@@ -140,12 +140,6 @@ def test_two_rounds_to_the_end(site: AnnotationSite[Choice]) -> None:
     assert "12 of 12, second round 3 of 3" in start.text
 
 
-def test_a_first_round_without_differences_is_the_last(site: AnnotationSite[Choice]) -> None:
-    for pair in DATA.pairs:
-        site.log.append(choose(pair, True))
-    assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
-
-
 def test_the_second_round_requires_a_complete_first(site: AnnotationSite[Choice]) -> None:
     assert "round 1" in Page(get(site, "pair?annotator=Ana&round=2")).text
     assert post(site, annotator="Ana", round=2, key="x", choice="A").status == 409
@@ -230,15 +224,3 @@ def test_the_policy_allows_only_the_own_style_and_script(site: AnnotationSite[Ch
         assert not re.search(r"https?:|//cdn|<style|\sstyle=|\son\w+=|javascript:", html)
     inline = re.findall(r"<script[^>]*>(.*?)</script>", get(site, "").body.decode(), re.S)
     assert inline == [""]
-
-
-def test_every_field_and_pane_has_a_label(site: AnnotationSite[Choice]) -> None:
-    html = get(site, "pair?annotator=Ana").body.decode()
-    for field in Page(get(site, "pair?annotator=Ana")).fields:
-        if field.get("type") in ("radio", "checkbox"):
-            continue  # these are inside their labels
-        if field.get("type") != "hidden":
-            assert f'for="{field["id"]}"' in html
-    assert html.count("<label") == 2 + 2 + 6 + 2  # progress and note, A and B, principles, switches
-    assert html.count('tabindex="0" aria-labelledby') == 3
-    assert '<html lang="en">' in html

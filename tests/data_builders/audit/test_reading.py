@@ -60,15 +60,6 @@ def test_a_sample_has_equally_many_pairs_per_principle_and_balanced_domains() ->
     assert {c.pair_id for c in more} == {pair.pair_id for pair in data.pairs if pair.kind == "single"}
 
 
-def test_datasets_of_one_domain_are_balanced_and_a_shared_pair_counts_once() -> None:
-    case = make_case()
-    many = [make_pair(case, f"1. ana paid {n}, so this counts.") for n in range(40, 60)]
-    few = [make_pair(case, f"1. ben paid {n}, so this counts.") for n in range(4)]
-    found = [PairSet.of([case], [*many, few[0]]), PairSet.of([case], few)]
-    assert len(draw(found, 100, 0)) == 24
-    assert Counter(c.dataset for c in draw(found, 6, 0)) == {0: 3, 1: 3}
-
-
 def test_a_line_shows_the_difference_with_its_surroundings_and_the_evidence() -> None:
     reference = "1. The father paid 34 crowns on time. 2. The claim stands."
     case = make_case("The father paid 34 crowns in Rome. The son left.", reference=reference)

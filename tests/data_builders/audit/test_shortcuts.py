@@ -55,26 +55,6 @@ def test_length_alone_is_a_shortcut() -> None:
     assert cross_validate("P2", pairs_of(200, {("legal", 2): "worde33"}), "common words").accuracy > 0.95
 
 
-def test_distinct_words_are_a_length_feature() -> None:
-    pairs = []
-    for pair in pairs_of(60, {}):
-        case = Case.of(
-            domain="legal",
-            context="c",
-            decision="x",
-            reference=f"{pair.reference} again again",
-            source="t",
-            license="t",
-        )
-        flaw = pair.origin.flaws[0].model_copy(update={"span": Span(start=0, end=1)})
-        flawed = f"{case.reference[:-6]} {'other'}"
-        origin = Origin(teacher="test", seed=0, flaws=(flaw,))
-        pairs.append(ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0))
-    result = cross_validate("P2", pairs, "length")
-    assert result.accuracy == 1.0
-    assert "-different words" in result.top_features
-
-
 def test_a_case_is_never_in_training_and_test() -> None:
     """The three pairs of a case differ in a word that only this case has: training on one would reveal the others."""
     pairs = []

@@ -6,7 +6,7 @@ import pytest
 from benchmark_factories import accuracy, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
+from judge_r1.benchmarks.llmbar import SETS, load, predictions
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 
@@ -95,15 +95,6 @@ def test_repeated_result_is_reported(tmp_path: Path) -> None:
     write(tmp_path / FILE, [pair(0)])
     with pytest.raises(BadBenchmark, match=r"result\.json holds item Natural/0 twice"):
         predictions(tmp_path, write(tmp_path / "result.json", [result(0, "1", "1")] * 2), None)
-
-
-@pytest.mark.real_data
-def test_sizes_of_the_sets(real_data: Path) -> None:
-    folder = real_data / "llmbar"
-    sizes = {name: len(load(folder, name).items) for name in SETS}
-    assert sizes == dict(zip(SETS, (100, 134, 92, 47, 46, 200, 66, 200), strict=True))
-    assert len(load(folder, None).items) == sum(sizes[name] for name in LLMBAR) == 419
-    assert len({item.cluster_id for item in load(folder, "MT-Bench").items}) == 75
 
 
 EVALUATORS = {

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from benchmark_factories import accuracy, run_baseline, write
+from benchmark_factories import write
 from test_benchmark_judgebench import pair
 from test_benchmark_llmbar import write_sets
 from test_benchmark_rewardbench import file
@@ -30,17 +30,3 @@ def test_groups_with_and_without_rewardbench(tmp_path: Path) -> None:
         REASONING: 1, MT_BENCH: 37, **dict.fromkeys(APPLICATIONS.values(), 2),
     }  # fmt: skip
     assert len(load(tmp_path, MT_BENCH).items) == 37
-
-
-def test_applications_equal_chat_hard() -> None:
-    assert {*APPLICATIONS.values(), MT_BENCH} == set(CHAT_HARD)
-
-
-@pytest.mark.real_data
-def test_real_sizes(real_data: Path) -> None:
-    """LLMBar's sets have the sizes of Chat Hard. The snapshot has 43 of JudgeBench's 98 pairs."""
-    benchmark = load(real_data, None)
-    sizes = {item.group: sum(other.group == item.group for other in benchmark.items) for item in benchmark.items}
-    assert sizes == {REASONING: 43, **{name: count for name, count in CHAT_HARD.items() if name != MT_BENCH}}
-    assert [request.order for request in benchmark.requests()] == [(0, 1)] * 462
-    assert accuracy(run_baseline("always-a", benchmark), REASONING) == pytest.approx(26 / 43)

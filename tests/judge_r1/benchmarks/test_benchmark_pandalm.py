@@ -71,15 +71,6 @@ def test_incomplete_results_are_reported(answers: list[dict[str, Any]], message:
 
 
 @pytest.mark.real_data
-def test_real_items(real_data: Path) -> None:
-    items = load(real_data / "pandalm", None).items
-    assert (len(items), len({found.cluster_id for found in items})) == (999, 170)
-    assert {gold: sum(found.gold == gold for found in items) for gold in ("A", "B", "tie")} == {
-        "A": 422, "B": 472, "tie": 105,
-    }  # fmt: skip
-
-
-@pytest.mark.real_data
 @pytest.mark.parametrize(
     ("name", "right", "macro", "decided", "unread"),
     [("gpt-3.5-turbo", 69.77, 52.74, 77.40, 25), ("pandalm-7b", 66.77, 57.43, 71.03, 0)],

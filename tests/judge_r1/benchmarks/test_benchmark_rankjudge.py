@@ -27,7 +27,6 @@ from judge_r1.benchmarks.rankjudge.scoring import (
     named_types,
     parts_correct,
 )
-from judge_r1.core.conversation_types import FAILURE_KEYS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, PairwiseVerdict, Verdict, reorder
@@ -182,14 +181,6 @@ def test_baselines_and_their_biases(folder: Path) -> None:
     total = sum(row["pairs"] for row in accuracy)
     assert total == len(loaded.items)
     assert sum(row["pairs"] * row["score"] for row in accuracy) == pytest.approx(scores["check: all"] * total)
-
-
-def test_types_by_hand() -> None:
-    named = {("evasion", "evasion"): 3, ("evasion", "disorganized"): 1, ("disorganized", "evasion"): 4}
-    assert confusion(named)["evasion"] == {**dict.fromkeys(FAILURE_KEYS, 0.0), "evasion": 0.75, "disorganized": 0.25}
-    bias = class_bias(named)
-    assert (bias["evasion"], bias["disorganized"], bias["fabricated_answer"]) == (37.5, -37.5, 0)
-    assert class_bias({}) == {}
 
 
 def test_criteria_that_leave_parts_out(folder: Path) -> None:

@@ -2,11 +2,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from benchmark_factories import accuracy, run_baseline, write
 
-from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
+from judge_r1.benchmarks.rewardbench import CHAT_HARD, load, sections
 
 SMALL = {"alpacaeval-easy": 3, "donotanswer": 2, "math-prm": 2, "hep-go": 4, "hep-rust": 4}
 
@@ -54,16 +52,3 @@ def test_math_weighs_as_much_as_all_code_subsets(tmp_path: Path) -> None:
     assert sections(chat) == {"Chat": 1.0, "Chat Hard": None, "Safety": None, "Reasoning": None, "score": None}
     math = [o for o in results if o.group == "math-prm"]
     assert sections(math)["Reasoning"] == 0
-
-
-def test_composition_of_chat_hard(tmp_path: Path) -> None:
-    assert sum(CHAT_HARD.values()) == 456
-    assert tuple(CHAT_HARD) == SECTIONS["Chat Hard"]
-    short = file(tmp_path / "filtered.jsonl", CHAT_HARD | {"llmbar-natural": 99})
-    with pytest.raises(BadBenchmark, match="holds 99 of the 100 pairs of llmbar-natural"):
-        load(short, None)
-    assert len(load(short, "mt-bench-hard").items) == 37
-    without = file(tmp_path / "some.jsonl", {"mt-bench-hard": 37})
-    assert len(load(without, None).items) == 37
-    with pytest.raises(BadBenchmark, match="holds 0 of the 100 pairs of llmbar-natural"):
-        load(without, "Chat Hard")

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import make_case, make_pair, mini_pairs
+from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, BadRecord, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
-from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.records import Case
 
 CASE = json.loads(dump_line(make_case()))
 
@@ -20,15 +20,6 @@ CASE = json.loads(dump_line(make_case()))
 def write_lines(path: Path, *lines: str | dict[str, Any]) -> Path:
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
-
-
-def test_records_round_trip(tmp_path: Path) -> None:
-    data = mini_pairs(8)
-    assert write_jsonl(tmp_path / "pairs.jsonl", data.pairs) == len(data.pairs)
-    assert list(read_jsonl(tmp_path / "pairs.jsonl", ReasoningPair, unique="pair_id")) == list(data.pairs)
-    lines = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(data.pairs)
-    assert all(json.loads(line)["schema"] == 1 for line in lines)
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip))

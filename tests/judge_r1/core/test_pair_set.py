@@ -12,7 +12,6 @@ from judge_r1.core.pair_set import (
     CASES_FILE,
     PAIRS_FILE,
     Offsets,
-    PairSet,
     find_pair,
     load_pairs,
     open_cases,
@@ -92,21 +91,6 @@ def test_a_missing_file_raises(tmp_path: Path, missing: str) -> None:
     (tmp_path / missing).unlink()
     with pytest.raises(JudgeError, match=f"{missing} cannot be read"):
         load_pairs(tmp_path)
-
-
-def test_a_pair_set_in_memory() -> None:
-    case = make_case()
-    data = PairSet.of([case], [make_pair(case)])
-    assert data.case_of(data.pairs[0]) is case
-
-
-def test_stored_pairs_equal_loaded_pairs(tmp_path: Path) -> None:
-    data = mini_pairs(CACHED_CASES + 30)
-    folder(tmp_path, list(data.cases.values()), list(data.pairs))
-    loaded, cases = load_pairs(tmp_path), open_cases(tmp_path)
-    assert dict(cases) == dict(loaded.cases)
-    assert [pair for _, pair, _ in stored_pairs(tmp_path, cases)] == list(loaded.pairs)
-    assert all(case.case_id == pair.case_id for _, pair, case in stored_pairs(tmp_path, cases))
 
 
 def test_offsets_are_bytes_for_any_text_and_line_ends(tmp_path: Path) -> None:

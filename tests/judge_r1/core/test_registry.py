@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.registry import ENTRY_POINTS, Registry, UnknownName, suggest
+from judge_r1.core.registry import ENTRY_POINTS, Registry, UnknownName
 
 
 @pytest.fixture
@@ -101,14 +101,3 @@ def test_a_package_that_cannot_be_loaded_is_one_error(before: str, registry: Reg
     for _ in range(2):
         with pytest.raises(JudgeError, match=message):
             registry.get("four")
-
-
-def test_suggestions() -> None:
-    assert suggest("stepps", ["steps", "seed"]) == "; did you mean 'steps'?"
-    assert suggest("x", []) == "; available: nothing"
-
-
-def test_sources_are_registered() -> None:
-    from data_builders.sources import SOURCES
-
-    assert {"mini", "medrbench", "echr", "f1000rd"} <= set(SOURCES.names())

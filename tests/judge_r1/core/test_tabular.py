@@ -9,10 +9,8 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judge_r1.core.tabular import BATCH, BadTable, file_rows, rows
+from judge_r1.core.tabular import BATCH, BadTable, rows
 
 ROWS = [{"id": f"n{number}", "text": f'line "{number}",\nand another'} for number in range(BATCH + 5)]
 
@@ -138,9 +136,3 @@ def test_a_damaged_table_raises_with_its_line(name: str, data: bytes, message: s
 def test_a_path_without_tables_raises(path: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message):
         list(rows(tmp_path / path))
-
-
-@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.text(st.characters(codec="utf-8"))), max_size=5))
-def test_json_lines_round_trip(tmp_path_factory: pytest.TempPathFactory, data: list[dict[str, Any]]) -> None:
-    file = write(tmp_path_factory.mktemp("t") / "t.jsonl", data)
-    assert [row.values for row in file_rows(file)] == data

@@ -1,7 +1,5 @@
 """Label agreement against scikit-learn, and the undefined cases."""
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,14 +35,6 @@ def test_matthews_matches_scikit_learn_and_is_none_for_a_constant_side(rows: lis
         assert found == pytest.approx(matthews_corrcoef(gold, predicted), abs=1e-12)
 
 
-def test_matthews_of_two_classes_equals_the_formula_of_the_four_counts() -> None:
-    tp, fp, fn, tn = 6, 1, 2, 11
-    gold = [True] * tp + [False] * fp + [True] * fn + [False] * tn
-    predicted = [True] * (tp + fp) + [False] * (fn + tn)
-    expected = (tp * tn - fp * fn) / math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    assert matthews(gold, predicted) == pytest.approx(expected)
-
-
 @pytest.mark.filterwarnings("ignore:y_pred contains classes")
 @given(LABELS)
 def test_class_accuracy_is_recall_and_its_mean_is_balanced_accuracy(rows: list[tuple[str, str]]) -> None:
@@ -69,14 +59,6 @@ def test_an_invalid_answer_counts_as_wrong_in_every_measure() -> None:
         assert whole == 1.0
         assert partly is not None
         assert partly < whole
-
-
-def test_a_constant_answer_has_a_balanced_accuracy_of_one_half() -> None:
-    gold = [False] * 252 + [True] * 64  # the gold of LongJudgeBench's Verify: "always No" is right on .7975 of it
-    assert sum(class_accuracy(gold, [False] * 316).values()) == 1.0
-    assert balanced_accuracy(gold, [False] * 316) == 0.5
-    assert matthews(gold, [False] * 316) is None
-    assert cohens_kappa(gold, [False] * 316) == 0.0
 
 
 @pytest.mark.parametrize("measure", [cohens_kappa, matthews, balanced_accuracy, class_accuracy])

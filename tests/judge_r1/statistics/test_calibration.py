@@ -76,12 +76,6 @@ def test_bins_of_equal_mass_keep_ties_together_and_ignore_the_order(rows: Rows, 
     assert [b.accuracy for b in again] == pytest.approx([b.accuracy for b in table])
 
 
-def test_distinct_confidences_fill_bins_of_one_size() -> None:
-    confidences = [i / 100 for i in range(100)]
-    assert [b.n for b in reliability(confidences, [True] * 100)] == [10] * 10
-    assert {b.n for b in reliability(confidences[:96], [True] * 96)} == {9, 10}
-
-
 @given(ROWS, st.sampled_from(["mass", "width"]))
 def test_ece_is_the_weighted_gap_and_at_least_the_mean_gap(rows: Rows, binning: str) -> None:
     confidences, right = columns(rows)
@@ -127,14 +121,6 @@ def overconfident(n: int, temperature: float, seed: int = 0) -> tuple[list[float
     return confidences.tolist(), (generator.random(n) < true).tolist()
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
-def test_the_fit_recovers_the_true_temperature(temperature: float) -> None:
-    found = fit_temperature(*overconfident(20_000, temperature))
-    assert found.temperature == pytest.approx(temperature, rel=0.1)
-    assert not found.at_bound
-    assert found.n == 20_000
-
-
 @given(INNER_ROWS)
 def test_no_other_temperature_has_a_lower_log_loss(rows: Rows) -> None:
     confidences, right = np.array([c for c, _ in rows]), np.array([r for _, r in rows])
@@ -153,16 +139,6 @@ def test_no_other_temperature_has_a_lower_log_loss(rows: Rows) -> None:
     assert found.clipped == sum(c in (0.0, 1.0) for c in confidences)
 
 
-def test_a_temperature_keeps_the_order_and_temperature_one_is_the_identity() -> None:
-    one = Temperature(temperature=1.0, at_bound=False, clipped=0, n=1)
-    assert [one(c) for c in (0.1, 0.5, 0.9)] == pytest.approx([0.1, 0.5, 0.9])
-    soft = Temperature(temperature=3.0, at_bound=False, clipped=0, n=1)
-    mapped = [soft(c) for c in (0.0, 0.1, 0.5, 0.9, 1.0)]
-    assert mapped == sorted(mapped)
-    assert soft(0.5) == 0.5
-    assert 0.5 < soft(0.9) < 0.9
-
-
 def test_a_temperature_at_the_end_of_the_range_is_marked() -> None:
     assert fit_temperature([0.8, 0.9], [True, True]) == Temperature(temperature=LOWEST, at_bound=True, clipped=0, n=2)
     assert fit_temperature([0.8, 0.9], [False, False]).temperature == HIGHEST
@@ -177,13 +153,6 @@ def test_the_isotonic_map_matches_scikit_learn(rows: Rows, others: list[float]) 
     queried = [*confidences, *others]
     assert [ours(c) for c in queried] == pytest.approx(expected.predict(queried).tolist(), abs=1e-6)
     assert ours.n == len(rows)
-
-
-def test_isotonic_pooling_of_a_small_example() -> None:
-    found = fit_isotonic([0.5, 0.6, 0.6, 0.7, 0.8, 0.9], [False, True, False, False, True, True])
-    assert (found.x, found.y) == ((0.5, 0.6, 0.7, 0.8, 0.9), (0.0, 1 / 3, 1 / 3, 1.0, 1.0))
-    assert found(0.75) == pytest.approx(2 / 3)
-    assert (found(0.0), found(1.0)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("fit", [fit_temperature, fit_isotonic])

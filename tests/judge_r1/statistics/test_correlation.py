@@ -1,11 +1,9 @@
 """Rank correlations against scipy, pair accuracy against plain counting."""
 
 import math
-import time
 import warnings
 from itertools import permutations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,23 +38,6 @@ def test_correlations_match_scipy_and_are_none_for_a_constant_side(
     assert -1 <= found <= 1
 
 
-def test_a_perfect_order_is_one_and_its_reverse_minus_one() -> None:
-    scores = [3.0, 1.0, 1.0, 9.0]
-    for correlation in (spearman, kendall):
-        assert correlation(scores, scores) == 1.0
-        assert correlation(scores, [-s for s in scores]) == -1.0
-        assert correlation(scores, [2.0] * 4) is None
-        assert correlation([], []) is None
-
-
-def test_kendall_of_thousands_is_quick() -> None:
-    generator = np.random.default_rng(0)
-    one, other = generator.integers(0, 10, 4000).tolist(), generator.integers(0, 10, 4000).tolist()
-    started = time.monotonic()
-    assert kendall(one, other) == pytest.approx(kendalltau(one, other).statistic)
-    assert time.monotonic() - started < 10
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.one_of(st.none(), st.integers(0, 3))), max_size=12))
 def test_pair_accuracy_equals_plain_counting(rows: list[tuple[int, int | None]]) -> None:
     gold, predicted = [g for g, _ in rows], [p for _, p in rows]
@@ -77,12 +58,6 @@ def test_ties_count_as_wrong_or_as_half_right() -> None:
     found = pair_accuracy([1, 2, 3, 3], [5, 5, 6, 1])  # five pairs: 1-2 tied, 1-3 and 2-3 right, 1-4 and 2-4 wrong
     assert (found.pairs, found.right, found.tied, found.missing) == (5, 2, 1, 0)
     assert (found.strict, found.half, found.tie_rate) == (0.4, 0.5, 0.2)
-
-
-def test_the_published_examples_of_tied_references() -> None:
-    # LongJudgeBench's paper: pairs with a tied reference are left out, (2, 2) and (1, 2) right of the others
-    assert pair_accuracy([1, 1, 2], [5, 5, 6]).strict == 1.0
-    assert pair_accuracy([1, 1, 2], [5, 6, 6]).strict == 0.5
 
 
 def test_queries_pool_into_a_micro_average() -> None:
@@ -122,17 +97,6 @@ def test_the_p_of_few_texts_counts_all_orders(values: list[float]) -> None:
     assert found["p"] == pytest.approx(hits / len(every))
     if values == [1, 2, 3]:
         assert found["p"] == 1 / 3, "the t distribution gives 0"
-
-
-@pytest.mark.parametrize("n", [12, 30, 31])
-def test_the_p_of_more_texts_is_drawn_and_near_the_t_distribution(n: int) -> None:
-    generator = np.random.default_rng(n)
-    one = generator.normal(size=n)
-    other = 0.5 * one + generator.normal(size=n)
-    found = correlation_table({"judge": one.tolist()}, other.tolist(), list(map(str, range(n))), resamples=5)["judge"]
-    assert found["p"] == pytest.approx(spearmanr(one, other).pvalue, abs=0.01)
-    perfect = correlation_table({"judge": one.tolist()}, one.tolist(), list(map(str, range(n))), resamples=5)["judge"]
-    assert perfect["p"] == (0.0 if n == 31 else 1 / 20_000)
 
 
 def test_few_clusters_that_do_not_vary_give_no_interval() -> None:

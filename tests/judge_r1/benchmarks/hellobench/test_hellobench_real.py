@@ -16,13 +16,12 @@ from hellobench_tables import DEVIATIONS, TABLE_3, TABLES_2_AND_4
 from judge_r1.benchmarks.hellobench.benchmark import load, predictions
 from judge_r1.benchmarks.hellobench.files import CONSTRAINED, TASKS
 from judge_r1.benchmarks.hellobench.tables import task_score
-from judge_r1.benchmarks.hellobench.text_measures import words
 from judge_r1.benchmarks.hellobench.weights import Weights, read_weights
 from judge_r1.core.checklist import weighted_score
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
-from judge_r1.statistics.checklist_weights import LOWER_BOUND, fit_weights
+from judge_r1.statistics.checklist_weights import fit_weights
 
 pytestmark = pytest.mark.real_data
 FITTED_ON = ("claude35", "llama31_8b", "qwen2_7b", "gpt4o_0806")
@@ -104,21 +103,6 @@ def test_released_weights_are_recovered_except_where_the_rank_is_too_low(
     assert (len(designs), deficient) == (38, RANK_DEFICIENT)
 
 
-def test_a_released_fit_at_the_bound_is_recovered(folder: Path, rows: list[dict[str, object]]) -> None:
-    """Two weights of question_generation are equal, the least of the category: 0.5 before the scaling to 100, so that
-    all six add up to 9.505."""
-    weights = read_weights(folder / "weighted_scores.txt").values
-    assert weights is not None
-    target = np.array(weights["question_generation"])
-    raw = target * LOWER_BOUND / target.min()
-    assert round(raw.sum(), 3) == 9.505
-    of_models = [row for row in rows if row["exp"] == "main" and row["model"] in FITTED_ON]
-    x = [[level / 4 for level in row["q"]] for row in of_models if row["category"] == "question_generation"]
-    exact = fit_weights(x, list(np.array(x) @ raw))
-    assert (exact.n, exact.at_bound) == (40, (2, 3))
-    assert np.abs(np.array(exact.weights) - target).max() < 1e-9
-
-
 def test_released_files_give_the_cells_and_counts(folder: Path) -> None:
     """The judgements of one model in the original files; heuristic text generation is complete."""
     file = folder / "results" / "judgements" / "main_exp" / "gpt4o_0806"
@@ -129,16 +113,6 @@ def test_released_files_give_the_cells_and_counts(folder: Path) -> None:
     table = load(folder, "system=gpt4o_0806").tables(results)["Systems"]["gpt4o_0806"]
     assert table["n"] == 183
     assert table["WC HTG"] == pytest.approx(1121, rel=0.005)  # the paper's count
-
-
-def test_word_counts_of_the_release(folder: Path, rows: list[dict[str, object]]) -> None:
-    """Against counts by another tokenizer without punkt: equal for most texts, within 1 % for 19 of 20."""
-    known = {row["id"]: row["wc"] for row in rows if row["exp"] == "main" and row["model"] == "gpt4o_0806"}
-    file = folder / "results" / "judgements" / "main_exp" / "gpt4o_0806" / "chat_results.jsonl"
-    texts = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    gaps = sorted(abs(len(words(row["response"])) / known[row["id"]] - 1) for row in texts)
-    assert gaps[len(gaps) // 2] < 0.001
-    assert gaps[int(0.95 * len(gaps)) - 1] < 0.01
 
 
 def test_a_scripted_judge_on_the_real_responses(folder: Path, tmp_path: Path) -> None:

@@ -5,9 +5,7 @@ stories. Numbers that need them are not tested: token statistics, MA's votes and
 length baseline on surveys.
 """
 
-from collections import Counter
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
 from judge_r1.benchmarks.longjudgebench.benchmark import load, read_queries
 from judge_r1.benchmarks.longjudgebench.metrics import accuracy, column_metrics
 from judge_r1.benchmarks.longjudgebench.query import Query, Reference, lines
-from judge_r1.benchmarks.longjudgebench.real_dr import docx_text, reference_of_tasks
+from judge_r1.benchmarks.longjudgebench.real_dr import reference_of_tasks
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
 from judge_r1.benchmarks.longjudgebench.subset import SETTINGS, parse_subset
 from judge_r1.core.verdicts import InvalidVerdict
@@ -48,11 +46,6 @@ def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
     return {"accuracy": accuracy(row) or 0, **{key: value for key, value in found.items() if value is not None}}
 
 
-def test_ground_truth_covers_the_paper_except_withheld_parts(root: Path) -> None:
-    known = Counter(query.column for query in queries_of(root, "all"))
-    assert known == {"DR": 50, "Structure": 41, "Content": 41, "WP": 263, "Verify": 110, "MA": 90}  # 316 of Verify
-
-
 def test_dr_fixed_order_baseline(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems (fitted on gold)")[
         "released"
@@ -62,18 +55,6 @@ def test_dr_fixed_order_baseline(root: Path) -> None:
     assert sum(result.score for result in row) / 50 == pytest.approx(0.77)
     interval = clustered_mean_ci([o.score for o in row], [o.cluster_id for o in row])
     assert interval == pytest.approx((0.70, 0.80), abs=0.05)
-
-
-def test_dr_agreement_between_annotators(root: Path) -> None:
-    found = baseline(root, "deepresearch_bench", "one annotator, vs the others")
-    assert found["acc_strict"] == pytest.approx(0.6932, abs=0.00005)
-    signs = [
-        ((one[i] > one[j]) - (one[i] < one[j]), (other[i] > other[j]) - (other[i] < other[j]))
-        for query in queries_of(root, "deepresearch_bench")
-        for one, other in combinations(query.annotators, 2)
-        for i, j in combinations(range(4), 2)
-    ]
-    assert (len(signs), sum(a == b for a, b in signs)) == (900, 603)
 
 
 def test_ma_baselines(root: Path) -> None:
@@ -145,21 +126,6 @@ def test_released_prompts_and_answers(root: Path, subset: str) -> None:
             assert ("Reference Article:" in content) == ("{reference}" not in content)
 
 
-def test_released_prompts_of_withheld_sets(root: Path) -> None:
-    from judge_r1.benchmarks.longjudgebench.prompt_templates import fill_template, load_template
-
-    for mode in ("vanilla", "vanilla_rubric", "vanilla_reference", "vanilla_rubric_reference"):
-        prompt = fill_template(load_template(root, "realdr", mode), {"response_0": "REPORT", "reference": "REFERENCE"})
-        assert "{" not in prompt.chat()[-1]["content"].replace('{"overall', "").replace('{\n  "logical', "")
-    fields: dict[str, str | None] = {
-        "instruction": "I", "response_0": "X", "response_1": "Y", "genre": "g", "genre_criteria": "c",
-    }  # fmt: skip
-    for mode in ("vanilla", "vanilla_rubric"):
-        assert (
-            "preferred_response" in fill_template(load_template(root, "wp_bench", mode), fields).chat()[-1]["content"]
-        )
-
-
 def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
     import json
 
@@ -175,15 +141,6 @@ def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
             for name, listed in query.criteria.items()
         ) / sum(weights.values())
         assert verdict.scores == pytest.approx([expected])  # type: ignore[union-attr]
-
-
-def test_docx_text_of_all_reports(root: Path) -> None:
-    documents = sorted((root / "data" / "our_data").glob("task*/Doc_*.docx"))
-    plain, whole = ([docx_text(path, tables=tables) for path in documents] for tables in (False, True))
-    assert len(documents) == 36
-    assert all(len(text) > 800 for text in plain)
-    assert sum(len(one) < len(other) for one, other in zip(plain, whole, strict=True)) >= 12
-    assert all(len(one) <= len(other) for one, other in zip(plain, whole, strict=True))
 
 
 def test_realdr_references_are_matched_by_query(root: Path) -> None:

@@ -18,7 +18,6 @@ from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart
 from judge_r1.evaluation.rating.pipeline import run_rating
-from judge_r1.evaluation.rating.records import JudgeRating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import Votes, read_votes
 from judge_r1.statistics.rating.bradley_terry import fit
@@ -216,17 +215,6 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(app, ["rate", str(path), "--out", str(out), "--refused", str(tmp_path / "refused.txt")])
     assert result.exit_code == 2
     assert "line 1: no vote is on item 'nothing'" in result.output
-
-
-def test_the_chart_shows_the_end_of_a_long_name() -> None:
-    steps = [f"agentic@runs/conversations/grpo/model-step-{step}" for step in (10, 20)]
-    rated = [
-        JudgeRating(judge=name, status="rated", elo=1500.0, se=51.0, ci95=(1400.0, 1600.0), accuracy=0.5, votes=4)
-        for name in steps
-    ]
-    chart = elo_chart(rated)
-    assert ">agentic@run…po/model-step-10<" in chart
-    assert ">agentic@run…po/model-step-20<" in chart
 
 
 def test_evaluations_with_the_same_baselines(tmp_path: Path) -> None:

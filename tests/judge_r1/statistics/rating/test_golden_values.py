@@ -10,7 +10,6 @@ from judge_r1.statistics.rating.errors import rating_errors
 
 FIXTURE = [[1, 1, 1, 0, 1], [1, 0, 1, 0, 0], [0, 1, 0, 1, 0]]
 HALVES = [[1, 0.5, 1, 0], [0.5, 0, 1, 0.5], [0, 1, 0.5, 0.5]]
-SEPARATED = [[1, 1, 1], [0, 1, 0], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(("polish", "theta", "points"), [(True, 6e-7, 6e-4), (False, 4e-6, 8e-4)])
@@ -41,13 +40,6 @@ def test_eip_tells_judges_apart_that_bradley_terry_cannot() -> None:
     np.testing.assert_allclose(scores.judges, [81.938, 0, 100], rtol=0, atol=6e-4)
     np.testing.assert_allclose(scores.items, [21.795, 0, 21.795, 100, 37.270], rtol=0, atol=6e-4)
     assert scores.iterations == 19
-
-
-def test_sweeps_alone_do_not_reach_a_separated_maximum() -> None:
-    found = fit(table_of(SEPARATED), polish=False)
-    assert not found.converged
-    assert found.sweeps == 1000
-    assert found.elo()[0][0] == pytest.approx(1810.7, abs=0.05)
 
 
 def test_a_judge_without_a_win_ends_at_the_floor() -> None:

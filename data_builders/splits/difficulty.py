@@ -5,10 +5,8 @@ from pathlib import Path
 from random import Random
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.on_scale import ITEMS
-from judge_r1.evaluation.rating.records import ItemRating
+from judge_r1.evaluation.rating.comparison import ITEMS, read_items
 
 
 def in_band(
@@ -26,8 +24,7 @@ def in_band(
         raise JudgeError(
             f"a band of difficulty is two shares such as 0,0.2, the smaller one first, not {low:g},{high:g}"
         )
-    rows = read_jsonl(rating / ITEMS, ItemRating, unique="item")
-    elo = {row.item: row.elo for row in rows if row.elo is not None and row.item in pair_ids}
+    elo = {row.item: row.elo for row in read_items(rating) if row.elo is not None and row.item in pair_ids}
     if not elo:
         raise JudgeError(f"{rating / ITEMS} gives none of the pairs an Elo: rate judges on these pairs")
     ranked = sorted(elo, key=lambda pair_id: (-elo[pair_id], pair_id))

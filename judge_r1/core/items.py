@@ -1,9 +1,9 @@
 """Benchmark items, the votes of judges on them, and the result of each item."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.text_check import counted
@@ -60,11 +60,21 @@ class Item(Record):
         return self
 
 
+def _distinct(order: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(order)) < len(order):
+        raise ValueError(f"shows a candidate twice: {list(order)}")
+    return order
+
+
+Order = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_distinct)]
+"""Candidates in the order in which a judge saw them."""
+
+
 class Vote(Record):
     """The answer to one request: the candidates `order` as shown, and the verdict in terms of what was shown ("A" is
     the candidate shown first). `member` is the index of the judge in its panel."""
 
-    order: tuple[int, ...] = Field(min_length=1)
+    order: Order
     sample: int = Field(ge=0)
     member: int = Field(ge=0)
     verdict: Verdict

@@ -33,15 +33,8 @@ def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iter
 def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
     """Like `read_jsonl`, with the byte offset of each record's line."""
     seen: dict[object, int] = {}
-    offset = 0
-    for number, line in enumerate(_lines(path), 1):
-        start, offset = offset, offset + len(line)
-        if not line.strip():  # editors leave a blank last line
-            continue
-        try:
-            record = parse_model(model, line, f"{path}, line {number}")
-        except BadJson as error:
-            raise BadRecord(f"{path}, line {number}: {error.reason}") from None
+    for number, offset, line in numbered_lines(path):
+        record = parse_line(model, line, path, number)
         if unique is not None:
             key = getattr(record, unique)
             if key in seen:
@@ -49,7 +42,24 @@ def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) 
                     f"{path}, line {number}: {unique} {key} is already on line {seen[key]}; remove one of them"
                 )
             seen[key] = number
-        yield start, record
+        yield offset, record
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a file that are not blank, which editors leave at its end: number, byte offset and bytes."""
+    offset = 0
+    for number, line in enumerate(_lines(path), 1):
+        start, offset = offset, offset + len(line)
+        if line.strip():
+            yield number, start, line
+
+
+def parse_line(model: type[M], line: bytes, path: Path, number: int) -> M:
+    """A line of a file as a record. Raises: BadRecord."""
+    try:
+        return parse_model(model, line, f"{path}, line {number}")
+    except BadJson as error:
+        raise BadRecord(f"{path}, line {number}: {error.reason}") from None
 
 
 def ids_with_offsets(path: Path, field: str) -> Iterator[tuple[str, int]]:

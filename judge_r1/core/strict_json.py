@@ -107,11 +107,16 @@ def read_checked(path: Path, shape: TypeAdapter[Any]) -> Any:
         BadJson: The file is not valid JSON, or does not have this shape.
     """
     data = read_json(path)
+    check_shape(data, shape, path)
+    return data
+
+
+def check_shape(data: Any, shape: TypeAdapter[Any], where: object) -> None:
+    """Raises: BadJson if a value does not have this shape."""
     try:
         shape.validate_python(data, strict=True)
     except ValidationError as error:
-        raise BadJson(f"{path}: {explain(error)}") from None
-    return data
+        raise BadJson(f"{where}: {explain(error)}") from None
 
 
 def _explain(text: bytes, error: str) -> str:

@@ -20,8 +20,6 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow
-from judge_r1.evaluation.folder import SUMMARY, read_summary
-from judge_r1.evaluation.result_files import check_outcomes
 from judge_r1.evaluation.results import read_outcomes
 
 Method = Literal["token", "orders", "samples"]
@@ -62,8 +60,6 @@ def evaluation_confidences(folder: Path, judge: str | None, method: Method) -> l
             outcomes.jsonl does not belong to summary.json.
     """
     outcomes = read_outcomes(folder)
-    if (folder / SUMMARY).exists():
-        check_outcomes(folder, read_summary(folder))
     if judge is None and len(outcomes) > 1:
         raise JudgeError(f"{folder} holds {len(outcomes)} judges: choose one with --judge-name ({', '.join(outcomes)})")
     name = next(iter(outcomes)) if judge is None else judge

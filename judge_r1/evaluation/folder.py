@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from judge_r1.core.evaluation_files import ROWS, SUMMARY, check_summary
 from judge_r1.core.strict_json import read_checked
 
-SUMMARY, ROWS, REPORT = "summary.json", "rows.json", "report.html"
-"""`rows.json` is written at the start of a panel: its judges, their settings and a hash of the items, so that a resume
-mixes none."""
+REPORT = "report.html"
 LRBENCH = "lrbench"
 """The benchmark of a summary without a benchmark name."""
 
@@ -175,12 +174,13 @@ _ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, _Started])
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """The content of summary.json.
+    """The content of summary.json, whose digest, and that of rows.json, is checked.
 
     Raises:
-        JudgeError: The file cannot be read or is not a summary; the message names the field.
+        JudgeError: The file cannot be read, is not a summary (the message names the field), or was changed.
     """
     summary: dict[str, Any] = read_checked(folder / SUMMARY, _SUMMARY_SHAPE)
+    check_summary(folder, summary)
     return summary
 
 

@@ -13,20 +13,22 @@ from typing import Any
 from rich.console import Console
 
 from judge_r1.benchmarks.base import IN_PATH, LoadedBenchmark
+from judge_r1.core.digests import LinesDigest
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.evaluation_files import OUTCOMES, ROWS, SUMMARY, digested
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_json, write_jsonl
 from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.evaluation.folder import REPORT, ROWS, SUMMARY
+from judge_r1.evaluation.folder import REPORT, read_started
 from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
-from judge_r1.evaluation.results import OUTCOMES, PanelResults, outcome_lines
+from judge_r1.evaluation.results import PanelResults, outcome_lines
 from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
-from judge_r1.evaluation.traces import EvaluationError
+from judge_r1.evaluation.traces import EvaluationError, StoredTraces
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
@@ -154,7 +156,7 @@ class Evaluation:
         for row in summary["rows"]:
             if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
-        outcomes = {OUTCOMES: (line for results in panels.values() for line in outcome_lines(results))}
+        outcomes = (line for results in panels.values() for line in outcome_lines(results))
         folders = file_names(judged)
         # These and the logs come before the summary, which marks the evaluation as finished.
         for name, found in judged.items():
@@ -212,7 +214,7 @@ def _publish(
     benchmark: str,
     metrics: Mapping[str, Any] | None = None,
     results: Sequence[PanelResults] = (),
-    more: Mapping[str, Iterable[str]] | None = None,
+    outcomes: Iterable[str] | None = None,
     *,
     brief: bool = False,
     silent: bool = False,
@@ -222,11 +224,17 @@ def _publish(
     from judge_r1.evaluation.report.tables import print_tables
 
     page = report_page(out, summary, metrics or {}, results, title=f"Judges on {benchmark}")
-    contents = {**(more or {}), REPORT: page, SUMMARY: [dump_json(summary)]}
-    with AtomicFiles(*(out / name for name in contents)) as files:
-        for name, parts in contents.items():
-            for part in parts:
-                files.write(out / name, part)
+    digest = None if outcomes is None else LinesDigest()
+    with AtomicFiles(*([] if digest is None else [out / OUTCOMES]), out / REPORT, out / SUMMARY) as files:
+        for line in outcomes or ():
+            files.write(out / OUTCOMES, line)
+            if digest:
+                digest.add(line.encode())
+        for part in page:
+            files.write(out / REPORT, part)
+        votes = {found.panel: found.traces.digest.text for found in results if isinstance(found.traces, StoredTraces)}
+        rows = {name: entry for name, entry in (read_started(out) if votes else {}).items() if name in votes}
+        files.write(out / SUMMARY, dump_json(digested(summary, digest, rows, votes)))
     console = Console(quiet=silent)
     for warning in filter(None, map(invalid_warning, () if brief else results)):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
+from judge_r1.core.evaluation_files import ROWS, SUMMARY
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
@@ -19,13 +20,12 @@ from judge_r1.episode.answer_text import answer_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.reward import combine
-from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
+from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.evaluation.result_files import expected_votes, refuse_surplus
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import EXCLUDED
-from judge_r1.evaluation.traces import TRACES, EvaluationError, StoredTraces, Trace, stored_traces
+from judge_r1.evaluation.traces import EvaluationError, StoredTraces, Trace, summarized_traces
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
@@ -94,9 +94,7 @@ def rescore_evaluation(
     before, started = read_summary(folder), read_started(folder)
     name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
     subset = before.get("subset") if subset is None else subset
-    panels = {row["name"] for row in before["rows"]}
-    # traces.jsonl may also hold panels that the summary does not
-    traces = {panel: found for panel, found in stored_traces(folder).items() if panel in panels}
+    traces = summarized_traces(folder, before)
     judged = {item_id for found in traces.values() for item_id in found}
     loaded = with_rule(BENCHMARKS.get(name).load(path, subset), rule)
     _refuse_unused(loaded, name, parser, reward)
@@ -120,8 +118,8 @@ def rescore_evaluation(
                 continue
             if panel not in started:
                 raise EvaluationError(f"{folder / ROWS} has no entry for judge {panel!r}: the folder is incomplete")
-            settings, own = started[panel]["settings"], traces.get(panel, StoredTraces(folder / TRACES))
-            _check_complete(row, settings, own, loaded)
+            settings, own = started[panel]["settings"], traces[panel]
+            _check_complete(panel, settings, own, loaded)
             evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
             evaluation.settings[panel] = settings | changed
             evaluation.judges[panel] = started[panel]["judge"]
@@ -138,27 +136,18 @@ def _refuse_unused(benchmark: LoadedBenchmark, name: str, parser: Parser | None,
         raise EvaluationError(f"--parser has no effect on {name}, which reads the answers itself: leave it out")
 
 
-def _check_complete(
-    row: Mapping[str, Any], settings: Mapping[str, Any], traces: StoredTraces, benchmark: LoadedBenchmark
-) -> None:
-    """Compares the traces of a panel with its row of the summary and with the votes that its settings ask for.
-
-    Raises:
-        EvaluationError: Traces are missing, or there are too many.
-    """
-    expected = expected_votes(settings, benchmark)
-    where = f"{traces.path}: judge {row['name']!r}"
-    if len(traces) < row["n"]:
-        raise EvaluationError(
-            f"{where} has traces of {counted(len(traces), 'item')}, and {SUMMARY} counts {row['n']}. "
-            "Judge the missing ones with `judge-r1 eval --resume` and the original options, or restore the file"
-        )
+def _check_complete(panel: str, settings: Mapping[str, Any], traces: StoredTraces, benchmark: LoadedBenchmark) -> None:
+    """Raises: EvaluationError if the evaluation ended without all the votes of an item that its settings ask for."""
+    members = settings.get("members", [None])
+    asked = settings if "members" in settings else {}
+    requests = benchmark.requests(orders=asked.get("orders"), samples=asked.get("samples", 1))
+    expected = {item_id: count * len(members) for item_id, count in zip(requests.ids, requests.counts(), strict=True)}
     if lost := {item_id: n for item_id in traces if (n := expected[item_id] - traces.count(item_id)) > 0}:
         raise EvaluationError(
-            f"{where} lacks {counted(sum(lost.values()), 'vote')} on {counted(len(lost), 'item')}, such as one "
-            f"on item {min(lost)}. Run them with `judge-r1 eval --resume` and the original options, or restore the file"
+            f"{traces.path}: judge {panel!r} lacks {counted(sum(lost.values()), 'vote')} on "
+            f"{counted(len(lost), 'item')}, such as one on item {min(lost)}. Run them with `judge-r1 eval --resume` "
+            "and the original options"
         )
-    refuse_surplus(where, traces, expected)
 
 
 def rescore(

@@ -8,14 +8,13 @@ from typing import IO, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import write_error
+from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import dump_line, read_jsonl
+from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.traces import EvaluationError, Trace, total_usage
-
-OUTCOMES = "outcomes.jsonl"
-
 
 IN_MEMORY = 5_000
 """Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""
@@ -143,12 +142,15 @@ def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
     """Reads `out/outcomes.jsonl`, by panel.
 
     Raises:
-        EvaluationError: The folder holds no such file.
+        EvaluationError: The folder holds no finished evaluation.
+        JudgeError: A file was changed after the evaluation.
     """
-    if not (out / OUTCOMES).exists():
-        raise EvaluationError(
-            f"{lacks(out, OUTCOMES)}: give a folder of a finished `judge-r1 eval`{name_below(out, OUTCOMES)}"
-        )
+    for name in (OUTCOMES, SUMMARY):
+        if not (out / name).exists():
+            raise EvaluationError(
+                f"{lacks(out, name)}: give a folder of a finished `judge-r1 eval`{name_below(out, name)}"
+            )
+    check_outcomes(out, read_summary(out))
     panels: dict[str, list[ItemResult]] = {}
     for result in read_jsonl(out / OUTCOMES, ItemResult):
         panels.setdefault(result.judge, []).append(result)

@@ -17,11 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from judge_r1.benchmarks.base import LoadedBenchmark, Requests
 from judge_r1.core.endpoint import EndpointError
+from judge_r1.core.evaluation_files import ROWS
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.jsonl import read_with_offsets, write_json
+from judge_r1.core.jsonl import write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import are, counted
-from judge_r1.evaluation.folder import ROWS, read_started
+from judge_r1.evaluation.folder import read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
 from judge_r1.evaluation.traces import (
@@ -33,6 +34,7 @@ from judge_r1.evaluation.traces import (
     append_traces,
     drop_torn_line,
     items_hash,
+    lines_of,
     rounded,
     stored_counts,
 )
@@ -93,7 +95,7 @@ async def _evaluate(
 
         def store(member: int, output: JudgeOutput) -> None:
             trace = _trace(panel.name, member, output, benchmark.labels)
-            progress.add(trace, append(trace))
+            progress.add(trace, *append(trace))
             show(len(progress.finished), progress.accuracy)
 
         show(len(progress.finished), progress.accuracy)
@@ -176,11 +178,11 @@ class _PanelProgress:
         self.usage: dict[str, float] = {}
         self._right, self._counted = 0.0, 0
 
-    def add(self, trace: Trace, offset: int) -> None:
+    def add(self, trace: Trace, offset: int, digest: str) -> None:
         """Notes a stored trace; the last one of an item completes its result."""
         add_usage(self.usage, trace.usage)
         index = self.requests.ids[trace.item_id]
-        if self.traces.add(trace.item_id, offset) == self.expected[index]:
+        if self.traces.add(trace.item_id, offset, digest) == self.expected[index]:
             votes = [trace] if self.expected[index] == 1 else self.traces[trace.item_id]
             result = result_of(self.panel, self.benchmark, self.benchmark.items[index], votes, self.settings)
             self.finished.add(index, result)
@@ -265,7 +267,7 @@ def _begin(
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
     done = np.zeros((len(panel.members), len(progress.requests)), dtype=np.bool_)
     odd: list[str] = []
-    for offset, trace in read_with_offsets(path, Trace) if path.exists() else ():
+    for offset, digest, trace in lines_of(path, Trace) if path.exists() else ():
         if trace.row != panel.name:
             continue
         place = progress.requests.position((trace.item_id, trace.order, trace.sample))
@@ -278,7 +280,7 @@ def _begin(
             )
         done[trace.member, place] = True
         if resume and not changed:
-            progress.add(trace, offset)
+            progress.add(trace, offset, digest)
     if (count := int(done.sum()) + len(odd)) and (changed or not resume):
         raise _holds_answers(out, count, panel.name, changed)
     if odd:

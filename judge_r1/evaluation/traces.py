@@ -5,21 +5,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from judge_r1.core.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.core.errors import JudgeError, explain, read_error, write_error
-from judge_r1.core.items import Item, Vote
-from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
+from judge_r1.core.evaluation_files import SUMMARY
+from judge_r1.core.items import Item, Order, Vote
+from judge_r1.core.jsonl import BadRecord, lines_at
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, Record, content_hash_of_list
 from judge_r1.core.records import Trajectory
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from judge_r1.core.id_table import IdTable
 
+M = TypeVar("M", bound=BaseModel)
 TRACES = "traces.jsonl"
 
 
@@ -28,15 +32,15 @@ class EvaluationError(JudgeError):
 
 
 class Trace(Record):
-    """One line of `traces.jsonl`: a vote with its trajectory. `row` is the name of the panel, `member` the index of
-    the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds). `memory` holds the notes behind an
-    invalid verdict; a judgment holds its own."""
+    """One line of `traces.jsonl`, before its digest: a vote with its trajectory. `row` is the name of the panel,
+    `member` the index of the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds). `memory` holds
+    the notes behind an invalid verdict; a judgment holds its own."""
 
     row: NonEmpty
     item_id: NonEmpty
-    order: tuple[int, ...]
-    sample: int
-    member: int
+    order: Order
+    sample: int = Field(ge=0)
+    member: int = Field(ge=0)
     verdict: Verdict
     trajectory: Trajectory
     usage: dict[str, float] | None = None
@@ -77,17 +81,19 @@ class StoredTraces(Mapping[str, list[Trace]]):
     """The traces of a panel by item id. Only the byte offsets of their lines are in memory: 12 bytes a trace.
 
     The traces of an item are a chain from its last one to its first. `ids` are those of all items, if they are known.
+    `digest` is that of all of these traces.
     """
 
     def __init__(self, path: Path, ids: Mapping[str, int] | None = None) -> None:
-        self.path = path
+        self.path, self.digest = path, SumDigest()
         self._growing: dict[str, int] = {}
         self._numbers = self._growing if ids is None else ids
         self._offsets, self._before = array("q"), array("i")
         self._last, self._counts = array("i", [-1]) * len(self._numbers), array("i", [0]) * len(self._numbers)
 
-    def add(self, item_id: str, offset: int) -> int:
+    def add(self, item_id: str, offset: int, digest: str) -> int:
         """Notes a trace. Returns the number of traces of its item."""
+        self.digest.add(digest)
         if (number := self._numbers.get(item_id)) is None:
             number = self._growing[item_id] = len(self._last)
             self._last.append(-1)
@@ -127,49 +133,76 @@ class StoredTraces(Mapping[str, list[Trace]]):
 
     def _parse(self, line: str, offset: int) -> Trace:
         try:
-            return Trace.model_validate_json(line)
+            return Trace.model_validate_json(without_digest(line.encode())[0])
         except ValidationError as error:
             raise BadRecord(f"{self.path}, byte {offset}: {explain(error)}") from None
 
 
-def stored_traces(out: Path) -> dict[str, StoredTraces]:
-    """The traces in `out/traces.jsonl` by panel, indexed in one pass over the file."""
-    path = out / TRACES
-    panels: dict[str, StoredTraces] = {}
-    for offset, trace in read_with_offsets(path, _TraceId):
-        panels.setdefault(trace.row, StoredTraces(path)).add(trace.item_id, offset)
+def summarized(out: Path, summary: Mapping[str, Any], model: type[M]) -> Iterator[Checked]:
+    """The lines of the votes that the summary of `out` was made of, as records of `model`, which have a `row`.
+
+    Raises:
+        EvaluationError: The file holds others. It is raised at the end.
+        BadRecord: A line was changed.
+    """
+    path, told = out / TRACES, summary[DIGEST]["votes"]
+    sums = {panel: SumDigest() for panel in told}
+    for found in lines_of(path, model) if told else ():
+        if (own := sums.get(found.record.row)) is not None:
+            own.add(found.digest)
+            yield found
+    for panel, digest in told.items():
+        if (own := sums[panel]).text != digest:
+            count = int(digest.partition(":")[0])
+            has = f"{count} other votes" if own.count == count else f"{counted(own.count, 'vote')} and not the {count}"
+            raise EvaluationError(
+                f"{path}: judge {panel!r} has {has} that {SUMMARY} was made of: restore the file, or remove lines that "
+                "are there twice and judge what is missing with `judge-r1 eval --resume` and the original options"
+            )
+
+
+def summarized_traces(out: Path, summary: Mapping[str, Any]) -> dict[str, StoredTraces]:
+    """The traces of the panels in the summary, by panel. Raises: EvaluationError if they are others (`summarized`)."""
+    panels = {panel: StoredTraces(out / TRACES) for panel in summary[DIGEST]["votes"]}
+    for offset, digest, trace in summarized(out, summary, _TraceId):
+        panels[trace.row].add(trace.item_id, offset, digest)
     return panels
+
+
+def lines_of(path: Path, model: type[M]) -> Iterator[Checked]:
+    """The lines of traces.jsonl as records of `model`. Raises: BadRecord if a line was changed."""
+    return read_checked_lines(path, model, made_by="judge again into another --out")
 
 
 def stored_counts(out: Path) -> Counter[str]:
     """The number of traces in `out/traces.jsonl` by panel, up to the first damaged or torn line."""
     counts = Counter[str]()
     with suppress(BadRecord):
-        counts.update(trace.row for _, trace in read_with_offsets(out / TRACES, _TraceId))
+        counts.update(found.record.row for found in lines_of(out / TRACES, _TraceId))
     return counts
 
 
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
     """Streams `out/traces.jsonl`, of one panel or of all, in the order of the file."""
-    return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
+    return (trace for _, _, trace in lines_of(out / TRACES, Trace) if row is None or trace.row == row)
 
 
 @contextmanager
-def append_traces(path: Path) -> Iterator[Callable[[Trace], int]]:
-    """Yields a function that appends a trace and returns the byte offset of its line.
+def append_traces(path: Path) -> Iterator[Callable[[Trace], tuple[int, str]]]:
+    """Yields a function that appends a trace and returns the byte offset of its line and its digest.
 
     Every line is flushed to the operating system, so a kill tears the last line at most.
     """
 
-    def append(trace: Trace) -> int:
-        line = trace.model_dump_json(by_alias=True).encode() + b"\n"
+    def append(trace: Trace) -> tuple[int, str]:
+        line, digest = with_digest(trace.model_dump_json(by_alias=True).encode())
         offset = log.tell()
         try:
             log.write(line)
             log.flush()
         except OSError as error:
             raise write_error(path, error, "the finished traces are kept for a run with --resume") from error
-        return offset
+        return offset, digest
 
     try:
         log = path.open("ab")

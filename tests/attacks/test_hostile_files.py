@@ -26,6 +26,7 @@ SHORT = 2
 RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
 TALKS = ("talks", "talks/conversations.jsonl", "talks/documents.jsonl")
+RATING = ("rating", "rating/items.jsonl", "rating/rating.json")
 EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl")
 OUT = "@out/new"
 JUDGED = f"@eval --path @data --out {OUT}"
@@ -44,10 +45,6 @@ NO_REPORT = (
 ABSENT = f"(missing|a loop of links|{GONE})"
 NO_METRICS = f"metrics.jsonl (missing|empty|truncated|a loop of links|repeated record|{GONE})"
 """A run that has not logged a step has no metrics. A kill may cut the last line, and a resumed step is logged again."""
-NO_SUMMARY = f"eval/summary.json {ABSENT}"
-"""The analyses take the benchmark of the summary, or LRBench without one."""
-OTHER_JUDGE = f"{NO_SUMMARY}|traces.jsonl repeated record"
-"""The first vote is one of another judge."""
 NOTHING = "$^"
 """A pattern that matches no text."""
 TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
@@ -198,18 +195,18 @@ COMMANDS = {
     ],
     "analyse attention": [
         Reads(
-            f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), OTHER_JUDGE,
+            f"analyse attention {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS),
             instead="no decision",
         )
     ],
     "analyse reasoning": [
         Reads(
-            f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS), OTHER_JUDGE,
+            f"analyse reasoning {JUDGED} --judge-name tiny", (*EVALUATION, *PAIRS),
             instead="no valid answer",
         )
     ],
-    "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
-    "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS), NO_SUMMARY)],
+    "analyse class-bias": [Reads(f"analyse class-bias {JUDGED}", (*EVALUATION, *PAIRS))],
+    "analyse errors": [Reads(f"analyse errors {JUDGED}", (*EVALUATION, *PAIRS))],
     "analyse deltas": [
         Reads(f"analyse deltas @scores.jsonl --out {OUT}", ("scores.jsonl",), "scores.jsonl byte order mark")
     ],
@@ -225,8 +222,8 @@ COMMANDS = {
             f"rate @votes.jsonl --out {OUT}", ("votes.jsonl",),
             tolerates="votes.jsonl (byte order mark|repeated record)",
         ),
-        Reads(f"rate @votes.jsonl --scale @rating --out {OUT}", ("rating", "rating/items.jsonl")),
-        Reads(f"rate @votes.jsonl --compare @rating --out {OUT}", ("rating", "rating/rating.json")),
+        Reads(f"rate @votes.jsonl --scale @rating --out {OUT}", RATING),
+        Reads(f"rate @votes.jsonl --compare @rating --out {OUT}", RATING),
     ],
     "select": [Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read")],
     "serve": [

@@ -17,6 +17,7 @@ import pytest
 from factories import mini_pairs
 from process_faults import Finished, command, forked, forked_together, killed_at_each_operation, short_and_long
 
+from judge_r1.core.digests import with_digest, without_digest
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import write_jsonl
 
@@ -58,12 +59,13 @@ def copied(folder: Path, out: Path) -> Path:
 
 
 def results(out: Path) -> tuple[dict[str, Any], list[str], bytes]:
-    """The summary without times, the traces in any order, and the results. Fails if a partial file is left."""
+    """The summary without times and its own digest, the traces in any order, and the results. Fails if a partial file
+    is left."""
     assert sorted(file.name for file in out.iterdir()) == [
         "outcomes.jsonl", "report.html", "rows.json", "summary.json", "traces.jsonl",
     ]  # fmt: skip
     summary = json.loads((out / "summary.json").read_text())
-    del summary["seconds"]
+    del summary["seconds"], summary["digest"]["summary"]
     traces = sorted((out / "traces.jsonl").read_text().splitlines())
     assert len(traces) == len(set(traces)) == VOTES
     return summary, traces, (out / "outcomes.jsonl").read_bytes()
@@ -207,8 +209,8 @@ def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, 
     refuses(
         forked(replay),
         2,
-        f"judge 'coin' has traces of {PAIRS - len(wrong)} items, and summary.json counts {PAIRS}. Judge the missing",
-        "`judge-r1 eval --resume`",
+        f"judge 'coin' has {PAIRS - len(wrong)} votes and not the {PAIRS} that summary.json was made of",
+        "judge what is missing with `judge-r1 eval --resume`",
     )
     assert not (tmp_path / "out").exists()
     succeeds(evaluation(data, folder, "--resume"))
@@ -220,9 +222,10 @@ def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, 
 def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_path: Path) -> None:
     lines = (finished / "traces.jsonl").read_text().splitlines(keepends=True)
     panel = next(number for number, line in enumerate(lines) if json.loads(line)["row"] == "panel")
+    votes = sum(json.loads(line)["row"] == "panel" for line in lines)
     cases = [
-        ([*lines[:panel], *lines[panel + 1 :]], "judge 'panel' lacks 1 vote on 1 item"),
-        ([*lines, lines[panel]], "judge 'panel' has more votes than the judge gives on 1 item,"),
+        ([*lines[:panel], *lines[panel + 1 :]], f"judge 'panel' has {votes - 1} votes and not the {votes} that"),
+        ([*lines, lines[panel]], f"judge 'panel' has {votes + 1} votes and not the {votes} that summary.json was made"),
     ]
     for number, (changed, message) in enumerate(cases):
         folder = copied(finished, tmp_path / str(number))
@@ -235,7 +238,8 @@ def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_
 def test_resume_reports_votes_that_nobody_asked_for(data: Path, finished: Path, tmp_path: Path) -> None:
     folder = copied(finished, tmp_path / "eval")
     traces = (folder / "traces.jsonl").read_text().splitlines(keepends=True)
-    (folder / "traces.jsonl").write_text("".join([*traces[:-1], traces[-1].replace('"sample":1', '"sample":17')]))
+    body, _ = without_digest(traces[-1].replace('"sample":1', '"sample":17').encode())
+    (folder / "traces.jsonl").write_text("".join([*traces[:-1], with_digest(body)[0].decode()]))
     message = "holds 1 vote of judge 'panel' that it does not ask for"
     refuses(forked(evaluation(data, folder, "--resume")), 2, str(folder / "traces.jsonl"), message)
 
@@ -359,5 +363,6 @@ def test_files_of_another_shape_are_named_with_the_field(name: str, data: Path, 
     )
     for number, (value, field) in enumerate(SHAPES):
         (folder / name).write_text(json.dumps(value))
-        refuses(forked(works[number % len(works)]), 2, str(folder / name), field)
+        said = field if name == "summary.json" else "has other settings than summary.json was made with"
+        refuses(forked(works[number % len(works)]), 2, str(folder / name), said)
         assert not out.exists()

@@ -45,12 +45,14 @@ def finish(arguments: list[str]) -> None:
 
 
 def results(out: Path) -> tuple[dict[str, Any], list[str]]:
-    """The summary without timings and usage, and the sorted traces."""
+    """The summary without timings, usage and digests of both, and the sorted traces."""
     summary = json.loads((out / "summary.json").read_text())
-    del summary["seconds"]
+    del summary["seconds"], summary["digest"]["votes"], summary["digest"]["rows"], summary["digest"]["summary"]
     for row in summary["rows"]:
         row.pop("usage", None)
     traces = [json.loads(line) for line in (out / "traces.jsonl").read_text().splitlines()]
+    for trace in traces:
+        del trace["digest"]
     return summary, sorted(json.dumps(trace | {"usage": None}) for trace in traces)
 
 

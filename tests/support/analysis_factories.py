@@ -1,11 +1,11 @@
 """Evaluations of toy pairs, run by the real runner with a judge that answers by a function."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evaluation_factories import toy_case, toy_pairs
-from rich.console import Console
 
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.jsonl import write_jsonl
@@ -13,7 +13,7 @@ from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import Judged, read_evaluation
-from judge_r1.evaluation.runner import evaluate
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
@@ -58,9 +58,11 @@ def evaluate_judges(
     """Evaluates a judge for each of `answers` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
     data = toy_folder(home / "pairs", pairs)
     suite = BENCHMARKS.get("lrbench").load(home / "pairs", None)
-    for name, answer_of in answers.items():
-        row = JudgePanel(name, (FunctionJudge(judge, answer_of, data.by_id(), settings or {}),), orders)
-        evaluate(row, suite, out=home / "eval", resume=False, console=Console(quiet=True))
+    with Evaluation(suite, home / "eval", resume=False) as evaluation:
+        for name, answer_of in answers.items():
+            judges = (FunctionJudge(judge, answer_of, data.by_id(), settings or {}),)
+            evaluation.run(partial(JudgePanel, name, judges, orders))
+        evaluation.finish([], silent=True)
     return read_evaluation(home / "eval", home / "pairs")
 
 

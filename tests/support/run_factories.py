@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from evaluation_digests import write_summary
+
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 
@@ -38,9 +40,9 @@ def toy_eval(folder: Path, accuracy: dict[str, tuple[str, float]], pairs: str = 
             "by_domain": dict.fromkeys(("academic", "legal", "medical"), whole),
             "by_principle": {code: (harder if code == "P2" else whole) | {"single": None} for code in CODES},
         })  # fmt: skip
-    (folder / "summary.json").write_text(json.dumps({"rows": rows, "differences": [], "seconds": {"all": 1.0}}))
     judges = {name: {"judge": spec, "settings": {}, "items": pairs} for name, (spec, _) in accuracy.items()}
     (folder / "rows.json").write_text(json.dumps(judges))
+    write_summary(folder, {"rows": rows, "differences": [], "seconds": {"all": 1.0}})
     return folder
 
 

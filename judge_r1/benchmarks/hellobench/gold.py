@@ -11,11 +11,11 @@ from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.benchmarks.hellobench.files import read_responses, released_scores, systems_in
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
+from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY, check_outcomes, check_summary
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.strict_json import read_json
 from judge_r1.core.text_check import counted
-
-OUTCOMES = "outcomes.jsonl"
 
 
 def add_gold(
@@ -67,6 +67,9 @@ def _item_scores(path: Path, entries: Sequence[ChecklistEntry]) -> dict[str, tup
     """Item scores by item id, from an evaluation of one judge or from released judgements."""
     found: dict[str, tuple[float, ...]] = {}
     if (path / OUTCOMES).is_file():
+        summary = read_json(path / SUMMARY)
+        check_summary(path, summary)
+        check_outcomes(path, summary)
         results = list(read_jsonl(path / OUTCOMES, ItemResult))
         if len(judges := {result.judge for result in results}) > 1:
             raise BadBenchmark(f"{path} holds the judges {', '.join(sorted(judges))}: gold is of one judge")

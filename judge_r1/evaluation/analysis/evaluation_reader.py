@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.evaluation_files import ROWS, SUMMARY
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.evaluation.folder import LRBENCH, ROWS, SUMMARY, read_started, read_summary
-from judge_r1.evaluation.result_files import expected_votes, refuse_surplus
+from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import TRACES, StoredTraces, items_hash, stored_traces
+from judge_r1.evaluation.traces import TRACES, StoredTraces, items_hash, summarized_traces
 
 
 class AnalysisError(JudgeError):
@@ -71,26 +71,25 @@ def read_evaluation(
 ) -> list[Judged]:
     """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`.
 
-    `benchmark` and `subset` default to those of the folder's summary.json (LRBench if it has none).
+    `benchmark` and `subset` default to those of the folder's summary.json.
     The traces of a panel must cover exactly the items that it was started with, as the benchmark has them now.
 
     Raises:
         AnalysisError: A panel is missing, incomplete, or judged other items.
     """
-    started = read_started(folder)
-    if not started or not (folder / TRACES).exists():
+    if not all((folder / name).exists() for name in (SUMMARY, ROWS, TRACES)):
         raise AnalysisError(
-            f"{lacks(folder, f'evaluation ({ROWS} and {TRACES})')}: make one with judge-r1 eval --out"
-            f"{name_below(folder, ROWS)}"
+            f"{lacks(folder, f'finished evaluation ({SUMMARY}, {ROWS} and {TRACES})')}: make one with judge-r1 "
+            f"eval --out, or finish it with --resume{name_below(folder, SUMMARY)}"
         )
+    summary, started = read_summary(folder), read_started(folder)
+    traces = summarized_traces(folder, summary)
     for row in rows:
-        if row not in started:
-            raise AnalysisError(f"{folder} holds no judge {row!r}{suggest(row, started)}")
-    summary = read_summary(folder) if (folder / SUMMARY).exists() else {}
+        if row not in traces:
+            raise AnalysisError(f"{folder} holds no judge {row!r} in {SUMMARY}{suggest(row, traces)}")
     benchmark = summary.get("benchmark", LRBENCH) if benchmark is None else benchmark
     loaded = BENCHMARKS.get(benchmark).load(path, summary.get("subset") if subset is None else subset)
-    traces, none = stored_traces(folder), StoredTraces(folder / TRACES)
-    return [_judged(row, started[row], loaded, traces.get(row, none), folder, path) for row in rows or started]
+    return [_judged(row, started[row], loaded, traces[row], folder, path) for row in rows or traces]
 
 
 def _judged(
@@ -114,8 +113,6 @@ def _judged(
         raise AnalysisError(
             f"judge {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume"
         )
-    expected = expected_votes(entry.get("settings", {}), judged_items)
-    refuse_surplus(f"{folder / TRACES}: judge {row!r}", traces_by_item, expected)
     results = PanelResults.of(row, judged_items, traces_by_item, entry.get("settings"))
     return Judged(row, _members(entry), judged_items, results)
 

@@ -2,23 +2,53 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from judge_r1.core.errors import JudgeError
+from pydantic import ValidationError
+
+from judge_r1.core.digests import DIGEST, LinesDigest, value_digest
+from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.registry import suggest
 from judge_r1.core.strict_json import read_json
-from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, JudgeRating, Rating
+from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, ItemRating, JudgeRating, Rating
 from judge_r1.statistics.correlation import kendall, spearman
 
-RATING = "rating.json"
+RATING, ITEMS = "rating.json", "items.jsonl"
+
+
+def digested(rating: Rating, items: LinesDigest) -> dict[str, Any]:
+    """The content of rating.json, with the digest of a rating and of the lines of items.jsonl."""
+    content = rating.model_dump(mode="json", by_alias=True)
+    return content | {DIGEST: value_digest([content, items.text])}
 
 
 def read_rating(folder: Path) -> Rating:
-    """The rating in a folder of `judge-r1 rate`. Raises: JudgeError."""
+    """The rating in a folder of `judge-r1 rate`.
+
+    Raises:
+        JudgeError: A file is missing, is of another schema, or was changed.
+    """
     path = folder / RATING
+    content = read_json(path)
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != 2:
+        raise JudgeError(f"{path} is no rating of this version, whose `schema` is 2: rate again")
+    digest = content.pop(DIGEST, None)
     try:
-        return Rating.model_validate(read_json(path))
-    except ValueError:
-        raise JudgeError(f"{path} is no rating of judge-r1 rate: write it again") from None
+        rating = Rating.model_validate(content)
+    except ValidationError as error:
+        raise JudgeError(f"{path}: {explain(error)}") from None
+    if digest != digested(rating, LinesDigest.of(folder / ITEMS))[DIGEST]:
+        raise JudgeError(f"{path} or {ITEMS} beside it was changed after `judge-r1 rate` wrote both: rate again")
+    return rating
+
+
+def read_items(folder: Path) -> list[ItemRating]:
+    """The items of a rating. Raises: JudgeError, as `read_rating` does."""
+    items = list(read_jsonl(folder / ITEMS, ItemRating, unique="item"))
+    read_rating(folder)
+    return items
 
 
 def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, float | None]:

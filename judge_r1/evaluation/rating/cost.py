@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.rating.records import JudgeRating
-from judge_r1.evaluation.traces import TRACES
+from judge_r1.evaluation.traces import TRACES, summarized
 
 Tokens = Mapping[tuple[str, str], float]
 """(judge, item) -> written tokens."""
@@ -45,7 +45,7 @@ def written_tokens(folder: Path) -> Tokens:
     if not (folder / TRACES).exists():
         return {}
     found: dict[tuple[str, str], float | None] = {}
-    for trace in read_jsonl(folder / TRACES, _Written):
+    for _, _, trace in summarized(folder, read_summary(folder), _Written):
         key = (trace.row, trace.item_id)
         before = found.get(key, 0.0)
         found[key] = None if before is None or trace.tokens is None else before + trace.tokens

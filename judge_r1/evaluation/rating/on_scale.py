@@ -6,14 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.evaluation.rating.comparison import ITEMS, read_items
 from judge_r1.evaluation.rating.records import ItemRating, JudgeRating
 from judge_r1.evaluation.rating.slices import known_error
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.statistics.rating.anchored import anchored_rating
 from judge_r1.statistics.rating.errors import Z95
-
-ITEMS = "items.jsonl"
 
 
 def read_scale(folder: Path) -> dict[str, ItemRating]:
@@ -22,10 +20,9 @@ def read_scale(folder: Path) -> dict[str, ItemRating]:
     Raises:
         JudgeError: The folder holds no such item.
     """
-    path = folder / ITEMS if folder.is_dir() else folder
-    found = {row.item: row for row in read_jsonl(path, ItemRating, unique="item") if row.status == "rated"}
+    found = {row.item: row for row in read_items(folder) if row.status == "rated"}
     if not found:
-        raise JudgeError(f"{path} holds no rated item: give a folder of `judge-r1 rate`")
+        raise JudgeError(f"{folder / ITEMS} holds no rated item: give a folder of `judge-r1 rate`")
     return found
 
 

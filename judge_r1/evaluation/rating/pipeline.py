@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from judge_r1.core.digests import LinesDigest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
 from judge_r1.core.text_file import read_text
-from judge_r1.evaluation.rating.comparison import RATING, compare
+from judge_r1.evaluation.rating.comparison import ITEMS, RATING, compare, digested
 from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
 from judge_r1.evaluation.rating.leaderboard import rate
-from judge_r1.evaluation.rating.on_scale import ITEMS, rate_on_scale, read_scale
+from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
 from judge_r1.evaluation.rating.page import elo_chart, rating_page
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import Votes
@@ -42,12 +43,15 @@ def run_rating(
     tables = [*grids(rating), *(published_grids() if published else [])]
     chart = elo_chart(rating.slices[0].judges)
     page = rating_page(rating, tables, f"Rating of {counted(len(votes.answers), 'judge')}")
+    lines, digest = [dump_line(item) for item in items], LinesDigest()
+    for line in lines:
+        digest.add(line.encode())
     contents = {
-        ITEMS: "".join(map(dump_line, items)),
+        ITEMS: "".join(lines),
         BOARD: "\n".join(f"## {table.title}\n\n{markdown(table)}" for table in tables),
         PAGE: page,
         **({CHART: standalone(Figure("Elo", chart, {}), "Elo with 95 % intervals")} if chart else {}),
-        RATING: dump_json(rating.model_dump(mode="json", by_alias=True)),
+        RATING: dump_json(digested(rating, digest)),
     }
     _write(out, contents)
     return tables

@@ -1,6 +1,6 @@
 """The records of a rating: judges, items, slices of the items, and breakdowns."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,14 +10,19 @@ Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uni
 """`above` and `below` are separated: no finite rating fits. The others say why an item was left out."""
 
 
+Elo = Annotated[float, Field(ge=-1e6, le=1e6)]
+"""No fit of votes reaches these bounds."""
+Error = Annotated[float, Field(ge=0)]
+
+
 class JudgeRating(Record):
     """A judge in a slice. `ci95` is ±1.96 of the sandwich error `se`; both are None if the votes show no spread.
     `accuracy` is over the items of the slice."""
 
     judge: NonEmpty
     status: Status
-    elo: float | None
-    se: float | None
+    elo: Elo | None
+    se: Error | None
     ci95: tuple[float, float] | None
     accuracy: float = Field(ge=0, le=1)
     votes: int
@@ -31,10 +36,10 @@ class ItemRating(Record):
     item: NonEmpty
     cluster: NonEmpty
     status: Status
-    elo: float | None
-    se: float | None
-    points: float
-    votes: float
+    elo: Elo | None
+    se: Error | None
+    points: float = Field(ge=0)
+    votes: float = Field(ge=0)
     labels: dict[str, str] = Field(default_factory=dict)
 
 
@@ -99,9 +104,10 @@ class Comparison(Record):
 class Rating(Record):
     """The result of `judge-r1 rate`. The first slice holds all informative items, the second drops the hardest; then
     one slice for each group of the second. `slices_agree` are Spearman's rho and Kendall's tau between the first two.
+    rating.json also holds the digest of this record and of items.jsonl.
     """
 
-    schema_: Literal[1] = Field(1, alias="schema")
+    schema_: Literal[2] = Field(2, alias="schema")
     options: dict[str, str | float | bool]
     slices: tuple[RatedSlice, ...]
     slices_agree: tuple[float | None, float | None]

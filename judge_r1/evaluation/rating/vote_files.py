@@ -14,18 +14,18 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.items import ItemResult
 from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
-from judge_r1.evaluation.folder import SUMMARY, read_summary
+from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
-from judge_r1.evaluation.result_files import check_outcomes
-from judge_r1.evaluation.results import OUTCOMES, read_outcomes
+from judge_r1.evaluation.results import read_outcomes
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
 OnInvalid = Literal["incorrect", "drop"]
@@ -80,11 +80,9 @@ def read_votes(
     """
     found = Votes(criterion=criterion)
     sources = [source for path in paths for source in _sources(path)]
+    # A folder without a summary is refused when its outcomes are read.
     evaluations = [source for source in sources if (source / SUMMARY).exists()]
-    summaries = [(folder, read_summary(folder)) for folder in evaluations]
-    for folder, summary in summaries:
-        check_outcomes(folder, summary)
-    check_pins(summaries, by_judge=True)
+    check_pins([(folder, read_summary(folder)) for folder in evaluations], by_judge=True)
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
         for vote in _votes_of(source, compat, criterion, scorer, found.notes):

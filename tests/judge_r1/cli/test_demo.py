@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from evaluation_digests import write_traces
 from evaluation_factories import passage, toy_case, toy_pairs, toy_trajectory
 from rich.console import Console
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.cli.demo import FULL, SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import PairwiseVerdict
-from judge_r1.evaluation.traces import TRACES, Trace
+from judge_r1.evaluation.traces import Trace
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.shipped_recipes import recipes_folder
 
@@ -58,7 +58,7 @@ def test_the_shown_episode_is_that_of_the_trained_judge_on_the_first_hidden_flaw
         for row in ("warm-up", TRAINED)
         for pair in reversed(pairs)
     ]  # fmt: skip
-    write_jsonl(tmp_path / TRACES, traces)
+    write_traces(tmp_path, traces)
     shown = one_episode(tmp_path, PairSet({(case := toy_case(0)).case_id: case}, pairs)).splitlines()
     assert [line[:2] for line in shown[:2]] == ["A:", "B:"]
     assert shown[0][3:] in pairs[1].reasoning_a

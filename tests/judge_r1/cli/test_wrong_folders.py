@@ -79,7 +79,7 @@ PAIRS = DATA.replace("cases", "pairs")
         ("merge runs", "runs below runs: runs/grpo\n"),
         ("replay runs --path one --out out", "folders with summary.json below runs: runs/eval\n"),
         ("rate runs/data --out out", "give a folder of `judge-r1 eval`, a table of votes, or a log of Inspect\n"),
-        ("analyse errors runs --path one --out out", "folders with rows.json below runs: runs/eval\n"),
+        ("analyse errors runs --path one --out out", "folders with summary.json below runs: runs/eval\n"),
         ("audit one", "the audit needs pairs of at least 10 cases, but the set has 1"),
         ("split one --out out", "needs 2 groups of cases, and these pairs have 1 ("),
         ("split one --dev-share 0.3 --out out", "build more cases, or leave out --dev-share"),

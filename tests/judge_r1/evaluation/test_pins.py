@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command_server import run
+from evaluation_digests import write_summary
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import make_checkout, scripted_answer, write_responses
 
@@ -110,14 +111,13 @@ def test_a_rating_mixes_judges_but_no_weights_prompts_or_texts(server: FakeLLMSe
     renamed = evaluated(server, tmp_path, "d", f"one={OTHER}")
     with pytest.raises(MixedPins, match="different judges of one"):
         read_votes([one[0], renamed[0]])
-    summary = json.loads((other[0] / "summary.json").read_text())
+    summary = read_summary(other[0])
     for pins, message in (
         ({"prompt": "0" * 16}, "different prompt"),
         ({"checklists": "0" * 16}, "different checklists"),
         ({"responses": {"fine/chat": "0" * 16}}, "different responses of fine/chat"),
     ):
-        changed = {**summary, "pinned": {**summary["pinned"], **pins}}
-        (other[0] / "summary.json").write_text(json.dumps(changed))
+        write_summary(other[0], {**summary, "pinned": {**summary["pinned"], **pins}})
         with pytest.raises(MixedPins, match=message):
             read_votes([one[0], other[0]])
 

@@ -65,7 +65,9 @@ def rows(summary: dict[str, Any]) -> dict[str, Any]:
 
 def test_replay_without_options_gives_the_same_summary(home: Path, tmp_path: Path) -> None:
     original = json.loads((home / "eval" / "summary.json").read_text())
-    assert again(home, tmp_path / "same") == original
+    replayed = again(home, tmp_path / "same")
+    assert replayed | {"digest": original["digest"]} == original
+    assert replayed["digest"]["outcomes"] == original["digest"]["outcomes"]
     agent = rows(original)["agent"]
     assert agent["usage"]["calls"] == agent["n"] == len(mini_pairs(COUNT).pairs)
     strict = rows(again(home, tmp_path / "strict", parser="strict"))
@@ -77,7 +79,8 @@ def test_panels_missing_in_the_summary_are_not_replayed(home: Path, tmp_path: Pa
     folder = shutil.copytree(home / "eval", tmp_path / "eval")
     eval_(judge=["longer"], path=home / "data", out=folder, limit=5)
     replay(folder, home / "data", tmp_path / "again")
-    assert (tmp_path / "again" / "summary.json").read_text() == (folder / "summary.json").read_text()
+    summaries = [json.loads((path / "summary.json").read_text()) for path in (tmp_path / "again", folder)]
+    assert len({json.dumps(summary | {"digest": {}}) for summary in summaries}) == 1
 
 
 def test_tolerant_parser_accepts_more_answers(home: Path, tmp_path: Path) -> None:

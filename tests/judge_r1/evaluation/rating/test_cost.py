@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from evaluation_digests import write_summary
 from hypothesis import given
 from hypothesis import strategies as st
 from test_rate import simulated_rows, write_votes
 
+from judge_r1.core.digests import with_digest
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.cost import cost_front, written_tokens
 from judge_r1.evaluation.rating.grids import grids
@@ -40,12 +42,14 @@ def test_judges_without_elo_or_tokens_are_left_out() -> None:
 def test_tokens_of_an_evaluation(tmp_path: Path) -> None:
     def line(row: str, item: str, mask: list[int] | None, usage: dict[str, float] | None = None) -> str:
         trajectory = {"text_only": mask is None, "loss_mask": mask or [], "turns": []}
-        return json.dumps({"row": row, "item_id": item, "trajectory": trajectory, "usage": usage}) + "\n"
+        body = json.dumps({"row": row, "item_id": item, "trajectory": trajectory, "usage": usage}).encode()
+        return with_digest(body)[0].decode()
 
     assert written_tokens(tmp_path) == {}
     lines = [line("own", "1", [1, 0, 1]), line("own", "1", [1]), line("text", "1", None), line("own", "2", [])]
     lines += [line("served", "1", None, {"output_tokens": 7.0}), line("served", "1", None)]
     (tmp_path / "traces.jsonl").write_text("".join(lines))
+    write_summary(tmp_path, {"rows": [], "differences": [], "seconds": {}})
     assert written_tokens(tmp_path) == {("own", "1"): 3.0, ("own", "2"): 0.0}
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from evaluation_digests import write_summary
 from typer.testing import CliRunner
 
 from data_builders.build import build
@@ -74,6 +75,7 @@ def test_votes_without_parts_have_no_criterion(tmp_path: Path, evaluation: Path)
         read_votes([tmp_path / "v.jsonl"], criterion="side")
     line = json.loads((evaluation / "outcomes.jsonl").read_text().splitlines()[0])
     (tmp_path / "outcomes.jsonl").write_text(json.dumps({**line, "gold": "A"}) + "\n")
+    write_summary(tmp_path, {"rows": [], "differences": [], "seconds": {}})
     with pytest.raises(JudgeError, match="holds no votes on conversations: leave out --criterion"):
         read_votes([tmp_path], criterion="side")
 
@@ -85,6 +87,7 @@ def test_a_judge_of_its_own_pairs_is_named(evaluation: Path, tmp_path: Path) -> 
         line["gold"]["generator"] = "chat:Big-5"
         line["judge"] = {"chance": "direct@http://host/v1#big-5"}.get(line["judge"], line["judge"])
     (tmp_path / "outcomes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_summary(tmp_path, {"rows": [], "differences": [], "seconds": {}})
     rating, _ = rate(read_votes([tmp_path]), RatingOptions(repeats=1))
     assert rating.writers == ("direct@http://host/v1#big-5",)
     assert "#big-5: this model wrote pairs that it judges" in grids(rating)[0].note

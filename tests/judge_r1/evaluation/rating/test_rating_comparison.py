@@ -52,7 +52,7 @@ def test_ratings_of_other_judges(other: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="rates 0 of these judges: give the judges the same names"):
         compare(rating, other)
     (tmp_path / "rating.json").write_text("[]")
-    with pytest.raises(JudgeError, match=r"rating\.json is no rating of judge-r1 rate"):
+    with pytest.raises(JudgeError, match=r"rating\.json is no rating of this version, whose `schema` is 2: rate again"):
         read_rating(tmp_path)
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from evaluation_digests import write_summary
 from report_factories import first_shown, gold_verdict, item_results, plain_suite, summary_of, write
 from run_factories import toy_eval
 from test_report import Page
@@ -66,10 +67,10 @@ def evaluated(home: Path, benchmark: str, count: int) -> Path:
     results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_verdict)]
     folder = home / benchmark
     folder.mkdir()
-    (folder / "summary.json").write_text(json.dumps(summary_of(results) | {"benchmark": benchmark}))
     (folder / "rows.json").write_text(
         json.dumps({r.panel: {"judge": r.panel, "settings": {}, "items": benchmark} for r in results})
     )
+    write_summary(folder, summary_of(results) | {"benchmark": benchmark})
     write(folder / "report.html", results)
     return folder
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from browser import CONTRAST, chromium, until
+from evaluation_digests import write_summary
 from evaluation_factories import passage, toy_trajectory
 from report_factories import (
     first_shown,
@@ -481,14 +482,12 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
 
 @pytest.mark.slow
 def test_screenshot_script_makes_the_pictures_of_the_docs(browser: Any, tmp_path: Path) -> None:
-    import json
-
     from scripts.screenshots import draw_report
 
     results = evidence_results()[::-1]
     (tmp_path / "eval").mkdir()
     write(tmp_path / "eval" / "report.html", results)
-    (tmp_path / "eval" / "summary.json").write_text(json.dumps(summary_of(results)))
+    write_summary(tmp_path / "eval", summary_of(results))
     (tmp_path / "img").mkdir()
     draw_report(browser, [tmp_path / "eval"], tmp_path / "img")
     pictures = sorted((tmp_path / "img").iterdir())

@@ -30,16 +30,17 @@ NO_TEXT = (
     "media_type", "mediaType", "format", "detail", "encoding", "language", "*.operation.name", "*.kind", "truncation",
     "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
     "tool_kind", "part_kind", "exception.type", "exception.escaped", "error.type", "*.tool.type", "source",
-    "traceloop.entity.path", "logfire.json_schema",
+    "traceloop.entity.path", "logfire.json_schema", "origin", "security_risk",
+    "outcome", "toolType", "tool_type",
 )  # fmt: skip
 """Keys of ids, hashes and codes. Their own texts (also in a list) are no text if they have no white space and at most
 200 characters. `*` stands for any characters."""
 NAMES = (
     "name", "*.name", "*_name", "*Name", "*_label", "originator", "author", "sender", "recipient", "provider",
-    "*_provider", "span", "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "cwd", "gitBranch",
-    "slug", "tags", "ls_*", "langgraph_*", "*.workflow.nodes", "*.workflow.edges", "langsmith.*", "pydantic_ai.*",
-    "logfire.msg", "traceloop.association.*", "traceloop.workflow.*", "telemetry.*", "service.*", "server.*",
-    "openai.api.*", "openai.request.*", "openai.response.*",
+    "*_provider", "span", "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "lastUpdated",
+    "cwd", "gitBranch", "slug", "tags", "ls_*", "langgraph_*", "*.workflow.nodes", "*.workflow.edges", "langsmith.*",
+    "pydantic_ai.*", "logfire.msg", "traceloop.association.*", "traceloop.workflow.*", "telemetry.*", "service.*",
+    "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
 )  # fmt: skip
 """Keys of names and times. Their own texts (also in a list) are no text if they have at most five words and 200
 characters, and are no sentence: several words that end with a full stop, a question mark or an exclamation mark."""
@@ -48,7 +49,7 @@ NO_TEXT_WITHIN = (
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
     "input_audio", "inlineData", "inline_data", "exception.stacktrace", "model_request_parameters", "caller", "view",
-    "*lc_versions",
+    "*lc_versions", "searchEntryPoint", "search_entry_point", "nodeInfo", "node_info",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
 _LONGEST, _WORDS = 200, 5
@@ -60,7 +61,8 @@ _BYTES = ("base64", "redacted_thinking", "reasoning.encrypted")
 
 _SHORT, _AROUND = 30, 80
 _AROUND_VALUE = ("", "\n", "\0", '"', "'")
-_BEFORE, _AFTER = (*_AROUND_VALUE, " ", "\t"), (*_AROUND_VALUE, " ", "\t", "\r")
+_LINE_ENDS = (r"\n", r"\r")
+_BEFORE, _AFTER = (*_AROUND_VALUE, " ", "\t"), (*_AROUND_VALUE, " ", "\t", "\r", "\\")
 """What stands before and after a short text of an event."""
 
 
@@ -213,7 +215,7 @@ def _part_of(text: str, blob: str) -> bool:
                 blob[max(start - _AROUND, 0) : start].rstrip(" \t"),
                 blob[end : end + _AROUND].lstrip(" \t\r"),
             )
-            if before[-1:] in (*_AROUND_VALUE, ":") and after[:1] in _AROUND_VALUE:
+            if before[-1:] in (*_AROUND_VALUE, ":") and (after[:1] in _AROUND_VALUE or after[:2] in _LINE_ENDS):
                 return True
         start = blob.find(text, end)
     return False

@@ -26,11 +26,15 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call")
 _THOUGHT_PARTS = ("thinking", "redacted_thinking", "reasoning")
 """Types of the parts of a content that are events of their own, beside results."""
 _ANSWER = re.compile(
-    r"(?:response|outputs?)(?:\.body)?(?:\.(?:output|messages|choices\.item\.message))?(?:\.item)?"
-    r"|completion(?:\.item)?|choices\.item\.message"
+    r"(?:response|outputs?)(?:\.body)?(?:\.(?:output|messages|choices\.item\.message|candidates))?(?:\.item)?"
+    r"|completion(?:\.item)?|choices\.item\.message|candidates\.item"
 )
 """The paths of an answer to the messages beside it."""
-_BEFORE = {"instructions": "system", "system": "system", "system_prompt": "system", "input": "user", "prompt": "user"}
+_BEFORE = {
+    "instructions": "system", "system": "system", "system_prompt": "system", "systemInstruction": "system",
+    "system_instruction": "system", "input": "user", "prompt": "user",
+}  # fmt: skip
+_REQUEST = ("request", "body", "config")
 _AFTER = ("output", "completion", "response", "final_output")
 """Fields beside the messages whose texts are messages before and after them."""
 Reader = Callable[[Any, str], Iterator[EventDraft]]
@@ -208,14 +212,17 @@ def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> EventDraft:
     return EventDraft("result", "tool", text, tool=name, call_id=call_id, error=failed, meta=other_parts(other))
 
 
-def read_messages(file: TraceFile, read: Reader, *keys: str, noun: str = "message") -> Iterator[EventDraft]:
-    """The events of the records that have one of `keys`: those of a list, or of a request and its response, with the
-    texts beside them.
+def read_messages(
+    file: TraceFile, read: Reader, *keys: str, spare: str = "", noun: str = "message"
+) -> Iterator[EventDraft]:
+    """The events of the records that have one of `keys`, or the key `spare` where none has: those of a list, or of a
+    request and its response, with the texts beside them.
 
     Raises:
         BadTrace: There are several lists or answers, other than those of a request and its response.
     """
     lists = sorted({path for key in keys for path in lists_with(file.shape, key)})
+    lists = lists or lists_with(file.shape, spare)
     for plain in ("", "item"):  # other lists are then inside the records
         if plain in lists:
             yield from _events(file, file.records(plain), read, noun)
@@ -227,17 +234,18 @@ def read_messages(file: TraceFile, read: Reader, *keys: str, noun: str = "messag
     if len(asked) > 1 or len(answers) > 1:
         names = ", ".join(path.removesuffix(".item") for path in (*asked, *answers))
         raise BadTrace(f"{file.path} holds several lists of messages ({names}): give a file with one of them")
+    last = (answers or asked)[0]
+    if last.endswith(("choices.item.message", "candidates.item")) and len(list(file.records(last, noted=False))) > 1:
+        raise BadTrace(f"{file.path} holds several choices of an answer: give a file with one of them")
     fields = file.fields(*asked, *answers)
-    before = [
-        EventDraft("message", role, *content_text(fields.pop(name))[:1])
-        for name, role in _BEFORE.items()
-        if isinstance(fields.get(name), str | list) and fields[name]
-    ]
+    before = []
+    holders = [fields, *(fields[name] for name in _REQUEST if isinstance(fields.get(name), dict))]
+    for name, role in _BEFORE.items():
+        before += [EventDraft("message", role, text) for one in holders if (text := _text_before(one.get(name)))]
+    fields = {name: value for name, value in fields.items() if name not in _BEFORE or not _text_before(value)}
     drafts = list(_events(file, file.records(*asked), read, noun))
     drafts = [draft for draft in before if not any(map(_same(draft), drafts))] + drafts
     answered = list(_events(file, file.records(*answers), read, "answer")) if answers else []
-    if answers and "choices" in answers[0] and sum(map(bool, file.records(*answers, noted=False))) > 1:
-        raise BadTrace(f"{file.path} holds several choices of an answer: give a file with one of them")
     # an output may repeat the messages of its input
     repeats = all(_same(one)(two) for one, two in zip(drafts, answered, strict=False)) and len(answered) >= len(drafts)
     drafts += answered[len(drafts) :] if repeats else answered
@@ -245,9 +253,15 @@ def read_messages(file: TraceFile, read: Reader, *keys: str, noun: str = "messag
         if (value := fields.get(name)) not in (None, "", [], {}):
             del fields[name]
             said = EventDraft("message", "assistant", content_text(value)[0])
-            last = next((one for one in reversed(drafts) if (one.kind, one.role) == said[:2]), None)
-            drafts += [] if last and _same(said)(last) else [said]
+            answer = next((one for one in reversed(drafts) if (one.kind, one.role) == said[:2]), None)
+            drafts += [] if answer and _same(said)(answer) else [said]
     yield from with_fields(fields, drafts)
+
+
+def _text_before(value: Any) -> str:
+    """The text of an instruction or a prompt: a text, or a content with parts."""
+    parts = value.get("parts") if isinstance(value, dict) else value
+    return content_text(parts)[0] if isinstance(parts, str | list) else ""
 
 
 def _same(draft: EventDraft) -> Callable[[EventDraft], bool]:
@@ -256,7 +270,7 @@ def _same(draft: EventDraft) -> Callable[[EventDraft], bool]:
 
 def answers_in(shape: Shape, lists: Iterable[str]) -> list[str]:
     """The paths of messages that answer a request beside them: `output`, `choices.item.message`, also in `response`."""
-    found = {path.removesuffix(".role") for path in shape.paths if path.endswith(".role")}
+    found = {path.rpartition(".")[0] for path in shape.paths if path.endswith((".role", ".content"))}
     return sorted(path for path in found.union(lists) if _ANSWER.fullmatch(path))
 
 

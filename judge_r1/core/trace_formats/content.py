@@ -10,7 +10,7 @@ from judge_r1.core.trace_formats.accounting import holds_no_text, texts_of
 from judge_r1.core.trace_formats.base import Shape
 
 _LIST = re.compile(
-    r"(?:|item|[^.]+\.item|(?:request|response|inputs?|outputs?|body|data)\.(?:body\.)?(?:messages|input|output|items)\.item)"
+    r"(?:|item|[^.]+\.item|(?:request|response|inputs?|outputs?|body|data)\.(?:body\.)?(?:messages|input|output|items|contents)\.item)"
 )
 _TEXT_PARTS = {"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"}
 _DOCUMENTS = {

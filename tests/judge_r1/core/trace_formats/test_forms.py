@@ -208,3 +208,65 @@ def test_tools_of_anthropics_server(tmp_path: Path, tool: str, content: Any, tex
 def test_items_of_built_in_tools(tmp_path: Path, item: dict[str, Any], found: list[Any]) -> None:
     first = {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "f"}
     assert story(tmp_path, [first, {"id": "i", "status": "completed", **item}])[1:] == found
+
+
+CALL, ANSWER = {"name": "add", "args": {"a": 1}}, {"name": "add", "response": {"result": "three"}}
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Fix it."}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}]},
+    {"role": "model", "parts": [{"text": "First A.", "thought": True},
+                                {"functionCall": CALL, "thoughtSignature": "x"}]},
+    {"role": "user", "parts": [{"functionResponse": ANSWER}]},
+    {"role": "model", "parts": [{"executableCode": {"language": "PYTHON", "code": "1/0"}},
+                                {"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "by zero"}},
+                                {"fileData": {"fileUri": "gs://a", "mimeType": "text/plain"}}]},
+]  # fmt: skip
+GEMINI_STORY = [
+    ("message", "user", "Fix it.\n[image/png]"), ("thought", "assistant", "First A."), ("call", "add", "a: 1"),
+    ("result", "add", "three"), ("call", "code_execution", "1/0"), ("result", "code_execution!", "by zero"),
+    ("message", "assistant", "fileUri: gs://a"), ("message", "assistant", "Done."),
+]  # fmt: skip
+LAST = {"role": "model", "parts": [{"text": "Done."}]}
+
+
+def snake(value: Any) -> Any:
+    if isinstance(value, list):
+        return [snake(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {"".join(f"_{c.lower()}" if c.isupper() else c for c in name): snake(own) for name, own in value.items()}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [*GEMINI, LAST],
+        {"contents": [*GEMINI, LAST]},
+        {"contents": GEMINI, "candidates": [{"content": LAST, "finishReason": "STOP"}]},
+        {"request": {"contents": GEMINI}, "response": {"candidates": [{"content": LAST}], "modelVersion": "m"}},
+        [{"author": "user" if one["role"] == "user" else "agent", "content": one} for one in (*GEMINI, LAST)],
+        {"id": "s", "events": [{"author": "agent", "content": one, "invocationId": "i"} for one in (*GEMINI, LAST)]},
+    ],
+)
+def test_contents_with_parts(tmp_path: Path, value: Any) -> None:
+    assert story(tmp_path, value) == GEMINI_STORY
+    assert story(tmp_path, snake(value))[:6] == GEMINI_STORY[:6]
+
+
+def test_instructions_and_grounds_of_gemini(tmp_path: Path) -> None:
+    grounds = {"webSearchQueries": ["rent"], "groundingChunks": [{"web": {"uri": "https://a", "title": "T"}}]}
+    value = {
+        "contents": [{"parts": [{"text": "Fix it."}]}],
+        "systemInstruction": {"parts": [{"text": "Be exact."}]},
+        "candidates": [{"content": LAST, "groundingMetadata": grounds}],
+    }
+    text = "webSearchQueries: rent\nuri: https://a\ntitle: T"
+    expected = [("message", "system", "Be exact."), STORY[0], STORY[1], ("result", "grounding", text)]
+    assert story(tmp_path, value) == expected
+    del value["systemInstruction"]
+    assert story(tmp_path, {**value, "config": {"systemInstruction": "Be exact."}}) == expected
+
+
+def test_several_candidates_are_refused(tmp_path: Path) -> None:
+    for value in ({"contents": GEMINI, "candidates": [{"content": LAST}] * 2}, {"candidates": [{"content": LAST}] * 2}):
+        with pytest.raises(BadTrace, match="give a file with one of them"):
+            story(tmp_path, value)

@@ -19,7 +19,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
 
 SUFFIX = ".eval"
-CLUSTER, GROUP, CONFIDENCE, VALID = "cluster_id", "group", "confidence", "valid"
+CLUSTER, GROUP, CONFIDENCE, VALID, FITS = "cluster_id", "group", "confidence", "valid", "fits"
 """Names in the metadata: of a sample the first two, of a score the others."""
 _WORDS = {"c": 1.0, "yes": 1.0, "true": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "no": 0.0, "false": 0.0}
 _ENDED = {"started": "has not ended", "cancelled": "was cancelled", "error": "ended with an error"}

@@ -1,7 +1,8 @@
 """Writes an evaluation as logs of Inspect (.eval), one for each judge, through Inspect's own API.
 
-A sample is an item: its score is that of the item, its messages are the episodes of all votes, and its metadata hold
-the votes. An item without an answer of the server is unscored. `judge_r1.evaluation.inspect_logs` reads such logs.
+A sample is an item: its score is that of the item, its messages and events are the episodes of all votes, and its
+metadata hold the votes. An item without an answer of the server is unscored. `judge_r1.evaluation.inspect_logs` reads
+such logs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +17,17 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import InvalidVerdict, describe_verdict, letter
 from judge_r1.core.version import __version__
 from judge_r1.evaluation.confidence_methods import confidence
-from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, GROUP, SUFFIX, VALID
+from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, SUFFIX, VALID
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import Trace, total_usage
 
 LOGS = "logs"
 """The folder of the logs in an evaluation."""
 SCORER = "judge_r1"
+_SCORERS: Any = [
+    {"name": SCORER, "metrics": [{"name": name} for name in ("accuracy", "judge_r1/ci95", "judge_r1/valid_rate")]}
+]
+"""The metrics by which Inspect computes the results again (`judge_r1.integrations.inspect_metrics`)."""
 
 
 def check_inspect() -> None:
@@ -50,10 +55,17 @@ def write_logs(
 def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
     from inspect_ai import log
 
-    created = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    now = datetime.now(timezone.utc)
+    created = now.isoformat(timespec="seconds")
     task, model = str(summary["benchmark"]), f"judge_r1/{found.panel}"
     items = {item.item_id: item for item in found.benchmark.items}
-    samples = [_sample(items[result.item_id], result, found.traces[result.item_id], model) for result in found.items]
+    samples = [
+        _sample(items[result.item_id], result, found.traces[result.item_id], model, now) for result in found.items
+    ]
+    usage: dict[str, Any] = {}
+    for sample in samples:
+        for name, own in sample.model_usage.items():
+            usage[name] = usage[name] + own if name in usage else own
     low, high = row["ci95"]
     measures = {"accuracy": row["accuracy"], "ci95_low": low, "ci95_high": high, "valid_rate": row["valid_rate"]}
     scored = sum(result.answered for result in found.items)
@@ -72,6 +84,7 @@ def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any]
         dataset=log.EvalDataset(name=task, samples=len(samples), sample_ids=[sample.id for sample in samples]),
         model=model,
         config=log.EvalConfig(),
+        scorers=_SCORERS,
         packages={"judge-r1": __version__},
         metadata={"settings": dict(settings), "subset": summary["subset"]},
     )
@@ -79,30 +92,31 @@ def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any]
         status="success",
         eval=spec,
         results=log.EvalResults(total_samples=len(samples), completed_samples=len(samples), scores=[score]),
-        stats=log.EvalStats(started_at=created, completed_at=created),
+        stats=log.EvalStats(started_at=created, completed_at=created, model_usage=usage),
         samples=samples,
     )
 
 
-def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str) -> Any:
+def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str, now: datetime) -> Any:
     from inspect_ai.log import EvalSample
-    from inspect_ai.model import ModelOutput, ModelUsage
+    from inspect_ai.model import ModelOutput
 
     answer = describe_verdict(result.verdict)
-    usage = total_usage(trace.usage for trace in traces) or {}
-    tokens = {name: int(usage.get(name, 0)) for name in ("input_tokens", "output_tokens")}
+    traces = sorted(traces, key=lambda trace: trace.place)
+    told = [_messages(item, trace) for trace in traces]
+    usage = _usage(total_usage(trace.usage for trace in traces))
     return EvalSample(
         id=item.item_id,
         epoch=1,
+        uuid=content_hash(now.isoformat(), model, item.item_id),
         input=item.instruction,
         choices=list(item.texts),
         target=[str(gold) for gold in item.gold] if isinstance(item.gold, list | tuple) else str(item.gold),
-        messages=[
-            message for trace in sorted(traces, key=lambda trace: trace.place) for message in _messages(item, trace)
-        ],
+        messages=[message for messages in told for message in messages],
+        events=[event for trace, own in zip(traces, told, strict=True) for event in _events(trace, own, model, now)],
         output=ModelOutput.from_content(model, answer),
         scores={SCORER: _score(result, traces, answer)},
-        model_usage={model: ModelUsage(**tokens, total_tokens=sum(tokens.values()))} if usage else {},
+        model_usage={model: usage} if usage else {},
         metadata={
             CLUSTER: item.cluster_id,
             GROUP: item.group,
@@ -112,12 +126,36 @@ def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str)
     )
 
 
+def _usage(found: Mapping[str, float] | None) -> Any:
+    from inspect_ai.model import ModelUsage
+
+    tokens = {name: int((found or {}).get(name, 0)) for name in ("input_tokens", "output_tokens")}
+    return ModelUsage(**tokens, total_tokens=sum(tokens.values())) if found else None
+
+
+def _events(trace: Trace, messages: Sequence[Any], model: str, now: datetime) -> Iterator[Any]:
+    """A call of the model for each turn. The last one has the usage of the trace."""
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.model import GenerateConfig, ModelOutput
+
+    turns = [place for place, message in enumerate(messages) if message.role == "assistant"]
+    for place in turns:
+        output = ModelOutput.from_message(messages[place])
+        output.model, output.usage = model, _usage(trace.usage) if place == turns[-1] else None
+        yield ModelEvent(
+            model=model, input=list(messages[:place]), output=output, tools=[], tool_choice="none",
+            config=GenerateConfig(), timestamp=now, working_start=0.0,
+        )  # fmt: skip
+
+
 def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
     from inspect_ai.scorer import Score
 
     judgments = [trace.trajectory.judgment for trace in traces if trace.trajectory.judgment]
     explanation = next((judgment.explanation for judgment in judgments if judgment.explanation), None)
     about: dict[str, Any] = {VALID: result.valid, CONFIDENCE: confidence(result, "token")}
+    if any(isinstance(vote.verdict, InvalidVerdict) and vote.verdict.does_not_fit for vote in result.votes):
+        about |= {FITS: False}
     if result.labels is not None:
         about |= {"labels": result.labels.model_dump(mode="json")}
     if not result.answered:
@@ -130,14 +168,15 @@ def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
     return Score(value=result.score, answer=answer, explanation=explanation, metadata=about)
 
 
-def _messages(item: Item, trace: Trace) -> Iterator[Any]:
+def _messages(item: Item, trace: Trace) -> list[Any]:
     """The question as it was shown, without the case, and the turns. What the judge was shown after a turn is a user
-    message."""
+    message. A judge without turns answers with its verdict."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
     shown = [f"{letter(place)}:\n{item.texts[index]}" for place, index in enumerate(trace.order)]
-    yield ChatMessageUser(content="\n\n".join([item.instruction, *shown]))
+    found: list[Any] = [ChatMessageUser(content="\n\n".join([item.instruction, *shown]))]
     for turn in trace.trajectory.turns:
-        yield ChatMessageAssistant(content=turn.text)
+        found.append(ChatMessageAssistant(content=turn.text))
         if observed := turn.observation or turn.notice or "\n\n".join(passage.text for passage in turn.passages):
-            yield ChatMessageUser(content=observed)
+            found.append(ChatMessageUser(content=observed))
+    return found if len(found) > 1 else [*found, ChatMessageAssistant(content=describe_verdict(trace.verdict))]

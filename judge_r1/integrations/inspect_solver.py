@@ -6,7 +6,7 @@ A sample of another task needs `reasoning_a` and `reasoning_b` in its metadata, 
 `decision` and `domain` there. Its target is A or B.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError  # not exported: other errors are printed with a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
+    ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
@@ -46,14 +47,20 @@ FIELDS = ("reasoning_a", "reasoning_b", "context", "decision", "domain")
 FINISHED = {"stop": "stop", "max_tokens": "length", "model_length": "context_overflow"}
 WINNER, REASON, PRINCIPLES = "judge_r1:winner", "judge_r1:reason", "judge_r1:principles"
 """Names in the store: the verdict, why there is none, and the principles that the worse candidate violates."""
-_MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+_MESSAGES: dict[str, Callable[..., ChatMessage]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
 
 
 class InspectModel:
-    """A `LanguageModel` on a model of Inspect, which retries and counts its calls."""
+    """A `LanguageModel` on a model of Inspect, which retries and counts its calls. A message keeps its id in the later
+    calls of an episode: readers of the log know it by that."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self.said: list[ChatMessage] = []
 
     async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
         return [await self._one(request) for request in requests]
@@ -62,9 +69,9 @@ class InspectModel:
         config = GenerateConfig(
             max_tokens=request.max_tokens, temperature=request.temperature, stop_seqs=list(request.stop) or None
         )
-        output = await self._model.generate(
-            [_MESSAGES[one["role"]](content=one["content"]) for one in request.messages or ()], config=config
-        )
+        messages = [self.message(place, **one) for place, one in enumerate(request.messages or ())]
+        output = await self._model.generate(messages, config=config)
+        self.said = [*messages, output.message]
         content = output.message.content
         parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
         used = output.usage
@@ -75,6 +82,12 @@ class InspectModel:
             finish_reason=FINISHED.get(output.stop_reason, output.stop_reason),
             usage=tokens,
         )
+
+    def message(self, place: int, role: str, content: str) -> ChatMessage:
+        """The message at a place of the conversation. In later calls, the model's answers lack their thoughts."""
+        known = place < len(self.said) and self.said[place].role == role
+        same = known and (role == "assistant" or self.said[place].text == content)
+        return _MESSAGES[role](content=content, id=self.said[place].id if same else None)
 
 
 @contextmanager
@@ -120,14 +133,15 @@ def episode(recipe: str | None = None, retriever: str | None = None, searches: i
         build = JudgeBuild("", texts=cases, searcher=Searcher, sampling=Sampling(given.temperature or 0.0))
         with _errors_of_inspect():
             limited = with_options(config, [f"{name}={value}" for name, value in limits.items()])
-        judge = ChatJudge("episode", InspectModel(model), build, limited)
+        asked = InspectModel(model)
+        judge = ChatJudge("episode", asked, build, limited)
         judge.check([request])
         [output] = [output async for output in judge.judge([request])]
         trajectory = output.trajectory
-        for turn in trajectory.turns:
-            state.messages.append(ChatMessageAssistant(content=turn.text))
-            if turn.observation is not None:
-                state.messages.append(ChatMessageUser(content=turn.observation))
+        first = next((place for place, one in enumerate(asked.said) if one.role == "assistant"), 0)
+        texts = [one for turn in trajectory.turns for one in (("assistant", turn.text), ("user", turn.observation))]
+        told = [(role, text) for role, text in texts if text is not None]
+        state.messages += [asked.message(place, *one) for place, one in enumerate(told, first)]
         text = trajectory.turns[-1].text if trajectory.turns else ""
         state.output = ModelOutput.from_content(str(state.model), text)
         result = result_of(output)

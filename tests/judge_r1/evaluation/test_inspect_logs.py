@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 from evaluation_factories import ScriptedJudge, digit, toy_pairs, toy_suite
+from factories import mini_pairs
+from fake_judge_endpoint import JudgeServer, chat_completion
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
+from judge_r1.cli.eval import eval_
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.calibrate import calibrate, read_confidences
 from judge_r1.evaluation.confidence_methods import evaluation_confidences
@@ -195,3 +199,40 @@ def test_invalidated_samples_are_left_out_and_a_run_that_did_not_end_is_noted(tm
         assert written[command]["notes"] == says
     assert written["agreement"]["groups"]["openai/gpt"]["mean"] == pytest.approx(2 / 3)
     assert written["calibrate"]["n"] == 3
+
+
+def test_inspect_computes_tables_and_metrics_of_the_log_of_an_evaluation(tmp_path: Path) -> None:
+    from inspect_ai.analysis import events_df, messages_df, samples_df
+
+    data = mini_pairs(12)
+    write_jsonl(tmp_path / "data" / "cases.jsonl", data.cases.values())
+    write_jsonl(tmp_path / "data" / "pairs.jsonl", data.pairs)
+    wrong = [pair.reasoning_a for pair in data.pairs[:3]]
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        asked = body["messages"][1]["content"]
+        return chat_completion("no idea" if any(text in asked for text in wrong) else '{"comparison": "A>B"}')
+
+    with JudgeServer(reply) as server:
+        specs = [f"asked=direct:context=none@{server.url}#toy", "longer"]
+        eval_(judge=specs, path=tmp_path / "data", out=tmp_path / "eval", log_format="inspect")
+    rows = {row["name"]: row for row in json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]}
+    for name, row in rows.items():
+        path = tmp_path / "eval" / "logs" / f"{name}.eval"
+        log = inspect_ai.log.read_eval_log(path)
+        before = {metric: found.value for metric, found in log.results.scores[0].metrics.items()}
+        inspect_ai.log.recompute_metrics(log)
+        assert {metric: found.value for metric, found in log.results.scores[0].metrics.items()} == before
+        assert [before["ci95_low"], before["ci95_high"]] == row["ci95"]
+        assert (before["accuracy"], before["valid_rate"]) == (row["accuracy"], row["valid_rate"])
+        messages, events, samples = (table(str(path), quiet=True) for table in (messages_df, events_df, samples_df))
+        assert len(samples) == row["n"]
+        assert set(messages["role"]) == {"user", "assistant"}
+        assert list(messages["content"]) == [message.text for sample in log.samples for message in sample.messages]
+        assert len(events) == sum(message.role == "assistant" for s in log.samples for message in s.messages)
+        assert bool(log.stats.model_usage) == (name == "asked")
+    log = inspect_ai.log.read_eval_log(tmp_path / "eval" / "logs" / "asked.eval")
+    [usage] = log.stats.model_usage.values()
+    assert usage.output_tokens == sum(s.model_usage[log.eval.model].output_tokens for s in log.samples) > 0
+    assert usage.output_tokens == sum(event.output.usage.output_tokens for s in log.samples for event in s.events)
+    assert 0 < rows["asked"]["valid_rate"] < 1

@@ -49,6 +49,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_the_solver_searches_the_case_and_its_verdict_is_scored(data: Path, tmp_path: Path) -> None:
+    from inspect_ai.analysis import messages_df
+
+    from judge_r1.core.trace_formats import read_events
     from judge_r1.evaluation.inspect_logs import read_scores
     from judge_r1.integrations.inspect_plugin import pairs
 
@@ -73,6 +76,12 @@ def test_the_solver_searches_the_case_and_its_verdict_is_scored(data: Path, tmp_
     assert "<search>Witness 1 paid</search>" in first.messages[1].text
     assert "Witness 1 of file 0 paid 21 crowns." in first.messages[2].text
     assert log.results.scores[0].metrics["accuracy"].value == 0.5
+    before = log.results.model_dump()["scores"]
+    inspect_ai.log.recompute_metrics(log)
+    assert log.results.model_dump()["scores"] == before
+    assert len(messages_df(log.location, quiet=True)) == 5 * len(PAIRS)
+    told = list(read_events(Path(log.location), number=1))
+    assert [event.role for event in told] == ["system", "user", "assistant", "user", "assistant", "user"], "input last"
     assert {one.cluster for one in read_scores(Path(log.location))} == {pair.case_id for pair in PAIRS}
 
 

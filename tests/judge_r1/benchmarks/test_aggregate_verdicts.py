@@ -41,15 +41,6 @@ def test_scores_of_a_pair_imply_a_preference() -> None:
     assert aggregated(item(2, "B"), *votes).score == 0.0
 
 
-def test_scores_are_averaged_by_candidate() -> None:
-    votes = [((0, 1, 2), scores(1, 5, 9)), ((2, 0, 1), scores(7, 3, 5))]
-    found = aggregated(item(3, [0.1, 0.5, 0.2]), *votes)
-    assert found.verdict == scores(2, 5, 8)
-    assert found.score == pytest.approx(2 / 3)
-    assert aggregated(item(3, 2), *votes).score == 1.0
-    assert aggregated(item(3, 1), *votes).score == 0.0
-
-
 def test_candidates_scored_separately() -> None:
     found = aggregated(item(2, [1, 2]), ((0,), scores(3)), ((1,), scores(4)), ((1,), scores(6)))
     assert (found.verdict, found.score) == (scores(3, 5), 1.0)

@@ -16,16 +16,6 @@ def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?"
     return {"scenario": scenario, "label": label, "prompt": prompt, "response 1": "Run", "response 2": "Stay here"}
 
 
-def test_items_and_clusters(tmp_path: Path) -> None:
-    write(tmp_path / "data/test/testdata_pairwise.jsonl", [pair(0), pair(1, "coding/python"), pair(2, prompt="And?")])
-    benchmark = load(tmp_path, None)
-    assert [item.gold for item in benchmark.items] == ["A", "B", "tie"]
-    assert [item.item_id for item in load(tmp_path, "coding/python").items] == ["coding/python/1"]
-    assert benchmark.items[0].cluster_id == benchmark.items[1].cluster_id != benchmark.items[2].cluster_id
-    with pytest.raises(BadTable, match="'label' must be one of 0, 1, 2, not '3'"):
-        load(write(tmp_path / "t.jsonl", [pair(3)]), None)
-
-
 LABELS = st.sampled_from([0, 1, 2])
 
 

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from benchmark_factories import accuracy, results_of_verdicts, run_baseline, write
 
-from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
 from judge_r1.core.records import evidence_of
 from judge_r1.core.tabular import BadTable
@@ -45,16 +44,6 @@ def test_context_is_the_searchable_case(tmp_path: Path) -> None:
     assert {item.gold for item in benchmark.items} == {"A", "B"}
 
 
-def test_retriever_finds_passages_of_the_context(tmp_path: Path) -> None:
-    from retrieval.retriever import Retriever
-
-    benchmark = load(whole(tmp_path), "faithfulness_qa")
-    retriever = Retriever(benchmark.texts, method="bm25", passage_words=20)
-    first, second = (item.case_id or "" for item in benchmark.items)
-    assert retriever.search([(first, "who signed"), (second, "letter")], 1)[0][0].passage.text.startswith("In May Anna")
-    assert "letter" in retriever.search([(second, "signed letter")], 1)[0][0].passage.text
-
-
 TINY = "budget.response_tokens=200,budget.max_searches=1,budget.top_k=1@bundled:tiny"
 
 
@@ -81,16 +70,6 @@ def test_both_orders_must_be_correct(tmp_path: Path) -> None:
     assert accuracy(first) == 0
     assert benchmark.metrics(first) == {"given": sum(item.gold == "A" for item in benchmark.items) / 2}
     assert benchmark.metrics([]) == {"given": None}
-
-
-def test_single_split_has_equal_items(tmp_path: Path) -> None:
-    every = {item.item_id: item for item in load(whole(tmp_path), None).items}
-    for split in SPLITS:
-        assert all(every[item.item_id] == item for item in load(tmp_path, split).items)
-    alone = tmp_path / "data" / "refusal_answerable-00000-of-00001.parquet"
-    assert {item.group for item in load(alone, None).items} == {"refusal_answerable"}
-    with pytest.raises(BadBenchmark, match="no subset 'refusal'"):
-        load(tmp_path, "refusal")
 
 
 def test_hub_and_local_files_are_equal(tmp_path: Path) -> None:

@@ -30,20 +30,6 @@ def write_sets(folder: Path, base: str = "") -> Path:
     return folder
 
 
-@pytest.mark.parametrize("base", ["", "Dataset"])
-def test_sets(base: str, tmp_path: Path) -> None:
-    write_sets(tmp_path, base)
-    sizes = {subset: len(load(tmp_path, subset).items) for subset in (None, "Natural", "Adversarial", "Processed")}
-    assert sizes == {None: 10, "Natural": 2, "Adversarial": 8, "Processed": 6}
-    items = load(tmp_path, "MT-Bench").items
-    assert [(item.item_id, item.group, item.gold) for item in items] == [
-        ("MT-Bench/0", "MT-Bench", "B"), ("MT-Bench/1", "MT-Bench", "A"),
-    ]  # fmt: skip
-    assert len({item.cluster_id for item in items}) == 1
-    with pytest.raises(BadBenchmark, match="no subset 'natural'; did you mean 'Natural'"):
-        load(tmp_path, "natural")
-
-
 def test_single_file_needs_a_subset(tmp_path: Path) -> None:
     file = write(tmp_path / "dataset.json", [pair(0)])
     assert [item.item_id for item in load(file, "GPTOut").items] == ["GPTOut/0"]
@@ -61,17 +47,6 @@ def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
     }  # fmt: skip
     once = [o.model_copy(update={"votes": o.votes[:1]}) for o in first]
     assert benchmark.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
-
-
-def test_published_winners(tmp_path: Path) -> None:
-    winners = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("1", None), (None, None)]
-    write(tmp_path / FILE, [pair(number) for number in range(len(winners))])
-    out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(winners)])
-    results = predictions(tmp_path, out, None)
-    assert [o.score for o in results] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
-    assert load(tmp_path, "Natural").metrics(results) == {
-        "given": 3 / 6, "swapped": 2 / 6, "both": 1 / 6, "equal": 3 / 6,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

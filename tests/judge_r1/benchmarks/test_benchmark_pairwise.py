@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import non_ties, published_vote, select_items, unique_items, with_ties
+from judge_r1.benchmarks.pairwise import non_ties, unique_items, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 
@@ -17,28 +17,12 @@ def item(number: int, gold: str = "A", group: str = "g") -> Item:
     return Item(item_id=str(number), cluster_id="c", group=group, instruction="?", candidates=("x", "y"), gold=gold)
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_published_votes_refer_to_candidates(order: tuple[int, ...]) -> None:
-    for position in (0, 1):
-        assert published_vote(order, position).winner == position
-    assert published_vote(order, "tie").verdict == PairwiseVerdict(winner="tie")
-    assert published_vote(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
-
-
 def test_items_must_have_unique_ids() -> None:
     assert unique_items([item(1), item(2)], Path("f")) == [item(1), item(2)]
     with pytest.raises(BadBenchmark, match="f holds item 1 twice"):
         unique_items([item(1), item(1, "B")], Path("f"))
     with pytest.raises(BadBenchmark, match="f holds no items"):
         unique_items([], Path("f"))
-
-
-def test_select_items_by_subset() -> None:
-    items = [item(1, group="law"), item(2, group="art")]
-    assert select_items(items, Path("f"), None) == items
-    assert select_items(items, Path("f"), "art") == items[1:]
-    with pytest.raises(BadBenchmark, match="no subset 'arts'; did you mean 'art'"):
-        select_items(items, Path("f"), "arts")
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))

@@ -98,12 +98,3 @@ def test_ties_score_equals_the_formula(questions: list[tuple[list[float], list[f
         + 0.01 * np.mean(soft)
     )
     assert ties_score(results) == pytest.approx(float(expected))
-
-
-def test_invalid_ratings_score_zero() -> None:
-    good = [result_of("ref:1", 1, [9, 1]), result_of("tied:1", 2, [9, 9, 1])]
-    bad = [result_of("ref:2", 1, [9, None]), result_of("tied:2", 2, [9, 9, 1])]
-    assert ties_score(good) == pytest.approx(1.01)
-    assert ties_score(good + bad) == pytest.approx(0.3 + 0.15 + 0.2 + 0.1 + 0.005)
-    assert ties_score(good[:1]) is None
-    assert ties_score([]) is None

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, BadRecord, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
+from judge_r1.core.jsonl import AtomicFiles, BadRecord, dump_line, read_jsonl, write_json, write_jsonl
 from judge_r1.core.records import Case
 
 CASE = json.loads(dump_line(make_case()))
@@ -140,16 +140,6 @@ def test_a_write_error_keeps_the_old_file(tmp_path: Path, old: str | None) -> No
     assert f"{path} could not be written" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == (["pairs.jsonl"] if old else [])
     assert not old or path.read_text() == old
-
-
-def test_writing_creates_the_folder_and_replaces_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b" / "out.txt"
-    write_atomic(path, ["one\n", "two\n"])
-    with path.open() as reading:
-        write_atomic(path, ["three\n"])
-        assert reading.read() == "one\ntwo\n", "the old file is replaced, not overwritten"
-    assert path.read_text() == "three\n"
-    assert [p.name for p in path.parent.iterdir()] == ["out.txt"]
 
 
 def test_lines_are_utf8_and_keys_in_order_of_declaration() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, write_json
+from judge_r1.core.jsonl import write_json
 from judge_r1.core.partial_files import file_name, file_names, open_partial, remove_partial_files, staged_folder
 
 WRITE = """
@@ -61,15 +61,6 @@ def test_other_hidden_files_and_folders_stay(tmp_path: Path) -> None:
     before = names(tmp_path)
     remove_partial_files(tmp_path, tmp_path / "no folder")
     assert names(tmp_path) == before
-
-
-def test_two_writers_of_one_file_in_one_process(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    with AtomicFiles(path) as one, AtomicFiles(path) as other:
-        one.write(path, "one")
-        other.write(path, "other")
-    assert path.read_text() == "one"
-    assert names(tmp_path) == ["pairs.jsonl"]
 
 
 def test_an_open_partial_file_is_hidden_and_new(tmp_path: Path) -> None:

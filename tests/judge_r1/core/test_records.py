@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from judge_r1.core.items import Item
 from judge_r1.core.jsonl import dump_line
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span, Trajectory, Turn, evidence_of
-from judge_r1.core.verdicts import ChecklistVerdict, Judgment, PairwiseVerdict, RankingVerdict, ScoresVerdict
+from judge_r1.core.verdicts import Judgment
 
 CASE = make_case()
 PAIR = make_pair(CASE)
@@ -158,13 +157,3 @@ def test_trajectories_round_trip_exactly(logprobs: list[float], text: str) -> No
         ended="x",
     )
     assert Trajectory.model_validate_json(dump_line(one)) == one
-
-
-def test_items_and_verdicts() -> None:
-    item = {"item_id": "i", "cluster_id": "c", "instruction": "", "gold": None}
-    assert Item(**item, candidates=("x",)).case_id is None
-    with pytest.raises(ValidationError, match="candidates"):
-        Item(**item, candidates=())
-    for verdict in (PairwiseVerdict, ScoresVerdict, RankingVerdict, ChecklistVerdict):
-        with pytest.raises(ValidationError):
-            verdict.model_validate({"kind": "nothing"})

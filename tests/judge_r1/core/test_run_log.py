@@ -6,15 +6,6 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_rows
 
 
-def test_an_incomplete_last_line_is_skipped(tmp_path: Path) -> None:
-    file = tmp_path / "metrics.jsonl"
-    file.write_text('{"step": 1}\n{"st')
-    assert read_rows(file) == [{"step": 1}]
-    file.write_text('{"st\n{"step": 1}\n')
-    with pytest.raises(JudgeError, match=r"metrics.jsonl, line 1: not JSON"):
-        read_rows(file)
-
-
 @pytest.mark.parametrize("last", [b"\x1f\x8b\x08", b"notes", b"[1, 2", b'{"step" 3'])
 def test_a_last_line_that_no_kill_leaves_is_an_error(last: bytes, tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"

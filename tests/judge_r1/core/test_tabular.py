@@ -65,15 +65,6 @@ def test_an_empty_table_of_a_folder_is_an_error(name: str, tmp_path: Path) -> No
         list(rows(tmp_path))
 
 
-@pytest.mark.parametrize("kind", ["a folder", "a loop of links"])
-def test_a_table_that_is_no_file_is_an_error(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"x": 1}\n')
-    other = tmp_path / "b.jsonl"
-    other.mkdir() if kind == "a folder" else other.symlink_to(other)
-    with pytest.raises(BadTable, match=r"b.jsonl cannot be read"):
-        list(rows(tmp_path))
-
-
 def test_splits_and_the_data_subfolder(tmp_path: Path) -> None:
     write(tmp_path / "notes.json", [{"id": 9}])
     write(tmp_path / "data" / "filtered-00000-of-00002-abc.parquet", [{"id": 1}])

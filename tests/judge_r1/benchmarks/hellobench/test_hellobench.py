@@ -17,15 +17,10 @@ from hellobench_factories import (
     write_lines,
     write_responses,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
-from judge_r1.benchmarks.checklist.agreement import quadratic_kappa
 from judge_r1.benchmarks.hellobench.benchmark import load, predictions
 from judge_r1.benchmarks.hellobench.reference_metrics import perplexity_metric
 from judge_r1.benchmarks.hellobench.text_measures import joined
-from judge_r1.core.checklist import LEVELS
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions
@@ -137,14 +132,6 @@ def test_systems_with_other_instructions_are_compared_on_the_shared_ones(checkou
         load(checkout, f"responses={tmp_path / 'responses'},against=none")
 
 
-def test_a_tie_is_half_a_win_and_equal_scores_have_no_correlation(checkout: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write_responses(tmp_path / "same" / name, "A good text", scores={"travel": [1, 1], "rewrite": [1, 1, 1]})
-    subset = f"responses={tmp_path / 'same'},against=one"
-    cells = load(checkout, subset).tables(predictions(checkout, tmp_path / "same", subset))["Systems"]["two"]
-    assert (cells["win rate"], cells["ρ words"]) == (50.0, None)
-
-
 def test_the_text_is_shown_as_the_release_does_on_request_only(checkout: Path, tmp_path: Path) -> None:
     folder = write_responses(tmp_path / "r" / "fine", "A good\n\ntext")
     plain, legacy = (load(checkout, f"responses={folder},chat{more}") for more in ("", ",legacy_join=true"))
@@ -171,30 +158,6 @@ def test_published_judgements_follow_the_release(checkout: Path, tmp_path: Path)
     pins = read_summary(tmp_path / "out")["pinned"]
     row = pins["judges"]["fine"]
     assert row["judge"] == row["prompt"] == pins["prompt"] == "published", "not the prompt of this package"
-
-
-def test_results_are_written_in_the_format_of_the_release(checkout: Path, tmp_path: Path) -> None:
-    subset = f"responses={tmp_path / 'responses'}"
-    evaluate(checkout, tmp_path / "eval", subset, "j=checklist")
-    written = tmp_path / "eval" / "judgements" / "j"
-    again = [result for name in ("fine", "poor") for result in predictions(checkout, written / name, subset)]
-    first = [json.loads(line) for line in (tmp_path / "eval" / "outcomes.jsonl").read_text().splitlines()]
-    assert {r.item_id: r.score for r in again} == {r["item_id"]: r["score"] for r in first}
-    (line, _) = (written / "poor" / "chat_results.jsonl").read_text().splitlines()
-    assert json.loads(line)["checklist_wise_evaluation"][1] == judgement([0.5, 0.0, 0.5])[1]
-
-
-def test_a_second_line_for_an_id_is_an_error_wherever_results_are_read(checkout: Path, tmp_path: Path) -> None:
-    folder = write_responses(tmp_path / "r" / "fine", "A good text", scores={"travel": [1, 1], "rewrite": [1, 1, 1]})
-    file = folder / "chat_results.jsonl"
-    file.write_text(file.read_text() * 2)
-    for read in (
-        lambda: load(checkout, f"responses={folder}"),
-        lambda: predictions(checkout, folder, None),
-        lambda: load(checkout, f"responses={tmp_path / 'responses'},gold={tmp_path / 'r'}"),
-    ):
-        with pytest.raises(JudgeError, match=r"chat_results\.jsonl, line 3: column 'id' repeats 'chat_000'"):
-            read()
 
 
 def test_people_who_score_a_text_in_two_categories_are_refused(checkout: Path, tmp_path: Path) -> None:
@@ -305,16 +268,6 @@ def test_weights_that_do_not_fit_name_the_category(content: str, message: str, c
     (tmp_path / "w.json").write_text(content)
     with pytest.raises(JudgeError, match=message):
         load(checkout, f"responses={tmp_path / 'responses'},weights={tmp_path / 'w.json'}")
-
-
-@given(st.lists(st.tuples(*[st.sampled_from(LEVELS)] * 2), min_size=2, max_size=30))
-def test_the_weighted_kappa_is_that_of_scikit_learn(pairs: list[tuple[float, float]]) -> None:
-    own, gold = ([LEVELS.index(value) for value in side] for side in zip(*pairs, strict=True))
-    found = quadratic_kappa(pairs)
-    if found is None:
-        assert len({*own, *gold}) == 1
-    else:
-        assert found == pytest.approx(cohen_kappa_score(own, gold, labels=range(5), weights="quadratic"))
 
 
 def test_metrics_that_need_references_or_a_model(checkout: Path, tmp_path: Path) -> None:

@@ -26,14 +26,6 @@ def test_a_sentence_ends_after_closing_quotes_and_not_in_numbers() -> None:
     assert sentences('He said "no." Then 3.5 went.\nLast line') == ['He said "no."', "Then 3.5 went.", "Last line"]
 
 
-def test_four_grams() -> None:
-    once, twice = ["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "x", "a", "b", "c", "d"]
-    assert (repetition_4(once), distinct_4(once)) == (0.0, 2 / 5)
-    assert repetition_4(twice) == pytest.approx(100 / 5)  # one of five distinct 4-grams occurs twice
-    assert distinct_4(twice) == pytest.approx(5 / 9)
-    assert (repetition_4(["a"]), distinct_4([])) == (0.0, 0.0)
-
-
 @given(st.lists(st.sampled_from("abc"), max_size=40))
 def test_four_grams_against_a_plain_count(tokens: list[str]) -> None:
     grams = ["".join(tokens[n : n + 4]) for n in range(len(tokens) - 3)]

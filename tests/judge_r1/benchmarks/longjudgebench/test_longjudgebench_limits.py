@@ -68,20 +68,6 @@ def test_prompts_that_do_not_fit_are_announced_and_reported_apart(root: Path, tm
     assert {"does not fit", "fitting"} <= set(grids(summary)[0].columns)
 
 
-def test_without_such_prompts_there_is_no_warning_and_no_column(root: Path, tmp_path: Path) -> None:
-    benchmark = load(root, "ma")
-    spec = "direct:budget.response_tokens=8@bundled:tiny"
-    console = Console(file=io.StringIO())
-    build = JudgeBuild("", limits=benchmark.limits)
-    evaluate(make_panel(spec, build), benchmark, out=tmp_path / "a", resume=False, console=console)
-    assert "warning" not in console.file.getvalue()  # type: ignore[attr-defined]
-    with Evaluation(benchmark, tmp_path / "a", resume=True) as evaluation:
-        evaluation.run(lambda: make_panel(spec, build))
-        summary = evaluation.finish([])
-    assert (summary["rows"][0]["does_not_fit"], summary["rows"][0]["accuracy_fitting"]) == (None, None)
-    assert "does not fit" not in grids(summary)[0].columns
-
-
 def test_a_model_that_reads_no_prompt_is_refused_before_any_work(root: Path, tmp_path: Path) -> None:
     benchmark = load(root, "ma")
     panel = make_panel("direct@bundled:tiny", JudgeBuild("", limits=benchmark.limits))

@@ -52,14 +52,6 @@ def test_dimensions_are_weighted_by_task(root: Path) -> None:
     assert verdict.scores == pytest.approx([0.3 * 1 + 0.2 * 2 + 0.1 * 3])
 
 
-@pytest.mark.parametrize("names", [("unheard of", "depth"), ("depth", "depth"), ("", "depth")])
-def test_unmatched_criteria_are_weighted_equally(root: Path, names: tuple[str, ...]) -> None:
-    answer = dict.fromkeys(WEIGHTS, dimension(8, 4, names=names))
-    verdict = read(root, "deepresearch_bench:rubric", answer, (0,))
-    assert isinstance(verdict, ScoresVerdict)
-    assert verdict.scores == pytest.approx([6.0])
-
-
 def test_missing_dimension_is_invalid(root: Path) -> None:
     answer = {name: dimension(8, 4) for name in list(WEIGHTS)[1:]}
     assert read(root, "deepresearch_bench:rubric", answer, (0,)) == InvalidVerdict(reason="missing_field")

@@ -65,17 +65,6 @@ def test_predictions_without_texts(root: Path, tmp_path: Path) -> None:
     assert row["extra"]["released"] == 1
 
 
-def test_predictions_precede_baselines(root: Path, tmp_path: Path) -> None:
-    file = tmp_path / "judge.jsonl"
-    file.write_text("")
-    summary = score_predictions("longjudgebench", root, [file], "wp_bench")
-    assert [row["name"] for row in summary["rows"]] == [
-        "judge",
-        *load(root, "wp_bench").baselines(load(root, "wp_bench").items),
-    ]
-    assert len(summary["rows"]) > 1
-
-
 def test_replay_reproduces_the_summary(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
     original = json.loads((tmp_path / "eval" / "summary.json").read_text())

@@ -12,7 +12,7 @@ from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
-from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import Trace, read_traces
 from judge_r1.judges.panel import JudgePanel
@@ -101,27 +101,6 @@ def test_raw_text_is_parsed_again_except_for_paper(root: Path, tmp_path: Path) -
     line = {"data_id": "q1_a", "model": "m", "response": '{"verdict": "Yes"}', "judge_result": {"verdict": "No"}}
     assert score(root, tmp_path, "verify_bench_hard", [line])[0].score == 1
     assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].score == 0
-
-
-def test_raw_text_of_a_failed_line_is_parsed(root: Path, tmp_path: Path) -> None:
-    line = {
-        "data_id": "paper_0_gpt5_bm25_vs_auto_bm25_insights",
-        "response_a": "gpt5_bm25",
-        "response_b": "auto_bm25",
-        "judge_result": {"raw": 'Well: {"preferred_insights_consistency": "A"}', "error": "parse_failed"},
-    }
-    assert score(root, tmp_path, "ma", [line])[0].score == 0.5
-
-
-def test_incomplete_listing_in_another_order(root: Path, tmp_path: Path) -> None:
-    line = {
-        "data_id": 0,
-        "models": ["Naive", "GT", "ID", "Autosurvey"],
-        "judge_result": {letter: {"content_score": s} for letter, s in (("A", 1), ("B", 5), ("D", 4))},
-    }
-    first = score(root, tmp_path, "surge:content", [line])[0]
-    assert first.votes[0].verdict == ChecklistVerdict(scores={"A": 1, "B": 5, "D": 4})
-    assert first.score == pytest.approx(3 / 6)
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,6 @@ def test_default_subset_is_all_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "mode"),
-    [("vanilla", "vanilla"), ("rubric", "vanilla_rubric"), ("rubric_reference", "vanilla_rubric_reference")],
-)
-def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
-    assert parse_subset(f"ma:{setting}").mode == mode
-
-
-@pytest.mark.parametrize(
     ("subset", "message"),
     [
         ("", "no set ''"),

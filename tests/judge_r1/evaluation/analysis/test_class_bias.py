@@ -6,21 +6,11 @@ import pytest
 from analysis_factories import answer, evaluate_judges, right
 from evaluation_factories import toy_pairs
 
-from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_votes
+from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 
 GOLD_A = sum(pair.preferred == "A" for pair in toy_pairs(6))
 PAIRS = len(toy_pairs(6))
-
-
-def test_bias_of_a_judge_that_always_prefers_a(tmp_path: Path) -> None:
-    [row] = evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")})
-    found = bias_row(row)
-    assert (found["games"], found["decided"]) == (PAIRS, PAIRS)
-    assert found["gold_a"] == GOLD_A / PAIRS
-    assert [found[key]["value"] for key in ("prefers_a", "accuracy_a", "accuracy_b", "gap")] == [1, 1, 0, 1]
-    assert found["gap"]["ci95"][0] < 1  # six cases prove no certainty
-    assert found["wrong_of_a"]["value"] == 0
 
 
 def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
@@ -41,16 +31,6 @@ def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
     assert found["prefers_a"]["value"] == pytest.approx((GOLD_A - missed) / (PAIRS - 1))
     assert found["gap"]["value"] == pytest.approx(found["accuracy_a"]["value"] - found["accuracy_b"]["value"])
     assert found["wrong_of_a"] == {"value": 1.0, "ci95": pytest.approx(found["wrong_of_a"]["ci95"]), "n": missed}
-
-
-def test_votes_count_by_presentation_order(tmp_path: Path) -> None:
-    """In both orders every better candidate stands first once: gold is balanced, and always-A is half right."""
-    [row] = evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")}, orders=2)
-    found = bias_row(row)
-    assert found["games"] == 2 * PAIRS
-    assert found["gold_a"] == 0.5
-    assert found["gap"]["value"] == 1
-    assert {game.preferred for game in shown_votes(row)} == {"A"}
 
 
 def test_bias_table_ends_with_the_papers_rows(tmp_path: Path) -> None:

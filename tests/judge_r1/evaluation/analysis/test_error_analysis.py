@@ -61,18 +61,6 @@ def test_partial_scores_are_rejected(tmp_path: Path) -> None:
         flips(half, half)
 
 
-WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)
-
-
-@given(WORDS, WORDS)
-def test_similarity_is_symmetric_and_one_for_equal_words(one: str, other: str) -> None:
-    value = similarity(one, other)
-    assert 0 <= value <= 1
-    assert value == similarity(other, one)
-    assert (value == 1) == (one == other)
-    assert (value == 0) == (one != other and not set(one.split()) & set(other.split()))
-
-
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 9).map(float), max_size=30), st.integers(1, 4))
 def test_quartiles_partition_items_and_keep_ties_together(values: dict[str, float], parts: int) -> None:
     found = parts_by_quartile(values, parts)

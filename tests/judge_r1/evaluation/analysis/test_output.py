@@ -1,12 +1,10 @@
 """Files that an analysis writes."""
 
 import json
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from judge_r1.evaluation.analysis.output import write_analysis
 from judge_r1.evaluation.report.charts import Figure, bar_chart
-from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Best, Estimate, Grid
 
 GRID = Grid("A title", "A note.", ("judge", "n|m"), (("one", Best("0.50")), ("another", Estimate(0.5, 0.4, 0.6))))
@@ -15,16 +13,6 @@ GRID = Grid("A title", "A note.", ("judge", "n|m"), (("one", Best("0.50")), ("an
 def figure() -> Figure:
     colors = {"x <y>": 0, "z": 6}
     return Figure("Of bars & more", bar_chart("t", ["a"], {"x <y>": [0.2], "z": [0.4]}, colors), colors, "Read it so.")
-
-
-def test_standalone_chart_has_colors_and_legend() -> None:
-    root = ET.fromstring(standalone(figure()))
-    space = "{http://www.w3.org/2000/svg}"
-    assert root.tag == f"{space}svg"
-    assert ".bar.c6" in (root.find(f"{space}style").text or "")  # type: ignore[union-attr]
-    said = [text.text for text in root.iter(f"{space}text")]
-    assert said[-2:] == ["x <y>", "z"]
-    assert root.get("aria-label", "").startswith("t. ")
 
 
 def test_analysis_is_written_as_json_markdown_and_svg(tmp_path: Path) -> None:

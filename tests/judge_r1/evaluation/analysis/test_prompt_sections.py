@@ -9,12 +9,11 @@ from factories import make_case, make_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_r1.core.records import Trajectory
 from judge_r1.episode.prompts import Message, Prompt, judge_prompt, principles
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis import prompt_sections as parts
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, episode_sections, prompt_sections
+from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, prompt_sections
 
 NAMES = ["tiny", "smollm2", "awkward", "spelled_out"]
 CASE = make_case("Ana paid 34. Ben left Rome.", decision="grant it")
@@ -81,16 +80,6 @@ def test_principles_section_equals_its_text(name: str, style: str) -> None:
     assert "Reasoning A" in found[parts.INSTRUCTIONS] or style == "compact"
 
 
-def test_case_that_quotes_the_principles_is_context() -> None:
-    tokenizer = real_tokenizers.load("smollm2")
-    case = make_case(principles("direct"), decision="Reasoning A: Case file:")
-    prompt = judge_prompt(make_pair(case), case, context="full", searches=0, style="direct")
-    found = said(tokenizer, *prompt_sections(prompt, tokenizer, "direct"))
-    assert found[parts.CONTEXT] == principles("direct")
-    assert found[parts.PRINCIPLES].strip(" \n") == principles("direct")
-    assert found[parts.DECISION] == "Reasoning A: Case file:"
-
-
 @pytest.fixture
 def template() -> Callable[[str], SafeTokenizer]:
     def use(text: str) -> SafeTokenizer:
@@ -126,11 +115,3 @@ def test_a_custom_prompt_has_no_sections() -> None:
     prompt = Prompt(messages=(Message("user", "is \ue0000\ue001 good?"),), inserted=("it",))
     with pytest.raises(AnalysisError, match="does not name its inserted texts"):
         prompt_sections(prompt, real_tokenizers.load("tiny"), "direct")
-
-
-def test_episode_tokens_are_written_or_shown() -> None:
-    trajectory = Trajectory(
-        prompt_ids=(1,), token_ids=(5, 6, 7), loss_mask=(1, 0, 1), logprobs=(0.0, 0.0, 0.0), turns=(), judgment=None,
-        ended="no_answer",
-    )  # fmt: skip
-    assert episode_sections(["context"], trajectory) == ["context", parts.WRITTEN, parts.SHOWN, parts.WRITTEN]

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 from analysis_factories import answer, evaluate_judges, right
-from evaluation_factories import passage, toy_case, toy_pairs
-from factories import make_case, make_pair
+from evaluation_factories import toy_case, toy_pairs
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
@@ -40,31 +38,6 @@ def test_reasoning_shares_of_a_known_judge(tmp_path: Path) -> None:
     assert row["accuracy"]["value"] == 1
 
 
-def test_quotation_of_a_candidate_is_not_an_own_quotation(tmp_path: Path) -> None:
-    """The reference of a toy case repeats no sentence of it, so one pair's candidate is made to."""
-    case = toy_case(0)
-    copied = make_case(case.context, reference="1. Witness 1 of file 0 paid 21 crowns. So it stands.")
-    pair = make_pair(copied, "1. It falls.", (1,))
-    says = {
-        "copies": lambda p, a: answer(right(p, a), "A says witness 1 of file 0 paid 21 crowns"),
-        "looks": lambda p, a: answer(right(p, a), "but witness 4 of file 0 paid 24 crowns"),
-    }
-    copies, looks = (reasoning_row(r) for r in evaluate_judges(tmp_path, says, pairs=PairSet.of([copied], [pair])))
-    assert (copies["case"]["value"], copies["own"]["value"]) == (1, 0)
-    assert (looks["case"]["value"], looks["own"]["value"]) == (1, 1)
-
-
-def test_quotation_of_a_shown_passage_counts(tmp_path: Path) -> None:
-    def says(pair, ask):  # type: ignore[no-untyped-def]
-        shown = passage(pair, text="a wholly other sentence of five and more words")
-        found = answer(right(pair, ask), "it reads: a wholly other sentence of five words")
-        turns = (Turn(text="<search>what</search>", query="what", passages=(shown,)), *found.turns)
-        return found.model_copy(update={"turns": turns})
-
-    row = reasoning_row(evaluate_judges(tmp_path, {"row": says})[0])
-    assert (row["passage"]["value"], row["case"]["value"]) == (1, 0)
-
-
 def test_invalid_answers_are_not_analysed(tmp_path: Path) -> None:
     first = PAIRS[0].pair_id
     says = {
@@ -85,14 +58,6 @@ def test_invalid_answers_are_not_analysed(tmp_path: Path) -> None:
 def trajectory(*texts: str, explanation: str | None = None) -> Trajectory:
     judgment = Judgment(comparison="A>B", violated_principles=(2,), explanation=explanation)
     return Trajectory.without_ids("answer", [Turn(text=text) for text in texts], judgment)
-
-
-def test_labels_and_queries_are_not_reasoning() -> None:
-    tagged = trajectory(
-        "<think>one</think> between <search>P3</search>",
-        '<think>two</think><answer>{"comparison": "A>B", "violated_principles": [2]}</answer>',
-    )
-    assert [block.strip() for block in reasoning_of(tagged)] == ["one", "between", "two"]
 
 
 def test_untagged_answer_is_separated_from_the_reasoning() -> None:

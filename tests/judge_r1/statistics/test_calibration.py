@@ -121,6 +121,14 @@ def overconfident(n: int, temperature: float, seed: int = 0) -> tuple[list[float
     return confidences.tolist(), (generator.random(n) < true).tolist()
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+def test_the_fit_recovers_the_true_temperature(temperature: float) -> None:
+    found = fit_temperature(*overconfident(20_000, temperature))
+    assert found.temperature == pytest.approx(temperature, rel=0.1)
+    assert not found.at_bound
+    assert found.n == 20_000
+
+
 @given(INNER_ROWS)
 def test_no_other_temperature_has_a_lower_log_loss(rows: Rows) -> None:
     confidences, right = np.array([c for c, _ in rows]), np.array([r for _, r in rows])

@@ -117,6 +117,20 @@ def test_mlflow_gets_feedback_or_an_error(failing: str) -> None:
     assert "there is no reference" in absent.error.error_message
 
 
+@pytest.mark.slow
+def test_an_evaluation_of_mlflow_has_the_scores_of_its_rows(failing: str, tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is in the extra clients")
+    from judge_r1.integrations.mlflow_scorer import judged
+
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    expected = {"expected_response": REFERENCE}
+    rows = [{"inputs": {"question": "q"}, "outputs": text, "expectations": expected} for text in (BETTER, WORSE)]
+    assert mlflow.genai.evaluate(data=rows, scorers=[judged("longer")]).metrics == {"judge_r1/mean": 0.5}
+    failed = mlflow.genai.evaluate(data=rows[:1], scorers=[judged(failing)])
+    assert failed.metrics == {}
+    assert "rejected" in str(failed.result_df.iloc[0]["assessments"])
+
+
 def test_mlflow_shows_the_case_to_the_judge() -> None:
     pytest.importorskip("mlflow.genai.scorers", reason="mlflow-skinny is in the extra clients")
     from judge_r1.integrations.mlflow_scorer import judged

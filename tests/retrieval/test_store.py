@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from retrieval import store as store_module
 from retrieval.embedders import Vectors
-from retrieval.passages import SPLITTER, split_passages
+from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 from retrieval.store import (
     MANIFEST,
@@ -236,27 +236,6 @@ def test_a_builder_survives_another_one_that_takes_its_file_for_a_leftover(
     assert len(removed) == 2
     filled(tmp_path / "b")
     assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-def test_a_retriever_searches_stored_cases_without_embedding_them(tmp_path: Path) -> None:
-    filled(tmp_path)
-    embedder = HashEmbedder()
-    retriever = Retriever(CASES, method=embedder, passage_words=WORDS, store=tmp_path)
-    embedder.passage_calls.clear()
-    requests = [(case_id, f"paid {n}") for n, case_id in enumerate(CASES)]
-    assert retriever.search(requests, 3) == Retriever(CASES, method=HashEmbedder(), passage_words=WORDS).search(
-        requests, 3
-    )
-    assert embedder.passage_calls == []
-
-
-def test_the_version_of_the_splitter_changes_with_its_rules() -> None:
-    """If this fails, the same text is split differently: increase `SPLITTER` and set the new digest here."""
-    text = (
-        "Mr. Smith paid EUR 3.50 (cf. Fig. 2). He left in Sept. 2001. Art. 6 § 1 was cited, e.g. by Dr. Lee et al. in "
-        "vol. 3. The dose was 5 mg. Later it rose!\n3. The court disagreed: “No.” It said [1,2].In fact, it ended.\n"
-    )
-    assert (SPLITTER, passages_digest(split_passages(text * 3, 20))[:16]) == (1, "9dcea7b700346a4e")
 
 
 def test_only_texts_that_other_scripts_concern_are_embedded_again(

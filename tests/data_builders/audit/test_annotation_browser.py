@@ -100,24 +100,6 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
     assert (overall.first.share, overall.second.share) == (pytest.approx(4 / 6), 1.0)
 
 
-def test_differences_are_shown_on_demand_and_remembered(browser: Any, data: PairSet, tmp_path: Path) -> None:
-    with served(tmp_path) as (url, _):
-        page, errors = open_page(browser, url)
-        begin(page)
-        plain = "() => getComputedStyle(document.querySelector('mark')).backgroundColor"
-        assert page.locator("mark").count() == 2
-        assert page.evaluate(plain) == "rgba(0, 0, 0, 0)"
-        page.keyboard.press("d")
-        assert page.evaluate(plain) != "rgba(0, 0, 0, 0)"
-        page.reload()
-        assert page.get_by_label("Show differences").is_checked()
-        page.get_by_label("Keyboard").uncheck()
-        page.keyboard.press("d")
-        assert page.get_by_label("Show differences").is_checked()
-        assert not errors
-        page.close()
-
-
 @pytest.mark.parametrize(("width", "height", "scheme"), [(360, 700, "dark"), (800, 600, "light"), (1280, 800, "dark")])
 def test_the_page_fits_the_screen_with_enough_contrast(
     browser: Any, data: PairSet, tmp_path: Path, width: int, height: int, scheme: str

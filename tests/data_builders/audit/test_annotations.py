@@ -21,20 +21,6 @@ from judge_r1.core.jsonl import dump_line
 PAIRS = sample_pairs().pairs
 
 
-def test_answers_are_read_in_the_order_of_writing(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "answers.jsonl"
-    answers = [choose(pair, n % 2 == 0) for n, pair in enumerate(PAIRS)]
-    with RecordLog(path, Choice) as log:
-        for answer in answers[:5]:
-            log.append(answer)
-        assert list(log.answers) == answers[:5] == read_log(path, Choice)
-    with RecordLog(path, Choice) as log:
-        assert log.dropped == 0
-        for answer in answers[5:]:
-            log.append(answer)
-    assert read_log(path, Choice) == answers
-
-
 def test_a_missing_file_has_no_answers(tmp_path: Path) -> None:
     assert read_log(tmp_path / "none.jsonl", Choice) == []
 

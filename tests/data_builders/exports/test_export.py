@@ -57,25 +57,6 @@ def test_load_dataset_reads_the_folder(name: str, split_folder: Path, tmp_path: 
             assert gold(pair) in shown
 
 
-def test_trl_export_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> None:
-    export(split_folder, tmp_path / "out", "trl", Options())
-    sft, dpo = (load(tmp_path / "out", table, split="test") for table in ("sft", "dpo"))
-    assert set(sft.column_names) == {"prompt", "completion", "pair_id"}
-    assert set(dpo.column_names) == {"prompt", "chosen", "rejected", "pair_id"}
-    assert load(tmp_path / "out", split="test").column_names == sft.column_names
-    for a, b in zip(sft, dpo, strict=True):
-        assert (a["prompt"], a["completion"]) == (b["prompt"], b["chosen"])
-        assert b["rejected"] != b["chosen"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_exports_are_reproducible(name: str, split_folder: Path, tmp_path: Path) -> None:
-    for out in ("a", "b"):
-        export(split_folder, tmp_path / out, name, Options(seed=1))
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert not [path for path in contents(tmp_path / "a") if ".partial" in path]
-
-
 def test_another_seed_changes_only_the_rejected_judgments(split_folder: Path, tmp_path: Path) -> None:
     for out, seed in (("a", 0), ("b", 1)):
         export(split_folder, tmp_path / out, "dpo", Options(seed=seed))
@@ -130,11 +111,6 @@ def test_a_single_folder_is_exported_as_train(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 3)
     assert list(export(tmp_path / "in", tmp_path / "out", "sft", Options()).splits) == ["train"]
     assert sorted(contents(tmp_path / "out")) == ["README.md", "dataset_info.json", "train.jsonl"]
-
-
-def test_a_part_of_a_split_keeps_the_split_description(split_folder: Path, tmp_path: Path) -> None:
-    export(split_folder / "train_42", tmp_path, "sft", Options())
-    assert "Split by case (sizes [2, 4], test 3, seed 0)" in (tmp_path / "README.md").read_text()
 
 
 def test_source_pairs_next_to_split_parts_are_ignored(tmp_path: Path) -> None:

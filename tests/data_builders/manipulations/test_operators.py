@@ -138,17 +138,6 @@ def test_larger_units_keep_the_promises_of_paragraphs(name: str, unit: Unit) -> 
     assert [part for part in record.text.split("\n\n") if part.startswith(CHAPTER)] == headings
 
 
-def test_a_density_is_constant_and_the_published_one_is_not() -> None:
-    operator = MANIPULATIONS.get("temporal")
-    rates = {}
-    for legacy in (False, True):
-        for tokens in (2_000, 10_000):
-            material = Material("x " * (tokens - 1) + "x", TAGGER)
-            rates[legacy, tokens] = operator.count(material, 1.0, legacy=legacy) * 1000 / tokens
-    assert rates[False, 2_000] == rates[False, 10_000] == 1.0
-    assert [rates[True, 2_000], rates[True, 10_000]] == [1.5, 1.1], "round(L/1000 + 1)"
-
-
 def test_modern_sentences_are_appended_and_differ() -> None:
     original = document(2)
     templates = modern_sentences()

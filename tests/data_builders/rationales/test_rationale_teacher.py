@@ -1,7 +1,6 @@
 """Rationales by an in-process teacher with real prompts, episode machine, tokenizers and retriever."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -157,22 +156,6 @@ def test_rationales_over_budget_are_counted() -> None:
     assert stats.attempts.answers == 0
 
 
-def test_generation_stops_at_the_requested_count() -> None:
-    teacher = RecordingTeacher(fake_rationale_teacher.honest)
-    found, _ = enhance_all(teacher, MINI, MINI_CONFIG, "tiny", count=7)
-    assert len(found) == 7
-    assert len(teacher.requests) == 14
-    more, _ = enhance_all(RecordingTeacher(fake_rationale_teacher.honest), MINI, MINI_CONFIG, "tiny", count=9)
-    assert list(more)[:7] == list(found)
-
-
-def test_every_pair_is_tried_before_rationales_are_missing() -> None:
-    """Rejected rationales are replaced by those of the next pairs, round after round, and no pair is passed over."""
-    found, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.sloppy), MINI, MINI_CONFIG, "tiny", count=39)
-    assert stats.rejected
-    assert len(found) + stats.rejected.total() == len(MINI.pairs)
-
-
 def test_a_teacher_of_which_no_rationale_is_accepted_is_stopped() -> None:
     teacher = RecordingTeacher(lambda *_: "I would rather not.")
     with pytest.raises(JudgeError) as error:
@@ -270,15 +253,6 @@ def test_stored_traces_restore_the_same_tokens(search: bool, tokenizer: str, tmp
     found, rejected = stored(tmp_path / "traces.jsonl", MINI, config, tokenizer)
     assert found == [trace.trajectory for trace in written]
     assert not rejected
-
-
-def test_equal_answers_give_identical_files(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write(tmp_path / name, MINI, MINI_CONFIG, "tiny")
-    for name in ("traces.jsonl", "rationales.json"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    counts = json.loads((tmp_path / "one" / "rationales.json").read_text())
-    assert counts["accepted"] == sum(counts["by_domain"].values()) == sum(counts["searches"].values())
 
 
 def test_stored_traces_work_with_another_tokenizer_and_report_misfits(tmp_path: Path) -> None:

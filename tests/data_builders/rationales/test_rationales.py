@@ -153,21 +153,6 @@ def test_mini_writers_are_deterministic_with_reward_1(name: str) -> None:
     assert written(wide, writer=WRITERS.get(name))[0] == found
 
 
-def test_a_trace_ends_at_the_last_flaw() -> None:
-    found, _ = written()
-    by_id = DATA.by_id()
-    for pair_id, trajectory in found.items():
-        pair = by_id[pair_id]
-        named = re.findall(r"([AB]) (\d) says", text_of(trajectory))
-        last = max(pair.flawed[: flaw.span.start].count("\n") + 1 for flaw in pair.origin.flaws)
-        assert named[-1] == ("B" if pair.preferred == "A" else "A", str(last))
-
-
-def test_traces_depend_only_on_the_pair() -> None:
-    reversed_data = PairSet(DATA.cases, list(reversed(DATA.pairs)))
-    assert written(data=reversed_data)[0] == written()[0]
-
-
 def test_each_source_has_its_writer() -> None:
     assert writer_for(DATA.case_of(DATA.pairs[0])) is write_mini
     assert writer_for(make_case()) is write_text

@@ -3,14 +3,12 @@
 from time import monotonic
 
 import pytest
-import torch
 from word_model import BUDGET, WordTokenizer, episodes, logprobs_of, model, search
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode import driver
 from judge_r1.episode.driver import EpisodeDriver, log_lost
 from judge_r1.models.engine import LocalModel
-from judge_r1.models.sampling import sample_tokens
 
 
 def run_in_batches(temperature: float, batch_size: int, seed: int = 0, count: int = 16) -> list[Trajectory]:
@@ -38,17 +36,6 @@ def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
     samples = [[trajectory.token_ids for trajectory in run] for run in runs]
     assert samples[0] == samples[1]
     assert all(one != other for one, other in zip(samples[0], samples[2], strict=True))
-
-
-def test_sample_frequencies_match_the_distribution() -> None:
-    logits = torch.tensor([0.0, 1.0, -2.0, -float("inf")]).expand(20_000, 4)
-    noise = torch.rand(20_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    ids, logprobs = sample_tokens(logits, 0.5, noise)
-    expected = torch.softmax(logits[0] / 0.5, -1)
-    assert torch.bincount(torch.tensor(ids), minlength=4) / 20_000 == pytest.approx(expected, abs=0.015)
-    assert logprobs[0] == pytest.approx(float(expected[ids[0]].log()), abs=1e-5)
-    edges = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
-    assert sample_tokens(logits[:2], 1.0, edges)[0] == [0, 2], "the first and the last id with a probability above 0"
 
 
 def test_every_episode_ends_and_the_training_mode_is_restored() -> None:

@@ -5,10 +5,8 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from word_model import model as word_model
 
 from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.engine import LocalModel
 from judge_r1.models.shared_time import SharedTime, TimeSharingModel
 
 
@@ -51,13 +49,3 @@ def test_a_pause_between_calls_is_nobodys_time() -> None:
         return sum(one) + sum(other)
 
     assert asyncio.run(work()) < 0.15
-
-
-def test_requests_of_one_call_end_at_their_own_time() -> None:
-    """A local model decodes them together; the short answer takes less time than the long one."""
-    model = LocalModel(word_model(), lambda ids: "", set(), pad_id=0, max_rows=4)
-    short, long = asyncio.run(
-        model.generate([GenerateRequest(tokens, prompt_ids=[3, 5, 7], seed=1) for tokens in (2, 200)])
-    )
-    assert (len(short.token_ids), len(long.token_ids)) == (2, 200)
-    assert 0 < short.usage.seconds < long.usage.seconds / 2

@@ -88,16 +88,6 @@ def test_ece_is_the_weighted_gap_and_at_least_the_mean_gap(rows: Rows, binning: 
     )
 
 
-def test_a_calibrated_judge_has_the_ece_expected_by_chance() -> None:
-    generator = np.random.default_rng(0)
-    found = []
-    for _ in range(50):
-        confidences = generator.uniform(0.5, 1, 500)
-        found.append(expected_calibration_error(confidences.tolist(), (generator.random(500) < confidences).tolist()))
-    expected = math.sqrt(2 / math.pi) * math.sqrt(10 * float(np.mean(0.75 * 0.25 - 1 / 48)) / 500)
-    assert np.mean(found) == pytest.approx(expected, rel=0.1)
-
-
 def test_invalid_confidences_are_refused() -> None:
     for confidences, message in (
         ([1.2], "1.2 is not a confidence"),

@@ -4,6 +4,7 @@ import math
 import warnings
 from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +98,17 @@ def test_the_p_of_few_texts_counts_all_orders(values: list[float]) -> None:
     assert found["p"] == pytest.approx(hits / len(every))
     if values == [1, 2, 3]:
         assert found["p"] == 1 / 3, "the t distribution gives 0"
+
+
+@pytest.mark.parametrize("n", [12, 30, 31])
+def test_the_p_of_more_texts_is_drawn_and_near_the_t_distribution(n: int) -> None:
+    generator = np.random.default_rng(n)
+    one = generator.normal(size=n)
+    other = 0.5 * one + generator.normal(size=n)
+    found = correlation_table({"judge": one.tolist()}, other.tolist(), list(map(str, range(n))), resamples=5)["judge"]
+    assert found["p"] == pytest.approx(spearmanr(one, other).pvalue, abs=0.01)
+    perfect = correlation_table({"judge": one.tolist()}, one.tolist(), list(map(str, range(n))), resamples=5)["judge"]
+    assert perfect["p"] == (0.0 if n == 31 else 1 / 20_000)
 
 
 def test_few_clusters_that_do_not_vary_give_no_interval() -> None:

@@ -95,6 +95,13 @@ def test_a_paired_difference_uses_the_pairing() -> None:
     assert paired_difference_ci(b, a, clusters) == pytest.approx((-high, -low), abs=0.01)
 
 
+def test_the_interval_of_identical_judges_contains_zero_and_has_width() -> None:
+    a = {str(i): float(i % 3 == 0) for i in range(100)}
+    low, high = paired_difference_ci(a, a, {i: i for i in a})
+    assert low == -high
+    assert 0 < high < 0.05
+
+
 def test_different_pairs_are_refused() -> None:
     with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
         paired_difference_ci({"x": 1.0}, {"x": 1.0, "y": 0.0}, {"x": "c", "y": "c"})

@@ -18,6 +18,12 @@ def test_every_pair_is_counted_in_one_category() -> None:
     assert found.bias == 0.0
 
 
+def test_a_judge_that_always_prefers_one_position_has_maximal_bias() -> None:
+    always_a, always_b = position([("A", "A")] * 9), position([("B", "B")] * 9)
+    assert (always_a.consistency, always_a.direction, always_a.bias) == (0.0, 1.0, 1.0)
+    assert (always_b.consistency, always_b.direction, always_b.bias) == (0.0, 0.0, -1.0)
+
+
 def test_shares_of_no_pairs_are_none() -> None:
     found = position([])
     assert (found.consistency, found.inconsistency, found.direction, found.bias) == (None,) * 4

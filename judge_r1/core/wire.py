@@ -105,12 +105,15 @@ class JudgeRequestBody(CaseReference):
         None, min_length=1, description="a trace: chat messages, or the records of another format of docs/traces.md"
     )
     question: NonBlankText | None = Field(None, description="the question about the trace")
+    allow_unread: bool = Field(False, description="judge a trace with texts that no event has, and count them")
     trace: bool = Field(False, description="return the whole episode, turn by turn")
 
     @model_validator(mode="after")
     def _pair_or_trace(self) -> "JudgeRequestBody":
         pair = {"reasoning_a": self.reasoning_a, "reasoning_b": self.reasoning_b}
         if self.messages is None and self.question is None:
+            if self.allow_unread:
+                raise ValueError("allow_unread belongs to a trace: leave it out where there are no messages")
             if missing := [name for name, text in pair.items() if text is None]:
                 raise ValueError(f"{missing[0]}: Field required, or messages and question for a trace")
             return self
@@ -174,7 +177,8 @@ class JudgeResponse(ResponseModel):
     `verdict` is the whole verdict: a comparison, scores, a ranking, a checklist, or invalid. `winner` and `comparison`
     are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason. `memory` holds the
     notes of a judge that reads in sections, one memory per candidate; null for other judges and invalid verdicts. For a
-    trace, `answer` is yes, no, undecided or null, and `events` are those that it rests on.
+    trace, `answer` is yes, no, undecided or null, `events` are those that it rests on, and `unread` counts the texts
+    that no event has.
     """
 
     id: str
@@ -194,6 +198,7 @@ class JudgeResponse(ResponseModel):
     memory: list[DocumentMemory] | None = None
     answer: str | None = None
     events: list[TraceEvent] | None = None
+    unread: int | None = None
 
 
 class ErrorMessage(ResponseModel):

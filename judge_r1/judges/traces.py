@@ -17,7 +17,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import counted
 from judge_r1.core.trace import EventSpan, trace_events
-from judge_r1.core.verdicts import ChecklistVerdict
+from judge_r1.core.verdicts import ChecklistVerdict, preference
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.backend_spec import is_chat
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
@@ -220,11 +220,30 @@ def orders_of(judge: Judge, task: TraceTask) -> int:
 
 
 def in_orders(outputs: Sequence[JudgeOutput]) -> list[JudgeOutput]:
-    """The outputs to the requests of a task, those of both orders as one: they tie where the orders differ."""
+    """The outputs to the requests of a task, those of both orders as one: they tie where the orders differ, and the
+    explanation then says what the judge said in each."""
     found: dict[str, list[JudgeOutput]] = {}
     for output in outputs:
         found.setdefault(output.request.item.item_id, []).append(output)
-    return [in_first_order(of_item) for of_item in found.values()]
+    return [_with_reason(in_first_order(of_item), of_item) for of_item in found.values()]
+
+
+def _with_reason(output: JudgeOutput, orders: Sequence[JudgeOutput]) -> JudgeOutput:
+    judgment = output.trajectory.judgment
+    if len(orders) == 1 or judgment is None or preference(output.verdict) != "tie":
+        return output
+    said = []
+    for one in orders:
+        task, winner, own = one.request.task, preference(one.verdict), one.trajectory.judgment
+        if not isinstance(task, PairwiseTask) or winner is None:
+            return output
+        answer = {"A": task.reasoning_a, "B": task.reasoning_b, "tie": "a tie"}[winner]
+        reason = f": {own.explanation}" if own and own.explanation else ""
+        said.append(f"With {task.reasoning_a!r} first, the judge says {answer!r}{reason}")
+    same = all(preference(one.verdict) == "tie" for one in orders)
+    explanation = "\n".join(["Both orders tie." if same else "The two orders disagree.", *said])
+    judgment = judgment.model_copy(update={"explanation": explanation})
+    return output._replace(trajectory=output.trajectory.model_copy(update={"judgment": judgment}))
 
 
 def trace_result(judge: str, trace: TraceText, task: TraceTask, outputs: Sequence[JudgeOutput]) -> TraceResult:

@@ -28,9 +28,9 @@ async def trace_of_body(body: JudgeRequestBody) -> AskedTrace | None:
     """The trace in a body and the question about it; None for a pair. Raises: BadTrace."""
     if body.messages is None or body.question is None:
         return None
-    messages = body.messages
-    text = await run_in_threadpool(lambda: trace_text(events_of_records(messages)))
-    return AskedTrace(TraceText(text), TraceTask.question(body.question))
+    messages, unread = body.messages, Unread(allowed=body.allow_unread)
+    text = await run_in_threadpool(lambda: trace_text(events_of_records(messages, unread=unread)))
+    return AskedTrace(TraceText(text, unread.count), TraceTask.question(body.question))
 
 
 def with_events(response: JudgeResponse, asked: AskedTrace | None, output: JudgeOutput) -> JudgeResponse:
@@ -45,7 +45,9 @@ def with_events(response: JudgeResponse, asked: AskedTrace | None, output: Judge
         )
         for one in found.events
     ]  # fmt: skip
-    return response.model_copy(update={"answer": found.findings[0].answer, "events": events})
+    return response.model_copy(
+        update={"answer": found.findings[0].answer, "events": events, "unread": asked.trace.unread}
+    )
 
 
 def read_upload(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_judge_endpoint import JudgeServer
@@ -194,6 +195,24 @@ def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, i
 def test_a_question_is_asked_in_both_orders(spec: str, verdict: str) -> None:
     found = load_judge(spec)(trace=MESSAGES, question="Is it so?")
     assert found.verdict == verdict
+    said = "The two orders disagree.\nWith 'Yes.' first, the judge says 'Yes.'\nWith 'No.' first, the judge says 'No.'"
+    assert found.findings[0].reason == (said if verdict == "undecided" else None)
+
+
+def test_an_undecided_answer_cites_the_events_of_both_orders() -> None:
+    def says(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        first = body["messages"][-1]["content"].rindex("Yes.") < body["messages"][-1]["content"].rindex("No.")
+        reason = f"event {1 if first else 2} shows it"
+        said = json.dumps({"comparison": "A>B", "violated_principles": [2], "explanation": reason})
+        return 200, {"choices": [{"message": {"content": said}}]}
+
+    with JudgeServer(says) as server:
+        found = load_judge(f"direct:prompt=chain-of-thought@{server.url}#m")(
+            trace=DATA / "calc.eval", question=QUESTION
+        )
+    assert found.verdict == "undecided"
+    assert found.findings[0].reason.count("shows it") == 2
+    assert [one.event.index for one in found.events if one.cited] == [1, 2]
 
 
 def test_a_judge_sees_yes_first_and_second() -> None:

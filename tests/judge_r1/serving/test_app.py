@@ -105,7 +105,7 @@ def test_a_case_is_uploaded_judged_listed_and_deleted() -> None:
         ("/v1/judge", PAIR | {"reasoning_a": ""}, 422, "reasoning_a: must not be blank"),
         ("/v1/judge/", PAIR, 404, "Not Found"),
         ("/v1/judge", PAIR | {"reasoning": "x"}, 422, "the body: unknown field 'reasoning'; did you mean 'reasoning_"),
-        ("/v1/judge", PAIR | {"x" * 999: 1}, 422, f"unknown field '{'x' * 80}'; available: case_id, context, "),
+        ("/v1/judge", PAIR | {"x" * 999: 1}, 422, f"unknown field '{'x' * 80}'; available: allow_unread, case_id, "),
         (
             "/v1/judge/batch",
             {"requests": [PAIR | {"contxt": "c"}]},

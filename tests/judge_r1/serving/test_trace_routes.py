@@ -48,6 +48,12 @@ def test_messages_and_a_question(url: str) -> None:
     assert len(found["turns"]) == 8
 
 
+def test_unread_texts_are_allowed_and_counted() -> None:
+    body = {"messages": [*MESSAGES, {**MESSAGES[1], "odd": "A text."}], "question": QUESTION, "allow_unread": True}
+    with LiveServer(service(make_judge("always-a", JudgeBuild("")))) as server:
+        assert httpx.post(f"{server.url}/v1/judge", json=body).json()["unread"] == 1
+
+
 def test_the_client_sends_messages(url: str) -> None:
     with Client(url) as client:
         assert client.judge(messages=records(), question=QUESTION).answer == "no"
@@ -61,6 +67,8 @@ def test_the_client_sends_messages(url: str) -> None:
         ({"messages": MESSAGES, "question": "a", "context": "b"}, "context belongs to a pair"),
         ({"messages": [{"a": 1}], "question": "a"}, "the trace is no trace of a known format"),
         ({"messages": [{"role": "assistant", "tool_calls": 3}], "question": "a"}, "the trace: event 0 is not valid"),
+        ({"messages": [{**MESSAGES[0], "odd": "A text."}], "question": "a"}, "allow_unread=true over HTTP"),
+        ({"reasoning_a": "a", "reasoning_b": "b", "allow_unread": True}, "allow_unread belongs to a trace"),
         ({"messages": MESSAGES * 3000, "question": "a"}, "exceeds the limit"),
     ],
 )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -29,13 +29,28 @@ class MalformedReply(RetriesExhausted):
     """Every attempt had a reply in another form than that of the API. The message quotes the last one."""
 
 
+class StatedLengths(NamedTuple):
+    """The tokens that a server names where it refuses a request for its length: of its context window, of the prompt,
+    and of the longest answer that it writes. None: it does not say. `at_least`: the prompt may be longer."""
+
+    window: int | None = None
+    prompt: int | None = None
+    answer: int | None = None
+    at_least: bool = False
+
+
+NO_LENGTHS = StatedLengths()
+
+
 class RequestRejected(EndpointError):
     """The server rejects this request; a retry would not help. `reason` is the server's message, and `meaning` what it
     says of the request, if that is known: `context_overflow` or `content_filter`."""
 
-    def __init__(self, message: str, reason: str = "", meaning: str | None = None) -> None:
+    def __init__(
+        self, message: str, reason: str = "", meaning: str | None = None, lengths: StatedLengths = NO_LENGTHS
+    ) -> None:
         super().__init__(message)
-        self.reason, self.meaning = reason, meaning
+        self.reason, self.meaning, self.lengths = reason, meaning, lengths
 
 
 class ReplyTooLarge(RequestRejected):
@@ -116,15 +131,18 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, the first wait, and the
-    bytes of a reply."""
+    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, those that may take too
+    long (a server works on each of them in vain), the first wait, and the bytes of a reply. `options` names the options
+    to change where the server is too slow."""
 
     concurrency: int = 8
     request_s: float = 180.0
     total_s: float = 900.0
     attempts: int = 8
+    timeouts: int = 2
     backoff_s: float = 1.0
     reply_bytes: int = 2**26
+    options: str = ""
 
 
 DEFAULT_POLICY = RetryPolicy()

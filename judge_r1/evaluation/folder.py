@@ -104,6 +104,9 @@ class _Row(_Part):
     evidence_hit: Share | None = None
     ended: dict[str, int] = {}
     usage: dict[str, float] = {}
+    replies: dict[str, dict[str, int]] = {}
+    cut_prompts: int | None = None
+    warnings: list[str] = []
     extra: dict[str, float | _Deltas | None] = {}
     tables: dict[str, dict[str, dict[str, float | None]]] = {}
 

@@ -19,7 +19,8 @@ from judge_r1.core.version import __version__
 from judge_r1.evaluation.confidence_methods import confidence
 from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, SUFFIX, VALID
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import Trace, total_usage
+from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.usage import split_usage, total_usage
 
 LOGS = "logs"
 """The folder of the logs in an evaluation."""
@@ -104,7 +105,8 @@ def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str,
     answer = describe_verdict(result.verdict)
     traces = sorted(traces, key=lambda trace: trace.place)
     told = [_messages(item, trace) for trace in traces]
-    usage = _usage(total_usage(trace.usage for trace in traces))
+    total = total_usage(trace.usage for trace in traces)
+    usage, replies = _usage(total), split_usage(total)[1]
     return EvalSample(
         id=item.item_id,
         epoch=1,
@@ -122,6 +124,7 @@ def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str,
             GROUP: item.group,
             "case_id": item.case_id,
             "votes": [vote.model_dump(mode="json") for vote in result.votes],
+            **({"replies": replies} if replies else {}),
         },
     )
 

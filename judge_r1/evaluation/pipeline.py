@@ -154,13 +154,16 @@ class Evaluation:
             **pinned(self.benchmark.pins, self.judges, self.settings),
         }
         for row in summary["rows"]:
-            if row["name"] in self.results and (usage := self.results[row["name"]].usage):
-                row["usage"] = usage
+            if (found := self.results.get(row["name"])) is None:
+                continue
+            usage = found.usage
+            more = {"usage": usage.counts, "replies": usage.replies, "cut_prompts": usage.cut_items}
+            row |= {name: value for name, value in {**more, "warnings": usage.warnings()}.items() if value}
         outcomes = (line for results in panels.values() for line in outcome_lines(results))
         folders = file_names(judged)
         # These and the logs come before the summary, which marks the evaluation as finished.
-        for name, found in judged.items():
-            for file, rows in self.benchmark.published(found).items():
+        for name, items in judged.items():
+            for file, rows in self.benchmark.published(items).items():
                 write_jsonl(self.out / JUDGEMENTS / folders[name] / file, map(dict, rows))
         if self.inspect_logs:
             from judge_r1.evaluation.inspect_writer import write_logs
@@ -236,7 +239,8 @@ def _publish(
         rows = {name: entry for name, entry in (read_started(out) if votes else {}).items() if name in votes}
         files.write(out / SUMMARY, dump_json(digested(summary, digest, rows, votes)))
     console = Console(quiet=silent)
-    for warning in filter(None, map(invalid_warning, () if brief else results)):
+    doubts = [f"warning: {found.panel}: {warning}" for found in results for warning in found.usage.warnings()]
+    for warning in (*doubts, *filter(None, map(invalid_warning, () if brief else results))):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
     print_tables(summary, console, brief=brief)
     console.print(f"report: {out / REPORT}")

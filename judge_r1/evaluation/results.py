@@ -14,7 +14,8 @@ from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
-from judge_r1.evaluation.traces import EvaluationError, Trace, total_usage
+from judge_r1.evaluation.traces import EvaluationError, Trace
+from judge_r1.evaluation.usage import PanelUsage
 
 IN_MEMORY = 5_000
 """Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""
@@ -97,10 +98,10 @@ class PanelResults:
         benchmark: LoadedBenchmark,
         traces: Mapping[str, Sequence[Trace]],
         items: Sequence[ItemResult],
-        usage: Mapping[str, float] | None = None,
+        usage: PanelUsage | None = None,
     ) -> None:
         self.panel, self.benchmark, self.traces = panel, benchmark, traces
-        self.items, self.usage = items, usage
+        self.items, self.usage = items, usage or PanelUsage()
 
     @classmethod
     def of(
@@ -111,12 +112,13 @@ class PanelResults:
         settings: Mapping[str, Any] | None = None,
     ) -> "PanelResults":
         """Computes the results in one pass over the traces. `settings` are the panel's in rows.json."""
-        items, usage = [], []
+        items, usage = [], PanelUsage()
         for item in benchmark.items:
             found = traces[item.item_id]
             items.append(result_of(panel, benchmark, item, found, settings))
-            usage += [trace.usage for trace in found]
-        return cls(panel, benchmark, traces, items, total_usage(usage))
+            for trace in found:
+                usage.add(trace)
+        return cls(panel, benchmark, traces, items, usage)
 
 
 def result_of(

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from judge_r1.benchmarks.base import LoadedBenchmark, Requests
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.evaluation_files import ROWS
 from judge_r1.core.event_loop import run_sync
@@ -30,15 +30,14 @@ from judge_r1.evaluation.traces import (
     EvaluationError,
     StoredTraces,
     Trace,
-    add_usage,
     append_traces,
     drop_torn_line,
     items_hash,
     lines_of,
-    rounded,
     stored_counts,
 )
-from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote
+from judge_r1.evaluation.usage import PanelUsage, add_usage, describe_usage
+from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote, refused
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
 
@@ -78,14 +77,25 @@ def evaluate(
         VotesMissing: Votes are missing at the end. The error has the results of the other items.
         EvaluationError: `out` cannot take this panel, the judge answers no request, or a file cannot be written.
     """
-    return run_sync(_evaluate(panel, benchmark, out, console or Console(stderr=True), resume=resume))
+    console = console or Console(stderr=True)
+    progress = _PanelProgress(panel, benchmark, out)
+    try:
+        return run_sync(_evaluate(panel, benchmark, out, console, progress, resume=resume))
+    finally:  # also after an error or Ctrl-C: what was paid is always reported
+        if paid := progress.paid():
+            console.print(paid, soft_wrap=True, markup=False, highlight=False)
 
 
 async def _evaluate(
-    panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, console: Console, *, resume: bool
+    panel: JudgePanel,
+    benchmark: LoadedBenchmark,
+    out: Path,
+    console: Console,
+    progress: "_PanelProgress",
+    *,
+    resume: bool,
 ) -> PanelResults:
-    requests = benchmark.requests(orders=panel.orders, samples=panel.samples)
-    progress = _PanelProgress(panel, benchmark, out, requests)
+    requests = progress.requests
     for judge in panel.members:
         if (fit := judge.check(requests)) and fit.longest:
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
@@ -117,13 +127,14 @@ async def _evaluate(
                             )
                         waiting[place] = False
                         if output.trajectory.infrastructure_failed and not output.trajectory.unanswered:
+                            add_usage(progress.lost, output.usage)
                             failures[output.trajectory.ended] += 1
                             said = said or output.trajectory.detail or ""
                             continue
-                        # Until the judge has given one answer, a refusal may be that of a server that is down: none
-                        # is stored.
+                        # Until the judge has given one answer, a refusal may be that of a server that is down, or
+                        # whose context is too short for all prompts: none is stored.
                         held.append(output)
-                        if answers := answers or not output.trajectory.infrastructure_failed:
+                        if answers := answers or not (refused(output) or output.trajectory.infrastructure_failed):
                             for found in held:
                                 store(member, final_vote(found))
                             held.clear()
@@ -154,9 +165,9 @@ class _PanelProgress:
     """The results of the items that have all their votes, and where the traces of all others are on disk. Of an item,
     memory holds its id and a few numbers."""
 
-    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, out: Path, requests: Requests) -> None:
+    def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, out: Path) -> None:
         self.panel, self.settings, self.benchmark = panel.name, panel_settings(panel), benchmark
-        self.requests = requests
+        self.requests = requests = benchmark.requests(orders=panel.orders, samples=panel.samples)
         self.expected = np.array(requests.counts(), dtype=np.int32) * len(panel.members)
         if not len(requests.ids) or requests.ids.distinct < len(requests.ids):
             raise EvaluationError(
@@ -175,12 +186,12 @@ class _PanelProgress:
             )
         self.traces = StoredTraces(out / TRACES, requests.ids)
         self.finished = StoredResults(out, benchmark.items)
-        self.usage: dict[str, float] = {}
+        self.usage, self.lost = PanelUsage(), dict[str, float]()
         self._right, self._counted = 0.0, 0
 
     def add(self, trace: Trace, offset: int, digest: str) -> None:
         """Notes a stored trace; the last one of an item completes its result."""
-        add_usage(self.usage, trace.usage)
+        self.usage.add(trace)
         index = self.requests.ids[trace.item_id]
         if self.traces.add(trace.item_id, offset, digest) == self.expected[index]:
             votes = [trace] if self.expected[index] == 1 else self.traces[trace.item_id]
@@ -194,6 +205,12 @@ class _PanelProgress:
         """The mean score so far."""
         return self._right / self._counted if self._counted else None
 
+    def paid(self) -> str:
+        """What the votes cost at endpoints, and those that failed in between; empty if nothing was paid."""
+        kept, lost = describe_usage(self.usage.counts), describe_usage(self.lost)
+        lost = f"; votes that failed cost {lost} more" if lost else ""
+        return f"{self.panel}: {kept or 'no vote'}{lost}" if kept or lost else ""
+
     def results(self, failures: Counter[str], said: str = "") -> PanelResults:
         """The results, in the benchmark's order. `said` is the message of a server that failed.
 
@@ -202,7 +219,7 @@ class _PanelProgress:
         """
         lacking = self.expected - np.array(self.traces.counts(), dtype=np.int32)
         results = list(self.finished) if len(self.finished) <= IN_MEMORY else self.finished
-        found = PanelResults(self.panel, self.benchmark, self.traces, results, rounded(self.usage))
+        found = PanelResults(self.panel, self.benchmark, self.traces, results, self.usage)
         if lacking.any():
             first = self.requests.ids.at(int(lacking.argmax()))
             ended = ", ".join(f"{count} ended as {name}" for name, count in failures.items())

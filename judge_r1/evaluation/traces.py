@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,8 +33,8 @@ class EvaluationError(JudgeError):
 
 class Trace(Record):
     """One line of `traces.jsonl`, before its digest: a vote with its trajectory. `row` is the name of the panel,
-    `member` the index of the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds). `memory` holds
-    the notes behind an invalid verdict; a judgment holds its own."""
+    `member` the index of the judge in it, and `usage` the cost at an endpoint (`judge_r1.models.base.Usage`). `memory`
+    holds the notes behind an invalid verdict; a judgment holds its own."""
 
     row: NonEmpty
     item_id: NonEmpty
@@ -238,24 +238,6 @@ def drop_torn_line(path: Path) -> bool:
     except OSError as error:
         raise read_error(path, error) from None
     return position < end
-
-
-def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float] | None:
-    """The sum of endpoint usage by name; None if no trace has any."""
-    total: dict[str, float] = {}
-    for usage in usages:
-        add_usage(total, usage)
-    return rounded(total)
-
-
-def add_usage(total: dict[str, float], usage: Mapping[str, float] | None) -> None:
-    for name, value in (usage or {}).items():
-        total[name] = total.get(name, 0) + value
-
-
-def rounded(total: Mapping[str, float]) -> dict[str, float] | None:
-    """A sum of endpoint usage as the summary shows it."""
-    return {name: round(value, 3) for name, value in total.items()} or None
 
 
 def items_hash(items: Sequence[Item], ids: "IdTable | None" = None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judge_r1.core.errors import ExitStatus
 from judge_r1.core.text_check import counted
-from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.core.verdicts import CONTEXT_OVERFLOW, InvalidVerdict
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import EvaluationError
 from judge_r1.judges.base import JudgeOutput
@@ -26,10 +26,16 @@ class NoAnswers(EvaluationError):
     def __init__(self, panel: str, failed: Sequence[JudgeOutput]) -> None:
         first = failed[0].trajectory
         said = f": {first.detail}" if first.detail else ""
+        long = "; give the server a longer context, or take a model that reads more" if refused(failed[0]) else ""
         super().__init__(
             f"judge {panel!r}: the server answered none of {counted(len(failed), 'request')}, the first one ended as "
-            f"{first.ended}{said}. Change the judge's options, or the server, and run again with --resume"
+            f"{first.ended}{said}. Change the judge's options, or the server, and run again with --resume{long}"
         )
+
+
+def refused(output: JudgeOutput) -> bool:
+    """Whether an endpoint refused the prompt because it is too long for the model."""
+    return output.trajectory.ended == CONTEXT_OVERFLOW
 
 
 def final_vote(output: JudgeOutput) -> JudgeOutput:

@@ -5,6 +5,7 @@ Episodes, ratings, single answers and judges of several calls all use `LanguageM
 log-probabilities.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -61,23 +62,28 @@ class GenerateRequest:
 
 @dataclass
 class Usage:
-    """Answered calls, tokens as the model counts them, seconds from request to answer, and answers that a chat endpoint
-    truncated at the limit of tokens."""
+    """Answered calls, tokens as the model counts them, seconds from request to answer, answers that a chat endpoint
+    truncated at the limit of tokens, prompts that it cut, and what its replies say of themselves: `NAME=VALUE` with the
+    number of replies (`model`, `system_fingerprint`, and `max_tokens` where it took a lower limit only)."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     truncated: int = 0
+    cut_prompts: int = 0
+    replies: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Usage") -> None:
         for name, count in vars(other).items():
             setattr(self, name, getattr(self, name) + count)
 
     def as_dict(self) -> dict[str, float]:
-        """The counts by name; without `truncated` if no answer was."""
-        counts = {**vars(self), "seconds": round(self.seconds, 3)}
-        return counts if self.truncated else {name: n for name, n in counts.items() if name != "truncated"}
+        """The counts by name, with those of `replies`; without `truncated` and `cut_prompts` where they are 0."""
+        counts: dict[str, float] = {**vars(self), "seconds": round(self.seconds, 3)}
+        del counts["replies"]
+        rare = ("truncated", "cut_prompts")
+        return {name: n for name, n in counts.items() if n or name not in rare} | self.replies
 
 
 @dataclass

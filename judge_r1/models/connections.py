@@ -6,7 +6,7 @@ are those of httpx, which the other clients use.
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import NamedTuple
@@ -36,29 +36,30 @@ _ERRORS: dict[type[Exception], type[httpx.RequestError]] = {
 
 class _Pool(NamedTuple):
     session: aiohttp.ClientSession
-    slots: asyncio.Semaphore
+    slots: asyncio.Task[asyncio.Semaphore]
 
 
 class Connections:
-    """At most `size` connections to the host of `url` in each event loop that uses them.
+    """At most `size` connections to the host of `url` in each event loop that uses them, or as many as `limit` finds
+    with the first one.
 
     The first call in a loop opens its pool. `aclose` closes it, or the end of the loop: a loop closes its async
     generators before it ends, and a generator owns the pool.
     """
 
-    def __init__(self, url: str, size: int) -> None:
-        self._url, self._size = url, size
+    def __init__(self, url: str, size: int, limit: Callable[[aiohttp.ClientSession], Awaitable[int | None]]) -> None:
+        self._url, self._size, self._limit = url, size, limit
         self._pools: dict[asyncio.AbstractEventLoop, tuple[_Pool, AsyncGenerator[_Pool, None]]] = {}
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[aiohttp.ClientSession]:
-        """A session for one call at a time. Waits while `size` calls run."""
+        """A session for one call at a time. Waits while as many calls run as may."""
         loop = asyncio.get_running_loop()
         if loop not in self._pools:
             owner = self._opened(loop)
             self._pools[loop] = await anext(owner), owner
         pool, _ = self._pools[loop]
-        async with pool.slots:
+        async with await asyncio.shield(pool.slots):  # a cancelled call leaves it to the others
             yield pool.session
 
     async def aclose(self) -> None:
@@ -77,12 +78,17 @@ class Connections:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
             proxy=_proxy_of(self._url),
         )
+        slots = asyncio.ensure_future(self._semaphore(session))
         try:
-            yield _Pool(session, asyncio.Semaphore(self._size))
+            yield _Pool(session, slots)
         finally:
+            slots.cancel()
             del self._pools[loop]
             with anyio.move_on_after(_CLOSE_S):
                 await session.close()
+
+    async def _semaphore(self, session: aiohttp.ClientSession) -> asyncio.Semaphore:
+        return asyncio.Semaphore(await self._limit(session) or self._size)
 
 
 def clean_error(error: BaseException) -> BaseException:

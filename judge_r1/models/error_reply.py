@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
+from judge_r1.core.endpoint import NO_LENGTHS, StatedLengths
+from judge_r1.models.stated_lengths import read_lengths
+
 Meaning = Literal["context_overflow", "content_filter", "bad_key", "no_credit"]
 
 _NAMES: dict[Meaning, tuple[str, ...]] = {
@@ -57,11 +60,12 @@ _MOST = 200
 
 class ErrorReply(NamedTuple):
     """`message` is the server's, with its code. `meaning` is None for an error that concerns neither the length nor the
-    content of the request, nor the account."""
+    content of the request, nor the account. `lengths` are the numbers of tokens in the body."""
 
     status: int
     message: str
     meaning: Meaning | None
+    lengths: StatedLengths = NO_LENGTHS
 
 
 def read_error(status: int, text: str) -> ErrorReply:
@@ -72,7 +76,8 @@ def read_error(status: int, text: str) -> ErrorReply:
     message = _message(body) or text or "no reason given"
     if (meaning := named_meaning(body)) is None and status in _READ:
         meaning = next((name for name, words in _WORDS.items() if words.search(message)), None)
-    return ErrorReply(status, message, meaning or ("context_overflow" if status == 413 else None))
+    meaning = meaning or ("context_overflow" if status == 413 else None)
+    return ErrorReply(status, message, meaning, read_lengths(text))
 
 
 def error_in(data: Any) -> ErrorReply | None:

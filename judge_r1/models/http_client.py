@@ -2,8 +2,10 @@
 
 Transient errors are a lost connection, a timeout, and the statuses 408, 409, 429 and 5xx. The wait before a retry is
 that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is
-asked for again a few times only. A server that cannot be reached at the start is an error at once. Redirects are not
-followed, so that the key is sent to one address only.
+asked for again a few times only, and one that took too long once. A llama.cpp server says on how many requests it works
+(`total_slots` of /props), and gets no more at a time; others wait here, where they do not time out. A server that
+cannot be reached at the start is an error at once. Redirects are not followed, so that the key is sent to one address
+only.
 """
 
 import asyncio
@@ -44,6 +46,8 @@ _WARN_AFTER = 3
 _SECRET_CHARACTERS = 8
 """Length from which a key is masked within words, too. A placeholder such as `x` is part of many words."""
 _LONGEST_WAIT_S = 60.0
+_SLOTS_S = 5.0
+"""How long a server may take to say on how many requests it works."""
 _ERROR_BYTES = 2**16
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 """Errors of reading JSON that has another form, is too deep, or holds huge numbers."""
@@ -85,6 +89,10 @@ class _Transient(EndpointError):
         self.wait_s = wait_s
 
 
+class _TimedOut(_Transient):
+    """No response within the time of a request."""
+
+
 class _Malformed(_Transient):
     """A reply that cannot be read. `is_json`: it is JSON, in another form."""
 
@@ -100,8 +108,8 @@ class Client:
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = httpx.URL(address.url).netloc.decode()
-        self._reached = self._warned = False
-        self._connections = Connections(address.url, limits.concurrency)
+        self._reached = self._warned = self._warned_late = False
+        self._connections = Connections(address.url, limits.concurrency, self._slots)
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop, which also closes them when it ends."""
@@ -147,8 +155,10 @@ class Client:
             except _Transient as error:
                 if len(failed) + 1 >= self._limits.attempts or self._too_malformed([*failed, error]):
                     raise
+                if (late := isinstance(error, _TimedOut)) and self._timed_out([*failed, error]):
+                    raise
                 failed.append(error)
-            self._warn(failed)
+            self._warn(failed, late=late)
             await asyncio.sleep(self._wait(len(failed), failed[-1]))
 
     def _too_malformed(self, failed: Sequence[_Transient]) -> bool:
@@ -156,9 +166,18 @@ class Client:
         malformed = sum(isinstance(error, _Malformed) for error in failed)
         return malformed >= min(_MALFORMED_ATTEMPTS, self._limits.attempts)
 
-    def _warn(self, failed: Sequence[_Transient]) -> None:
-        """Names the error of a request that fails repeatedly, and how long it is repeated. A client warns once."""
-        if len(failed) >= _WARN_AFTER and not self._warned:
+    def _timed_out(self, failed: Sequence[_Transient]) -> bool:
+        """Whether a request took too long as often as it may."""
+        late = sum(isinstance(error, _TimedOut) for error in failed)
+        return late >= min(self._limits.timeouts, self._limits.attempts)
+
+    def _warn(self, failed: Sequence[_Transient], *, late: bool) -> None:
+        """Names the error of a request that fails repeatedly, and how long it is repeated, or of the first one that
+        took too long (`late`). A client warns once of each."""
+        if late and not self._warned_late:
+            self._warned_late = True
+            _log.warning("%s: a request is sent again, once: %s", self._host, failed[-1])
+        elif len(failed) >= _WARN_AFTER and not self._warned:
             self._warned, attempts = True, self._limits.attempts
             if all(isinstance(error, _Malformed) for error in failed):
                 attempts = min(_MALFORMED_ATTEMPTS, attempts)
@@ -178,7 +197,8 @@ class Client:
             with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
                 response = await self._reply(session, body)
         except TimeoutError:
-            raise _Transient(f"no response within {self._limits.request_s:g} s") from None
+            advice = f"; {self._limits.options}" if self._limits.options else ""
+            raise _TimedOut(f"no response within {self._limits.request_s:g} s{advice}") from None
         except httpx.RequestError as error:
             reason = self._clean(f"{type(error).__name__} {error}")
             if not self._reached and isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
@@ -199,6 +219,24 @@ class Client:
         except _MALFORMED as error:
             raise _Malformed(self._quoted("a reply in another form", error, response), is_json=True) from None
         raise self._explain(found, response.headers)
+
+    async def _slots(self, session: aiohttp.ClientSession) -> int | None:
+        """The number of requests that a llama.cpp server works on at a time; None for other servers. Only servers
+        without TLS are asked: these run on one's own machines."""
+        root, v1, _ = self._address.url.partition("/v1/")
+        if self._limits.concurrency == 1 or not v1 or not root.startswith("http:"):
+            return None
+        try:
+            with anyio.fail_after(min(_SLOTS_S, self._limits.request_s)):
+                async with session.get(f"{root}/props", headers=self._headers(), allow_redirects=False) as response:
+                    found = json.loads(await response.content.read(_ERROR_BYTES)) if response.status == 200 else {}
+        except (aiohttp.ClientError, OSError, TimeoutError, *_MALFORMED):
+            return None  # the first request will say what is wrong
+        slots = found.get("total_slots") if isinstance(found, dict) else None
+        if not isinstance(slots, int) or not 0 < slots < self._limits.concurrency:
+            return None
+        _log.warning("%s works on %d at a time (/props), so no more are sent at once", self._host, slots)
+        return slots
 
     async def _reply(self, session: aiohttp.ClientSession, body: Mapping[str, Any]) -> Reply:
         """The response, read up to the size limit. Of an error response, the first part is enough."""
@@ -231,7 +269,7 @@ class Client:
             return EndpointError(f"{self._host}: no credit is left ({reason}): add credit and run the command again")
         if error.meaning in ("context_overflow", "content_filter"):
             message = f"{self._host} rejects a request (status {status}: {reason})"
-            return RequestRejected(message, reason, error.meaning)
+            return RequestRejected(message, reason, error.meaning, error.lengths)
         if status in (401, 403) or error.meaning == "bad_key":
             return EndpointError(self._key_problem(status))
         if 300 <= status < 400:
@@ -242,7 +280,8 @@ class Client:
                 "which often ends in /v1, and the name of the model"
             )
         if status not in _TRANSIENT_STATUSES and status < 500:
-            return RequestRejected(f"{self._host} rejects a request (status {status}: {reason})", reason)
+            message = f"{self._host} rejects a request (status {status}: {reason})"
+            return RequestRejected(message, reason, lengths=error.lengths)
         if headers.get("x-should-retry") == "false":
             return RetriesExhausted(f"{self._host} gave up and asks for no retry (status {status}: {reason})")
         wait_s = retry_after(headers)

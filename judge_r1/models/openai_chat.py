@@ -8,6 +8,8 @@ from judge_r1.models.endpoint_model import EndpointModel, logprob
 
 _FILTERED = ("content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation")
 """Finish reasons of an answer that a filter withholds: OpenAI's, and those that Gemini passes on."""
+_SHORT = 256
+"""Tokens up to which a prompt is too short for an estimate. No server has so short a window."""
 _PARTS = {
     "text": "text", "output_text": "text", "thinking": "thinking", "reasoning": "thinking", "refusal": "refusal",
 }  # fmt: skip
@@ -35,6 +37,9 @@ class ChatModel(EndpointModel):
             request.messages, max_tokens=request.max_tokens, temperature=request.temperature, **more
         )
 
+    def least_tokens(self, request: GenerateRequest) -> int:
+        return least_tokens("\n".join(message["content"] for message in request.messages or ()))
+
     def read(self, data: Any, request: GenerateRequest) -> Generation:
         choice = data["choices"][0]
         reply, finish = read_message(choice["message"]), (choice.get("finish_reason") or "stop").casefold()
@@ -54,6 +59,17 @@ class ChatModel(EndpointModel):
             top_logprobs=[_entry(entry) for entry in (choice.get("logprobs") or {}).get("content") or ()],
             finish_reason=finish,
         )
+
+
+def least_tokens(text: str) -> int:
+    """Fewer tokens than any tokenizer makes of a text: three of four words, or one for 16 bytes. 0 for a short text.
+
+    Seven tokenizers make at least 1.37 times as many of texts of 530 languages, of code and of this project's data.
+    """
+    # Without spaces and lines of one sign, of which a token may hold many.
+    words = [word for word in text.split() if len(set(word)) > 1]
+    least = max(3 * len(words) // 4, sum(len(word.encode("utf-8", "replace")) for word in words) // 16)
+    return least if least >= _SHORT else 0
 
 
 class ChatMessage(NamedTuple):

@@ -40,6 +40,9 @@ class CompletionsModel(EndpointModel):
             body["seed"] = int(content_hash(request.seed, request.seed_offset), 16) % 2**63
         return body
 
+    def least_tokens(self, request: GenerateRequest) -> int:
+        return len(request.prompt_ids or ())
+
     def read(self, data: Any, request: GenerateRequest) -> Generation:
         """Raises the errors that `Client.post` retries, for an answer without ids or without log-probabilities."""
         choice = data["choices"][0]

@@ -5,13 +5,13 @@
 
 A fault depends on the request body and on how often it was sent before, never on order. No body meets more than two
 faults in a row. `accepted` counts connections, `received` requests by the hash of their body, and `completed` those
-with a complete answer.
+with a complete answer. `pages` are the replies to GET by path.
 """
 
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
@@ -25,7 +25,14 @@ FAULTS = ("busy", "broken", "garbage", "gone")
 
 
 class JudgeServer:
-    def __init__(self, answer: Answer, *, faults: float = 0.0, wait: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        *,
+        faults: float = 0.0,
+        wait: Callable[[], None] = lambda: None,
+        pages: Mapping[str, Any] | None = None,
+    ) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.received: Counter[str] = Counter()
@@ -41,6 +48,10 @@ class JudgeServer:
                 super().setup()
                 with lock:
                     outer.accepted += 1
+
+            def do_GET(self) -> None:
+                page = (pages or {}).get(self.path)
+                self._send(404 if page is None else 200, json.dumps(page).encode())
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))

@@ -198,6 +198,8 @@ class FakeLLMServer:
     ) -> bool:
         if (method, path) == ("GET", "/stats"):
             return await _send(writer, 200, self.stats())
+        if method == "GET":
+            return await _send(writer, 404, {})
         wire = {"/v1/chat/completions": "chat", "/v1/messages": "anthropic"}.get(path)
         if method != "POST" or wire is None:
             return await self._refuse(writer, 404, f"no such address: {method} {path}")

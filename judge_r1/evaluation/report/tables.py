@@ -28,6 +28,7 @@ COLUMNS = {
         "unanswered",
         " Unanswered: items that the server refused, or gave no usable reply to, on each attempt; {unanswered}.",
     ),
+    "cut prompts": ("cut_prompts", " Cut prompts: items with a prompt that the server shortened."),
     "missing": ("missing", " Missing: items that were not judged; run again with --resume."),
     "valid votes": ("valid_vote_rate", " Valid votes: of the several votes on an item."),
     "strict": ("valid_strict", ""),
@@ -42,7 +43,7 @@ COLUMNS = {
     "evidence": ("evidence_hit", " Evidence: a passage that the flaw contradicts was shown."),
 }
 """Columns of the overall table by heading: the key in a summary's row, and the note. Empty columns are left out."""
-COUNTS = ("unanswered", "missing")
+COUNTS = ("unanswered", "missing", "cut_prompts")
 """Columns that are numbers of items."""
 
 

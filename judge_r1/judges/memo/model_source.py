@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
+from judge_r1.core.endpoint import address_and_model, find_key
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import KEY, is_local
 from judge_r1.judges.base import BadJudge, JudgeBuild
@@ -12,6 +12,7 @@ from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.judges.memo.text_model import TextModel
+from judge_r1.judges.runners.concurrency import judge_policy
 from judge_r1.models.base import LanguageModel
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.shared_time import SharedTime, TimeSharingModel
@@ -47,8 +48,8 @@ def _served(endpoint: OpenAIEndpoint, seconds: int, concurrency: int, *, tokens:
     from judge_r1.models.openai_chat import ChatModel
     from judge_r1.models.openai_completions import CompletionsModel
 
-    policy = RetryPolicy(concurrency=concurrency, request_s=seconds, total_s=5 * seconds)
-    return (CompletionsModel if tokens else ChatModel)(endpoint, find_key(endpoint), policy)
+    kind = CompletionsModel if tokens else ChatModel
+    return kind(endpoint, find_key(endpoint), judge_policy(concurrency, seconds))
 
 
 class ModelSource:

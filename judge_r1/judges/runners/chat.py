@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from judge_r1.core.endpoint import RetryPolicy, find_key
+from judge_r1.core.endpoint import find_key
 from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
@@ -13,7 +13,7 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.runners.concurrency import as_finished, judge_policy
 from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import LanguageModel, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
@@ -101,6 +101,6 @@ def chat_judge(
     logprobs: bool = False,
 ) -> ChatJudge:
     """A judge behind a chat endpoint, with `build.batch_size` concurrent calls, whatever the number of its callers."""
-    limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+    limits = judge_policy(build.batch_size, timeout_s)
     model = ChatModel(endpoint, find_key(endpoint), limits)
     return ChatJudge(f"{kind}@{endpoint.name}", model, build, config, prompted=prompted, logprobs=logprobs)

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from judge_r1.core.endpoint import RetryPolicy, find_key
+from judge_r1.core.endpoint import find_key
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.judges.base import JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.runners.concurrency import as_finished, judge_policy
 from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
@@ -67,7 +67,7 @@ def vllm_judge(
         factory = EpisodeFactory.load(f"{kind}@vllm:{endpoint.name}", config, tokenizer, build, prompted=prompted)
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
-    limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+    limits = judge_policy(build.batch_size, timeout_s)
     served = CompletionsModel(endpoint, find_key(endpoint), limits)
     driver = EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=factory.alternatives)
     settings = judge_settings(build, config, backend="token ids", tokenizer=tokenizer)

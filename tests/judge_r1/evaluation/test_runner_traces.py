@@ -13,7 +13,8 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import EvaluationError, read_traces, total_usage
+from judge_r1.evaluation.traces import EvaluationError, read_traces
+from judge_r1.evaluation.usage import total_usage
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
@@ -52,8 +53,8 @@ def test_traces_hold_confidence_and_usage(tmp_path: Path) -> None:
     assert [trace.item_id for trace in traces] == list(results.traces)
     assert {trace.vote.confidence for trace in traces} == {0.75}
     assert {game.confidence for outcome in results.items for game in outcome.votes} == {0.75}
-    assert results.usage == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
-    assert total_usage([None]) is None
+    assert results.usage.counts == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
+    assert total_usage([None]) == {}
 
 
 def test_unknown_confidence_and_usage_are_left_out(tmp_path: Path) -> None:

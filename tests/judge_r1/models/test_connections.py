@@ -51,6 +51,11 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.open -= 1
 
+    def do_GET(self) -> None:
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
         with self.server.lock:

@@ -70,10 +70,14 @@ def events_of_records(
 
 def _events(file: TraceFile, name: str) -> Iterator[Event]:
     number = 0
+    empty = True
     try:
         for event in numbered(_noted(file, FORMATS.get(name).read(file))):
             yield event
             number += 1
+            empty = empty and event.kind in ("message", "thought") and not event.text.strip()
+        if number and empty:
+            raise BadTrace(f"{file.path}: none of its events has a text: its writer kept no contents")
         file.unread.settle(end=True)
     except _MALFORMED as error:
         reason = explain(error) if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]

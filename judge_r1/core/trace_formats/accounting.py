@@ -31,7 +31,7 @@ NO_TEXT = (
     "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
     "tool_kind", "part_kind", "exception.type", "exception.escaped", "error.type", "*.tool.type", "source",
     "traceloop.entity.path", "logfire.json_schema", "origin", "security_risk",
-    "outcome", "toolType", "tool_type",
+    "outcome", "toolType", "tool_type", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "user",
 )  # fmt: skip
 """Keys of ids, hashes and codes. Their own texts (also in a list) are no text if they have no white space and at most
 200 characters. `*` stands for any characters."""
@@ -59,10 +59,8 @@ _MEDIA = ("media_type", "mediaType", "mime_type", "mimeType")
 _BYTES = ("base64", "redacted_thinking", "reasoning.encrypted")
 """Types of objects whose `data` are bytes or encrypted."""
 
-_SHORT, _AROUND = 30, 80
-_AROUND_VALUE = ("", "\n", "\0", '"', "'")
-_LINE_ENDS = (r"\n", r"\r")
-_BEFORE, _AFTER = (*_AROUND_VALUE, " ", "\t"), (*_AROUND_VALUE, " ", "\t", "\r", "\\")
+_SHORT = 30
+_BEFORE, _AFTER = r"""(?:\A|[\n\0"']|:)[ \t]*""", r"""[ \t\r]*(?:\Z|[\n\0"']|\\[nr])"""
 """What stands before and after a short text of an event."""
 
 
@@ -90,6 +88,7 @@ class Unread:
         self._noted: list[_Noted] = []
         self._beside: list[_Noted] = []
         self._shown: list[str] = []
+        self._empty = True  # no text was shown since the last time
 
     def note(self, value: Any, place: str, *, refuses: bool = True, beside: bool = False) -> None:
         """The texts of a value of the file, each of which an event must show: any of the trace for what stands
@@ -98,8 +97,10 @@ class Unread:
         noted = self._beside if beside else self._noted
         noted += (_Noted(place, key, text, refuses) for key, text in texts_of(value))
 
-    def show(self, draft: EventDraft) -> None:
-        self._shown += [draft.text, *draft.forms, *(one for one in (draft.role, draft.tool) if one)]
+    def show(self, *drafts: EventDraft) -> None:
+        for draft in drafts:
+            self._shown += [draft.text, *draft.forms, *(one for one in (draft.role, draft.tool) if one)]
+            self._empty = self._empty and not draft.text.strip()
 
     def settle(self, *, end: bool = False) -> None:
         """Looks for the noted texts in the events since the last time. Raises: BadTrace for one that no event has."""
@@ -108,9 +109,10 @@ class Unread:
         missing = _missing(self._noted, self._shown)
         self._beside = _missing(self._beside, self._shown)
         missing += self._beside if end else []
+        empty, self._empty = self._empty, True
         self._noted, self._shown = [], []
         for place, key, text, refuses in missing:
-            self._count(place, key, text, refuses=refuses)
+            self._count(f"{place} is an empty event" if empty else place, key, text, refuses=refuses)
 
     def _count(self, place: str, key: str, text: str, *, refuses: bool) -> None:
         self.count += 1
@@ -207,15 +209,4 @@ def _part_of(text: str, blob: str) -> bool:
     longer text does not count."""
     if len(text) > _SHORT:
         return text in blob
-    start = blob.find(text)
-    while start >= 0:
-        end = start + len(text)
-        if blob[start - 1 : start] in _BEFORE and blob[end : end + 1] in _AFTER:
-            before, after = (
-                blob[max(start - _AROUND, 0) : start].rstrip(" \t"),
-                blob[end : end + _AROUND].lstrip(" \t\r"),
-            )
-            if before[-1:] in (*_AROUND_VALUE, ":") and (after[:1] in _AROUND_VALUE or after[:2] in _LINE_ENDS):
-                return True
-        start = blob.find(text, end)
-    return False
+    return text in blob and bool(re.search(rf"{_BEFORE}{re.escape(text)}{_AFTER}", blob))

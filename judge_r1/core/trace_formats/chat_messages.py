@@ -3,7 +3,7 @@ the parts of Anthropic's API."""
 
 import re
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.trace import EventDraft, argument_text
@@ -213,10 +213,10 @@ def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> EventDraft:
 
 
 def read_messages(
-    file: TraceFile, read: Reader, *keys: str, spare: str = "", noun: str = "message"
+    file: TraceFile, read: Reader, *keys: str, spare: str = "", noun: str = "message", settings: Sequence[str] = ()
 ) -> Iterator[EventDraft]:
     """The events of the records that have one of `keys`, or the key `spare` where none has: those of a list, or of a
-    request and its response, with the texts beside them.
+    request and its response, with the texts beside them. Fields that are `settings` are left out.
 
     Raises:
         BadTrace: There are several lists or answers, other than those of a request and its response.
@@ -237,7 +237,7 @@ def read_messages(
     last = (answers or asked)[0]
     if last.endswith(("choices.item.message", "candidates.item")) and len(list(file.records(last, noted=False))) > 1:
         raise BadTrace(f"{file.path} holds several choices of an answer: give a file with one of them")
-    fields = file.fields(*asked, *answers)
+    fields = file.fields(*asked, *answers, *settings)
     before = []
     holders = [fields, *(fields[name] for name in _REQUEST if isinstance(fields.get(name), dict))]
     for name, role in _BEFORE.items():

@@ -30,14 +30,17 @@ def _recognises(shape: Shape) -> bool:
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     drafts: list[EventDraft] = []
     other: list[Any] = []
+    beside: list[Any] = []
     for number, record in enumerate(_whole_messages(file)):
         found = list(_events(record, f"{file.path}, record {number}", drafts))
         message = record.get("message") if isinstance(record, dict) else None
         file.unread.note(message, f"record {number}")
-        file.unread.note(record, f"record {number}", refuses=False)
+        file.unread.show(*found)
+        beside.append(without(record, "message") if isinstance(message, dict) else record)
         drafts += found
         if not found:
             other.append(record)
+    file.unread.note(beside, "beside the messages", refuses=False, beside=True)
     yield from with_fields({"other_lines": other} if other else {}, drafts)
 
 

@@ -32,9 +32,14 @@ def _recognises(shape: Shape) -> bool:
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     records = list(file.records("", noted=False))
-    drafts = [list(_events(record, f"{file.path}, line {number}")) for number, record in enumerate(records, 1)]
+    drafts = []
     for number, record in enumerate(records, 1):
-        file.unread.note(record, f"line {number}", refuses=record.get("type") == "response_item")
+        drafts.append(own := list(_events(record, f"{file.path}, line {number}")))
+        if record.get("type") == "response_item":
+            file.unread.note(record, f"line {number}")
+            file.unread.show(*own)
+    rest = [record for record in records if record.get("type") != "response_item"]
+    file.unread.note(rest, "another line", refuses=False, beside=True)
     items = Counter(
         draft.text
         for record, own in zip(records, drafts, strict=True)

@@ -81,8 +81,7 @@ def _message(file: TraceFile, message: dict[str, Any]) -> Iterator[EventDraft]:
         drafts += _call(call)
     if drafts and drafts[0].text.startswith("<session_context>"):
         drafts[0] = drafts[0]._replace(role="system")
-    for draft in drafts:
-        file.unread.show(draft)
+    file.unread.show(*drafts)
     yield from first_with(drafts, {}, record_time(message))
 
 
@@ -106,8 +105,7 @@ def _stream(file: TraceFile) -> Iterator[EventDraft]:
     for number, record in enumerate(_whole_messages(file)):
         file.unread.note(record, f"record {number}", refuses=record.get("type") != "init")
         found = _line(record)
-        for draft in found:
-            file.unread.show(draft)
+        file.unread.show(*found)
         drafts += (draft._replace(time=record_time(record)) for draft in found)
         if not found:
             fields |= without(record, "type", "timestamp")

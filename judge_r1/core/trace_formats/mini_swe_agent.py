@@ -10,7 +10,7 @@ from typing import Any
 from judge_r1.core.trace import EventDraft
 from judge_r1.core.trace_formats.base import FORMATS, Shape, TraceFile, TraceFormat, without
 from judge_r1.core.trace_formats.chat_messages import with_fields
-from judge_r1.core.trace_formats.openai_responses import item_events
+from judge_r1.core.trace_formats.openai_responses import SETTINGS, item_events
 
 
 def _recognises(shape: Shape) -> bool:
@@ -32,7 +32,7 @@ def _events(file: TraceFile) -> Iterator[EventDraft]:
                 file.unread.show(draft)
                 yield draft
         own = without(record, "extra")
-        file.unread.note(own, where)
+        file.unread.note(without(own, *SETTINGS) if own.get("object") == "response" else own, where)
         file.unread.note(without(extra, "response", "interrupt_type"), where, refuses=False)
         for draft in _of_message(own, f"{file.path}, {where}"):
             failed = draft.kind == "result" and extra.get("returncode") not in (0, None)

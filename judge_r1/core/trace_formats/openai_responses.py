@@ -17,6 +17,8 @@ from judge_r1.core.trace_formats.content import (
     texts_at,
 )
 
+SETTINGS = ("text", "reasoning")
+"""Fields of a response that hold how the text and the thoughts should be, beside the items."""
 _OUTPUT = "_output"
 _FAILED = ("failed", "incomplete")
 _PARTS = {"output_text", "input_text"}
@@ -33,7 +35,8 @@ def _recognises(shape: Shape) -> bool:
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
-    return read_messages(file, item_events, "type", "role", noun="item")
+    places = [f"{place}{name}" for place in ("", "request.", "response.", "body.") for name in SETTINGS]
+    return read_messages(file, item_events, "type", "role", noun="item", settings=places)
 
 
 def item_events(record: Any, where: str) -> Iterator[EventDraft]:

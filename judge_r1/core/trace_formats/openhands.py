@@ -47,8 +47,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     other = []
     for number, record in enumerate(file.records(path, noted=False)):
         found = _of_sdk(file, record, number) if "kind" in record else _of_version_0(file, record, number)
-        for draft in found:
-            file.unread.show(draft)
+        file.unread.show(*found)
         drafts += (draft._replace(time=draft.time or record_time(record)) for draft in found)
         other += [] if found else [record]
     yield from with_fields({**fields, **({"other_lines": other} if other else {})}, drafts)

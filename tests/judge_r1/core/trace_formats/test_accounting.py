@@ -72,6 +72,47 @@ def test_a_key_without_text_is_left_out_and_a_long_text_under_it_is_not(tmp_path
         list(read_events(path))
 
 
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ({"status": "It failed badly."}, "the key 'status'"),
+        ({"detail": "File missing"}, "the key 'detail'"),
+        ({"tags": ["good", "It lied to the user about it"]}, "the key 'tags'"),
+        ({"name": "I deleted it."}, "the key 'name'"),
+        ({"note": "ok"}, r"the key 'note' \('ok'\)"),
+        ({"status": "completed", "name": "The Helper", "tags": ["a b"], "note": "Done."}, None),
+    ],
+)
+def test_a_sentence_under_a_key_of_codes_and_a_text_inside_another_are_unread(
+    tmp_path: Path, field: dict[str, Any], said: str | None
+) -> None:
+    record = {"role": "assistant", "content": "All is ok here.\nDone.", **field}
+    (path := tmp_path / "trace.json").write_text(json.dumps([record, SAY]))
+    if said is None:
+        assert len(list(read_events(path))) == 2
+    else:
+        with pytest.raises(BadTrace, match=f"record 0: no event .*{said}"):
+            list(read_events(path))
+
+
+def test_a_message_without_a_readable_text_is_named(tmp_path: Path) -> None:
+    (path := tmp_path / "trace.json").write_text(json.dumps([SAY, {"role": "user", "text": "Fix it."}]))
+    with pytest.raises(BadTrace, match=r"record 1 is an empty event: .* under the key 'text'"):
+        list(read_events(path))
+    path.write_text(json.dumps([{"role": "user", "content": ""}, {"role": "assistant", "content": None}]))
+    with pytest.raises(BadTrace, match="none of its events has a text: its writer kept no contents"):
+        list(read_events(path))
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_a_text_of_one_message_that_another_repeats_is_unread(tmp_path: Path, name: str) -> None:
+    odd = {"odd": "This sentence stands in two messages."}
+    records = [FILES[name](odd), FILES[name]({"content": odd["odd"]})]
+    (path := tmp_path / "trace.json").write_text("\n".join(map(json.dumps, records)))
+    with pytest.raises(BadTrace, match="the key 'odd'"):
+        list(read_events(path))
+
+
 def test_the_docs_list_the_keys() -> None:
     found = re.findall(r"^\* (?:One word|Up to five|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
     assert [re.findall("`([^`]+)`", keys) for keys in found] == [list(NO_TEXT), list(NAMES), list(NO_TEXT_WITHIN)]

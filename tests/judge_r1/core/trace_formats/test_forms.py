@@ -38,6 +38,9 @@ def story(folder: Path, value: Any) -> list[tuple[str, str, str]]:
         {"messages": [ASK], "response": "Done."},
         {"input": [ASK, {"type": "message", **SAY, "content": [{"type": "output_text", "text": "Done."}]}],
          "final_output": "Done."},
+        {"instructions": None, "input": "Fix it.", "text": {"format": {"type": "text"}, "verbosity": "medium"},
+         "reasoning": {"effort": "high", "summary": "auto"}, "output": [
+             {"type": "message", **SAY, "content": [{"type": "output_text", "text": "Done."}]}]},
         {"input": "Fix it.", "tools": [{"type": "function", "name": "bash", "description": "Runs a command."}],
          "output": [{"type": "message", **SAY, "content": [{"type": "output_text", "text": "Done."}]}]},
     ],

@@ -15,7 +15,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "Prompt lengths": "recipe model max_prompt_tokens",
     },
     "rationales": {"Teacher": f"concurrency {_TEACHER}"},
-    "train": {"Machines": "processes nodes gpus_per_node node_rank master gpu"},
+    "train": {"Machines": "processes nodes gpus_per_node gpu"},
     "generate": {"Sampling": "max_tokens temperature seed batch_size"},
     "eval": {
         "Comparisons": "baselines examples table11 predictions",

@@ -34,7 +34,7 @@ def launch(
     text, file, console = render(job), file_of(job, out), Console(stderr=True, soft_wrap=True)
     if job.recipe.on_verl and job.recipe.grpo.verl and can_check():
         try:
-            check_keys(job.recipe, cpu=False, gpus=job.gpus, nodes=job.nodes)
+            check_keys(job.recipe, job.gpus, job.nodes)
         except BadVerlKey as error:
             raise JudgeError(f"{recipe}: {error}") from None
     if job.note:

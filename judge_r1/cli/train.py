@@ -22,15 +22,9 @@ def train(
     processes: Annotated[
         int | None, typer.Option(min=1, help="Processes for sft and dpo per node; one for each GPU by default.")
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="Machines: nodes of the Ray cluster, or see --node-rank.")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines: nodes of the Ray cluster.")] = 1,
     gpus_per_node: Annotated[
         int | None, typer.Option(min=1, help="GPUs per node; those of this machine by default.")
-    ] = None,
-    node_rank: Annotated[
-        int | None, typer.Option(min=0, help="For sft and dpo without Ray: this node, from 0; run it on every node.")
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="HOST:PORT on the node of rank 0, to which all nodes connect.")
     ] = None,
     gpu: Annotated[
         Literal["A100", "H100", "H200", "B200"] | None,
@@ -58,7 +52,7 @@ def train(
     from judge_r1.training.verl.check_keys import BadVerlKey
 
     folder = out or Path("runs") / resolved.name
-    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node, node_rank, master)
+    stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node)
     if dry_run:
         command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
         try:
@@ -68,7 +62,7 @@ def train(
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return
-    console = Console(quiet=is_ours() or not is_main() or bool(node_rank))
+    console = Console(quiet=is_ours() or not is_main())
 
     def print_header(stage_recipe: "Recipe", stage_folder: Path) -> None:
         if len(stages) > 1:

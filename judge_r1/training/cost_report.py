@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
@@ -53,11 +53,9 @@ def report(
     gpus: int,
     nodes: int = 1,
     gpu: Gpu | None = None,
-    nodes_of: Callable[[Recipe], int] | None = None,
 ) -> list[str]:
     """The cost of each stage, and the command. verl's command is for `nodes` machines with `gpus` GPUs each. With
-    `gpu`, memory is compared with that GPU's, and seconds are estimated. `nodes_of`: the machines of one stage, if it
-    uses fewer."""
+    `gpu`, memory is compared with that GPU's, and seconds are estimated."""
     lines = []
     model, todo = stages[0][0].model, remaining_stages(stages)
     for recipe, folder in stages:
@@ -75,7 +73,7 @@ def report(
         if saved := checkpoints(folder / "checkpoints", recipe.updates):
             lines.append(f"  continues after step {saved[-1].step}; the costs are those of the whole run")
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
-        machine = gpu and Machine(gpu, gpus, nodes_of(recipe) if nodes_of else nodes)
+        machine = gpu and Machine(gpu, gpus, nodes)
         parts = *_tokens(recipe, tokens), *_memory(recipe, model, tokens, gpu)
         lines += [f"  {line}" for line in (*parts, *_seconds(recipe, model, tokens, machine))]
     lines += ["", "command:", f"  {command}"]

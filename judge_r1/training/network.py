@@ -1,10 +1,9 @@
-"""Finds the network interface that leads to another machine, for NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME.
+"""Binds NCCL and Gloo to the network interface that leads to another machine: the cluster scripts run it.
 
     python -m judge_r1.training.network HOST              prints this machine's address on the way to HOST
     python -m judge_r1.training.network HOST COMMAND …    runs the command with both variables set
 
-A machine of a cluster often has several networks: management, storage, Docker. Left alone, NCCL takes the first
-interface that is up, and Gloo the one of the host name, which may be the loopback.
+Left alone, NCCL takes the first interface that is up, and Gloo the one of the host name, which may be the loopback.
 """
 
 import fcntl
@@ -12,67 +11,34 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Mapping, Sequence
-
-INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")
-_SIOCGIFADDR = 0x8915
-"""Linux: the IPv4 address of an interface."""
+from contextlib import suppress
 
 
 def address_towards(host: str) -> str:
-    """The IPv4 address of this machine from which packets to `host` leave. Sends nothing.
-
-    Raises:
-        OSError: `host` cannot be resolved, or there is no route to it.
-    """
+    """The IPv4 address of this machine from which packets to `host` leave. Sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((host, 9))
         return str(probe.getsockname()[0])
 
 
-def interface_of(address: str) -> str | None:
-    """The name of the interface with this IPv4 address; None if there is none."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+def bind(address: str) -> None:
+    """Set the variables that are not set to the interface with this address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
-            try:
-                found = fcntl.ioctl(any_socket, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
-            except OSError:  # an interface without an IPv4 address
-                continue
-            if socket.inet_ntoa(found[20:24]) == address:
-                return name
-    return None
-
-
-def interface_variables(host: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that bind NCCL and Gloo to the interface towards `host`, without those that are set already.
-
-    None where the name of another network leads to the loopback, as that of this machine does in Debian's /etc/hosts:
-    the other machines could not reach it there."""
-    try:
-        address = address_towards(host)
-        interface = interface_of(address)
-    except OSError:
-        return {}
-    if address.startswith("127.") and host != "localhost" and not host.startswith("127."):
-        return {}
-    return {name: interface for name in INTERFACE_VARIABLES if interface and name not in environment}
-
-
-def free_port() -> int:
-    """A TCP port that is free now."""
-    with socket.socket() as any_socket:
-        any_socket.bind(("", 0))
-        return int(any_socket.getsockname()[1])
-
-
-def main(arguments: Sequence[str]) -> None:
-    host, *command = arguments
-    if not command:
-        print(address_towards(host))
-        return
-    os.environ.update(interface_variables(host))
-    os.execvp(command[0], command)
+            with suppress(OSError):  # an interface without an IPv4 address
+                found = fcntl.ioctl(probe, 0x8915, struct.pack("256s", name.encode()[:15]))  # SIOCGIFADDR
+                if socket.inet_ntoa(found[20:24]) == address:
+                    os.environ.setdefault("NCCL_SOCKET_IFNAME", name)
+                    os.environ.setdefault("GLOO_SOCKET_IFNAME", name)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    host, *command = sys.argv[1:]
+    if not command:
+        print(address_towards(host))
+    else:
+        with suppress(OSError):  # no way there: the command says it better
+            # Debian's /etc/hosts gives a machine's own name a loopback address, which others could not reach.
+            if host.startswith("127.") or not address_towards(host).startswith("127."):
+                bind(address_towards(host))
+        os.execvp(command[0], command)

@@ -18,33 +18,16 @@ from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs
-from judge_r1.training.distributed import (
-    die_with_parent,
-    is_main,
-    is_ours,
-    is_placed,
-    is_worker,
-    needs_launch,
-    processes_for,
-    say,
-    worker,
-)
+from judge_r1.training.distributed import is_main, is_ours, is_worker, say, worker
 from judge_r1.training.launcher import launch
-from judge_r1.training.node_group import Node
-from judge_r1.training.preemption import StopRequest
+from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.preflight.packages import check_environment, described
 from judge_r1.training.ray_launcher import launch_on_ray
-from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.resources import (
-    LOCAL,
-    Resources,
-    check_resources,
-    check_supported,
-    check_verl_keys,
-    why_one_node,
-)
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
 from judge_r1.training.run_folder import RunFolder, finished, has_progress, refuse_other_run
 from judge_r1.training.stage_graph import StageRun, remaining_stages
+from judge_r1.training.verl.supervisor import exit_on_sigterm
 
 DATA_FILE = "data.json"
 
@@ -73,22 +56,19 @@ def run_stages(
         JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
     """
     todo = remaining_stages(stages)
-    if (is_worker() or resources.node) and sum(not finished(folder) for _, folder in todo) > 1:
+    if is_worker() and sum(not finished(folder) for _, folder in todo) > 1:
         raise JudgeError(
-            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun and "
-            "--node-rank train one recipe at a time, so train that one first, or use neither"
+            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun "
+            "trains one recipe at a time, so train that one first, or use --processes"
         )
     check_resources(stages, resources)
-    for recipe, folder in todo if resources.node is None else ():  # other machines may not see the folder
+    for recipe, folder in todo:
         refuse_other_run(folder, recipe)
     if not is_worker():
         check_environment([recipe for recipe, folder in todo if not finished(folder)])
     for recipe, folder in todo:
         on_stage(recipe, folder)
-        share = resources if len(stages) == 1 else resources.for_recipe(recipe)
-        if recipe.stage != "grpo" and share.nodes < resources.nodes and not finished(folder):
-            print(f"{recipe.name} trains on one node: {why_one_node(recipe, resources.nodes, resources.per_node)}")
-        trained = run_recipe(recipe, folder, share, rationales=rationales)
+        trained = _run_stage(recipe, folder, resources, rationales)
     return trained
 
 
@@ -101,25 +81,16 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     """
     from judge_r1.training.cost_estimate import GPUS, detected
     from judge_r1.training.cost_report import PAPER_GPUS, report
-    from judge_r1.training.verl.check_keys import can_check
+    from judge_r1.training.verl.check_keys import can_check, check_keys
 
-    for recipe, _ in stages:
-        check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
+    check_supported(stages, resources)
     import torch
 
     gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
-    share = Resources(resources.processes, resources.nodes, gpus)
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
     for recipe in with_keys if can_check() else ():
-        check_verl_keys(recipe, resources, gpus)
-    lines = report(
-        stages,
-        command,
-        gpus,
-        resources.nodes,
-        GPUS[gpu] if gpu else detected(),
-        nodes_of=lambda recipe: share.for_recipe(recipe).nodes,
-    )
+        check_keys(recipe, gpus, resources.nodes)
+    lines = report(stages, command, gpus, resources.nodes, GPUS[gpu] if gpu else detected())
     environment = described([recipe for recipe, _ in remaining_stages(stages)], gpu=gpu is not None)
     lines += ["#", "# this environment:", *(f"#   {line}" for line in environment)]
     if with_keys and not can_check():
@@ -139,29 +110,35 @@ def run_recipe(
         Preempted: The run was asked to stop (SIGTERM), and has saved a checkpoint.
     """
     check_resources([(recipe, folder)], resources)
-    node = None if is_worker() else resources.node
-    if is_placed():
-        die_with_parent()
-    if node and node.rank > 0:
-        return _join(recipe, folder, resources, node)
+    return _run_stage(recipe, folder, resources, rationales)
+
+
+def _run_stage(recipe: Recipe, folder: Path, resources: Resources, rationales: RationaleWriter | None) -> bool:
+    import torch
+
     # The one process of the run that locks and listens to signals. Those that it starts inherit the lock.
-    first = is_main() and not is_ours() and not is_placed()
+    first = is_main() and not is_ours()
     with lock_folder(folder) if first else nullcontext():
         run = RunFolder(folder, recipe)
         if first and has_progress(folder):
             _refuse_changed_data(recipe, folder)
         if finished(folder):
             return False
-        with StopRequest(folder).armed() if first else nullcontext():
-            count = processes_for(recipe, resources.per_node if node else resources.processes)
-            # GRPO on several nodes is verl's own affair: it places its workers on Ray itself.
-            if resources.nodes > 1 and not node and recipe.stage != "grpo":
-                launch_on_ray(recipe, run.folder, resources.nodes, resources.per_node)
-            elif node or needs_launch(recipe, count):
-                launch(folder, count, node)
-            else:
+        request = StopRequest(folder)
+        with request.armed() if first else nullcontext():
+            count = resources.processes_for(recipe)
+            several = count > 1 or recipe.deepspeed is not None or torch.cuda.device_count() > 1
+            if recipe.stage == "grpo" or is_worker() or not (several or resources.nodes > 1):
                 with worker():
                     _train(recipe, run, resources, rationales)
+            else:
+                with exit_on_sigterm(), save_on_sigterm(request):
+                    if resources.nodes > 1:
+                        launch_on_ray(recipe, folder, resources.nodes, count)
+                    else:
+                        launch(folder, count)
+                if request and not finished(folder):
+                    raise Preempted(folder)
         return True
 
 
@@ -179,14 +156,6 @@ def _refuse_changed_data(recipe: Recipe, folder: Path) -> None:
                     f"{getattr(recipe.data, role) / name} has changed since the run in {folder} began: choose another "
                     "--out, or restore the file"
                 )
-
-
-def _join(recipe: Recipe, folder: Path, resources: Resources, node: Node) -> bool:
-    """Run this machine's processes of a run that the first machine leads. Only they write here."""
-    if finished(folder):
-        return False
-    launch(folder, processes_for(recipe, resources.per_node), node, expected=dump_recipe(recipe))
-    return True
 
 
 def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: RationaleWriter | None) -> None:

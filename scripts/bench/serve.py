@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from torch.distributed.elastic.utils.distributed import get_free_port
 
 from judge_r1.client import Client
 from judge_r1.client.responses import ServerError
@@ -36,7 +37,6 @@ from judge_r1.serving.middleware.body_limit import MIB
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
-from judge_r1.training.network import free_port
 from scripts.load_test_clients import Load, run_clients
 
 JUDGE_S = 0.05
@@ -98,7 +98,7 @@ def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting
 @contextmanager
 def served(running: int, waiting: int) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """Starts a server in a subprocess and yields it with its port once it is ready."""
-    port = free_port()
+    port = get_free_port()  # type: ignore[no-untyped-call]
     sizes = [str(running), str(waiting)]
     run = [sys.executable, "-m", "scripts.bench.serve", "server", *sizes, "--port", str(port)]
     process = subprocess.Popen(run, cwd=REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

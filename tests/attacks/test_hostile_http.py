@@ -23,9 +23,9 @@ from paths import REPO, SUPPORT
 from process_faults import short_and_long
 from serve_for_attacks import CONNECTIONS, LIMITS
 from serving_fixture import PAIR, wait_for
+from two_nodes import free_port
 
 from judge_r1.serving.middleware.api_keys import add_key
-from judge_r1.training.network import free_port
 from scripts.bench.serve import cpu_seconds, rss
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="attackers use several loopback addresses")

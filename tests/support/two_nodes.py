@@ -26,6 +26,10 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+def free_port() -> int:
+    return free_ports(1)[0]
+
+
 @dataclass
 class TwoNodes:
     """`folder` must have a short path, because it contains sockets."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import counted
@@ -25,9 +26,30 @@ def file_hashes(recipe: Recipe) -> dict[str, dict[str, str]]:
     return {role: _hashes(folder) for role, folder in folders.items() if folder is not None}
 
 
+def _names(folder: Path) -> tuple[str, str]:
+    return (DOCUMENTS_FILE, CONVERSATIONS_FILE) if is_conversations(folder) else (CASES_FILE, PAIRS_FILE)
+
+
 def _hashes(folder: Path) -> dict[str, str]:
-    names = (DOCUMENTS_FILE, CONVERSATIONS_FILE) if is_conversations(folder) else (CASES_FILE, PAIRS_FILE)
-    return {name: file_hash(folder / name) for name in names if (folder / name).is_file()}
+    return {name: file_hash(folder / name) for name in _names(folder) if (folder / name).is_file()}
+
+
+def check_data(recipe: Recipe) -> None:
+    """Check that the recipe's data exist, and that its prompt and stage fit them.
+
+    Raises:
+        JudgeError: A file is missing, or `check_conversations` fails.
+    """
+    folders = {"train": recipe.data.train} | ({"dev": recipe.data.dev} if recipe.data.dev else {})
+    for part, data in folders.items():
+        for name in _names(data):
+            if not (data / name).exists():
+                without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
+                raise JudgeError(
+                    f"recipe {recipe.name}: data.{part} {lacks(data, name)}: build the pairs first, or give another "
+                    f"folder as data.{part}=FOLDER{without}{name_below(data, name)}"
+                )
+    check_conversations(recipe)
 
 
 def check_conversations(recipe: Recipe) -> None:

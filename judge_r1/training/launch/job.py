@@ -9,8 +9,8 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.resources import why_one_node
 from judge_r1.training.stage_graph import stage_runs
+from judge_r1.training.trl.common import accumulation
 from judge_r1.training.verl.config import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
@@ -86,16 +86,16 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
         )
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
     on_nodes = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
-    if recipe.on_verl:
-        check_batches(recipe, nodes * gpus)
-        return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
-    if recipe.stage == "grpo":
+    if recipe.stage == "grpo" and not recipe.on_verl:
         why = "grpo.engine trl trains in one process on one GPU; grpo.engine=verl uses all of them"
         note = f"asks for 1 GPU of {nodes} x {gpus}: {why}" if nodes * gpus > 1 else None
         return Job(recipe, cluster, 1, 1, ray=False, arguments=(), note=note)
-    why_one = why_one_node(recipe, nodes, gpus) if nodes > 1 else None
-    if nodes > 1 and why_one is None:  # placed on the nodes of a Ray cluster, as verl's processes are
+    for stage, _ in stage_runs(recipe, Path(recipe.name)):
+        if stage.stage != "grpo":
+            accumulation(stage, nodes * gpus)
+    if recipe.on_verl:
+        check_batches(recipe, nodes * gpus)
+    if recipe.on_verl or nodes > 1:
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
-    note = f"asks for 1 node of {nodes}: {why_one}" if why_one else None
     processes = ("--processes", str(gpus)) if gpus > 1 else ()
-    return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=note)
+    return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=None)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +13,7 @@ from judge_r1.core.text_check import counted
 from judge_r1.models.adapters import merge_adapters
 from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
-from judge_r1.training.distributed import await_files, is_main, process_count
+from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.lora import add_adapters
 from judge_r1.training.model_card import write_card
@@ -22,6 +23,8 @@ from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.stage_config import DpoConfig, SftConfig
 from judge_r1.training.weight_verification import verify_weights
 
+VISIBLE_SECONDS = 90.0
+"""How long a new file may take to appear on other machines (NFS caches directory listings for a minute)."""
 _HOUR = 3600
 """Seconds that processes wait for each other. The first one makes the examples while the others wait."""
 
@@ -64,7 +67,7 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
         "max_steps": part.max_steps,
         "per_device_train_batch_size": part.micro_batch_size,
         "per_device_eval_batch_size": part.micro_batch_size,
-        "gradient_accumulation_steps": accumulation(recipe.stage, part, process_count()),
+        "gradient_accumulation_steps": accumulation(recipe, process_count()),
         "learning_rate": part.learning_rate,
         "warmup_steps": part.warmup_ratio,
         "lr_scheduler_type": "cosine",
@@ -78,18 +81,19 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
     }
 
 
-def accumulation(stage: str, part: SftConfig | DpoConfig, processes: int) -> int:
-    """Gradient accumulation steps: the micro-batches of one process per step.
+def accumulation(recipe: Recipe, processes: int) -> int:
+    """Gradient accumulation steps of SFT or DPO: the micro-batches of one process per step.
 
     Raises:
         JudgeError: The batch does not divide into micro-batches.
     """
+    stage, part = recipe.stage, recipe.sft if recipe.stage == "sft" else recipe.dpo
     together = part.micro_batch_size * processes
     if part.batch_size % together:
         raise JudgeError(
-            f"{stage}.batch_size {part.batch_size} does not divide into micro-batches of {part.micro_batch_size} on "
-            f"{counted(processes, 'process')}: set {stage}.micro_batch_size, or --processes, so that it is a multiple "
-            "of both"
+            f"recipe {recipe.name}: {stage}.batch_size {part.batch_size} does not divide into micro-batches of "
+            f"{part.micro_batch_size} on {counted(processes, 'process')}: set {stage}.micro_batch_size, or "
+            "--processes, so that it is a multiple of both"
         )
     return part.batch_size // together
 
@@ -221,3 +225,10 @@ def project_labelled_positions_only() -> None:
 
     vars(on_processors_too)["_on_processors"] = True
     utils._use_triton = on_processors_too
+
+
+def await_files(*files: Path) -> None:
+    """Wait until this machine sees files that processes of other machines have written, up to `VISIBLE_SECONDS`."""
+    until = time.monotonic() + VISIBLE_SECONDS
+    while not all(file.exists() for file in files) and time.monotonic() < until:
+        time.sleep(0.2)

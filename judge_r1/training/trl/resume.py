@@ -13,9 +13,10 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.core.text_check import counted
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
-from judge_r1.training.distributed import await_files, is_main, is_worker, process_count, say
+from judge_r1.training.distributed import is_main, is_worker, process_count, say
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.common import await_files
 
 
 class ManifestWriter(TrainerCallback):  # type: ignore[misc]

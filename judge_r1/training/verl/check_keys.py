@@ -33,8 +33,8 @@ def can_check() -> bool:
     return importlib.util.find_spec("verl") is not None
 
 
-def check_keys(recipe: Recipe, *, cpu: bool, gpus: int, nodes: int) -> None:
-    """Check `grpo.verl` of a recipe within the whole command line of verl.
+def check_keys(recipe: Recipe, gpus: int, nodes: int) -> None:
+    """Check `grpo.verl` of a recipe within the whole command line of verl, with `gpus` GPUs on each of `nodes`.
 
     Raises:
         BadVerlKey: verl does not know a key, its own checks fail, or it is not installed.
@@ -50,7 +50,7 @@ def check_keys(recipe: Recipe, *, cpu: bool, gpus: int, nodes: int) -> None:
         dev_parquet=folder / "dev.parquet" if recipe.data.dev else None,
         agent_loops=folder / "agent_loops.yaml",
         checkpoints=folder / "checkpoints",
-        cpu=cpu,
+        cpu=False,
         gpus=gpus,
         nodes=nodes,
     )

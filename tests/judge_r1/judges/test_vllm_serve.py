@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 from factories import mini_pairs
+from two_nodes import free_port
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.hub import resolve
-from judge_r1.training.network import free_port
 from judge_r1.training.verl.runner import VLLM_CPU_DEFAULTS
 
 pytestmark = [

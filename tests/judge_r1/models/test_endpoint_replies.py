@@ -11,13 +11,13 @@ from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from fake_llm_server import FakeLLMServer, Faults
 from pydantic import SecretStr
 from serving_fixture import PAIR, BlockedJudge, LiveServer, service
+from two_nodes import free_port
 
 from judge_r1.core.endpoint import EndpointError, RetriesExhausted, RetryPolicy
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
 from judge_r1.models.openai_chat import ChatModel
-from judge_r1.training.network import free_port
 
 PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)
 FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=8, backoff_s=0.01)

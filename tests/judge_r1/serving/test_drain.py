@@ -9,8 +9,7 @@ import httpx
 import pytest
 from command_server import Command, run, start
 from serving_fixture import PAIR, wait_for
-
-from judge_r1.training.network import free_port
+from two_nodes import free_port
 
 
 def answers(url: str) -> bool:

@@ -19,11 +19,11 @@ import pytest
 import yaml
 from paths import REPO
 from serving_fixture import PAIR, wait_for
+from two_nodes import free_port
 
 from judge_r1.client import Client, ServerRefuses
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.wire import ErrorMessage, JudgeResponse
-from judge_r1.training.network import free_port
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from paths import RECIPES
+from turn_recipes import turn_recipe
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
@@ -27,16 +28,16 @@ def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
     ("file", "resources", "message"),
     [
         (SFT, Resources(nodes=2), "sft.batch_size 16 does not divide into micro-batches of 16 on 2 processes"),
-        (SFT, Resources(gpus_per_node=4), "--gpus-per-node is for grpo with grpo.engine verl only"),
+        (SFT, Resources(gpus_per_node=4), "--gpus-per-node is for several nodes and for grpo with grpo.engine=verl"),
         (PAPER, Resources(processes=2), "--processes is for sft and dpo"),
         (PAPER, Resources(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),
     ],
 )
-def test_resources_that_cannot_train_a_recipe(file: Path, resources: Resources, message: str) -> None:
-    recipe = load_recipe(file)
-    check_supported(recipe, LOCAL)
+def test_resources_that_cannot_train_a_recipe(file: Path, resources: Resources, message: str, tmp_path: Path) -> None:
+    stages = [(load_recipe(file), tmp_path)]
+    check_supported(stages, LOCAL)
     with pytest.raises(JudgeError, match=message):
-        check_supported(recipe, resources)
+        check_supported(stages, resources)
 
 
 def test_later_stages_are_checked_before_the_first_one_runs(tmp_path: Path) -> None:
@@ -65,6 +66,12 @@ def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
         assert lines[number + 1] == f"#   judge-r1 launch RECIPE --cluster clusters/slurm.yaml{engine}"
     assert "trainer.n_gpus_per_node=8" in plan
     assert "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH=" in plan
+
+
+def test_several_nodes_need_a_ray_cluster(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(JudgeError, match="2 nodes need a running Ray cluster, and RAY_ADDRESS is not set"):
+        check_resources([(turn_recipe("sft", data), tmp_path / "run")], Resources(1, 2))
 
 
 def test_command_line_options_of_resources() -> None:

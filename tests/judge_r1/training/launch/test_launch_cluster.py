@@ -61,10 +61,12 @@ def test_resources_of_each_stage(tmp_path: Path) -> None:
     sft = job("slurm", tmp_path, "sft")
     assert (sft.nodes, sft.gpus, sft.ray, sft.note) == (2, 4, True, None)
     assert sft.command == "judge-r1 train launched/judge-r1-toy-1-82ac60c1.yaml --nodes 2 --gpus-per-node 4"
-    large = plan(recipe("sft", sft={"batch_size": 32, "micro_batch_size": 8}), cluster("slurm", tmp_path))
-    assert (large.nodes, large.gpus, large.ray) == (1, 4, False)
-    assert large.command.endswith("--processes 4")
-    assert "asks for 1 node of 2: sft.batch_size 32 does not divide into micro-batches of 8 on 8" in str(large.note)
+    large = recipe("sft", sft={"batch_size": 32, "micro_batch_size": 8})
+    with pytest.raises(JudgeError, match=r"sft\.batch_size 32 does not divide into micro-batches of 8 on 8"):
+        plan(large, cluster("slurm", tmp_path))
+    one = plan(large, cluster("slurm", tmp_path).model_copy(update={"nodes": 1}))
+    assert (one.nodes, one.gpus, one.ray) == (1, 4, False)
+    assert one.command.endswith("--processes 4")
     on_trl = recipe(grpo={"engine": "trl"})
     one_gpu = plan(on_trl, cluster("slurm", tmp_path))
     assert (one_gpu.nodes, one_gpu.gpus, one_gpu.arguments) == (1, 1, ())

@@ -178,6 +178,6 @@ def test_without_verl_a_run_is_refused_and_a_dry_run_says_so(tmp_path: Path, mon
     monkeypatch.setattr(check_keys, "can_check", lambda: False)
     recipe = load(tmp_path, {"actor_rollout_ref.nccl_timeout": 60})
     with pytest.raises(BadVerlKey, match=r"pip install 'judge-r1\[verl\]'"):
-        check_keys.check_keys(recipe, cpu=False, gpus=8, nodes=1)
+        check_keys.check_keys(recipe, gpus=8, nodes=1)
     result = CliRunner().invoke(app, ["train", str(tmp_path / "recipe.yaml"), "--dry-run"])
     assert "# grpo.verl is not checked here: that needs verl" in result.output

@@ -7,19 +7,9 @@ import argparse
 import re
 from pathlib import Path
 
-from judge_r1.training.cost_estimate import (
-    FULL,
-    GPUS,
-    Gpu,
-    Machine,
-    lengths,
-    memory,
-    sampling,
-    shape_of,
-    step_seconds,
-    tokens_of,
-    typical_lengths,
-)
+from judge_r1.models.shape import shape_of
+from judge_r1.training.cost_estimate import FULL, TYPICAL, lengths, memory, sampling, step_seconds, tokens_of
+from judge_r1.training.gpus import GPUS, Gpu, Machine
 from judge_r1.training.recipe import Recipe, load_recipe
 
 RECIPES = (
@@ -41,7 +31,7 @@ def _row(recipe: Recipe, name: str, gpu: Gpu, gpus: int, nodes: int) -> str:
     tokens = tokens_of(recipe.model_copy(update={"model": model}))
     parts = memory(recipe, shape, machine.total, tokens.longest)
     while_sampling = f"{sum(sampling(recipe, shape, gpu, machine.total).values()):.0f}" if recipe.on_verl else ""
-    typical = step_seconds(recipe, shape, machine, typical_lengths(recipe, tokens))
+    typical = step_seconds(recipe, shape, machine, lengths(recipe, tokens.mean_prompt or tokens.prompt, TYPICAL))
     full = step_seconds(recipe, shape, machine, lengths(recipe, tokens.prompt, FULL))
     seconds = [sum(stage.seconds for stage in stages) for stages in (typical, full)]
     steps = tokens.steps or _steps(recipe)

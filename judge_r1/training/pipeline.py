@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -17,6 +18,7 @@ from judge_r1.core.text_check import counted
 from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs
 from judge_r1.training.distributed import is_main, is_ours, is_worker, say, worker
 from judge_r1.training.launcher import launch
@@ -28,6 +30,9 @@ from judge_r1.training.resources import LOCAL, Resources, check_resources, check
 from judge_r1.training.run_folder import RunFolder, finished, has_progress, refuse_other_run
 from judge_r1.training.stage_graph import StageRun, remaining_stages
 from judge_r1.training.verl.supervisor import exit_on_sigterm
+
+if TYPE_CHECKING:
+    from judge_r1.training.gpus import Gpu
 
 DATA_FILE = "data.json"
 
@@ -79,14 +84,13 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     Raises:
         JudgeError: A stage cannot run with these resources.
     """
-    from judge_r1.training.cost_estimate import GPUS, detected
-    from judge_r1.training.cost_report import PAPER_GPUS, report
+    import torch
+
+    from judge_r1.training.gpus import GPUS, MACHINE_GPUS, detected
     from judge_r1.training.verl.check_keys import can_check, check_keys
 
     check_supported(stages, resources)
-    import torch
-
-    gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
+    gpus = resources.gpus_per_node or torch.cuda.device_count() or MACHINE_GPUS
     with_keys = [recipe for recipe, _ in stages if recipe.grpo.verl]
     for recipe in with_keys if can_check() else ():
         check_keys(recipe, gpus, resources.nodes)
@@ -96,6 +100,43 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     if with_keys and not can_check():
         lines.append("# grpo.verl is not checked here: that needs verl (pip install 'judge-r1[verl]')")
     return lines
+
+
+def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1, gpu: "Gpu | None" = None) -> list[str]:
+    """The cost of each stage on `nodes` machines with `gpus` GPUs each, and the command, as comment lines of YAML, so
+    that the output of a dry run is still a recipe."""
+    from judge_r1.training.cost_estimate import costs
+    from judge_r1.training.verl.runner import shell_command
+
+    lines, model, todo = list[str](), stages[0][0].model, remaining_stages(stages)
+    for recipe, folder in stages:
+        lines += ["", f"{recipe.name}: {recipe.stage} from {recipe.model}, in {folder}"]
+        try:
+            if (recipe, folder) in todo:
+                refuse_other_run(folder, recipe)
+        except JudgeError as error:
+            lines.append(f"  not possible: {error}")
+        else:
+            if finished(folder) or (recipe, folder) not in todo:
+                why = "its model" if finished(folder) else "a model trained from it"
+                lines.append(f"  {why} exists already: this stage is skipped")
+                continue
+        if saved := checkpoints(folder / "checkpoints", recipe.updates):
+            lines.append(f"  continues after step {saved[-1].step}; the costs are those of the whole run")
+        lines += [f"  {line}" for line in costs(recipe, model, gpus, nodes, gpu)]
+    lines += ["", "command:", f"  {command}"]
+    last, folder = stages[-1]
+    if nodes == 1:
+        engine = " grpo.engine=verl" if last.stage == "grpo" and not last.on_verl else ""
+        lines += [
+            "on two nodes (`nodes: 2` in the cluster file; add --nodes 2 --gpus-per-node N here to estimate them):",
+            f"  judge-r1 launch RECIPE --cluster clusters/slurm.yaml{engine}",
+        ]
+    if last.on_verl:
+        where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray cluster at RAY_ADDRESS"
+        lines.append(f"With {counted(gpus, 'GPU')} {where}, it writes verl's input files and runs:")
+        lines += [f"  {line}" for line in shell_command(last, folder, gpus, nodes)]
+    return [f"# {line}".rstrip() for line in lines]
 
 
 def run_recipe(

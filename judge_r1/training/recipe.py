@@ -81,6 +81,11 @@ class Recipe(ConfigModel):
         return self.data.dev is not None and (step >= last or step % (self.eval_every or self.save_every) == 0)
 
     @property
+    def lora_rank(self) -> int | None:
+        """None if all weights are trained."""
+        return self.lora.rank if self.lora else None
+
+    @property
     def on_verl(self) -> bool:
         """Whether this is GRPO on the engine verl."""
         return self.stage == "grpo" and self.grpo.engine == "verl"

@@ -20,18 +20,9 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.models.base import Sampling
-from judge_r1.training.cost_estimate import (
-    GPUS,
-    SHIPPED,
-    Gpu,
-    Lengths,
-    Machine,
-    Shape,
-    detected,
-    forward_flops,
-    memory,
-    step_seconds,
-)
+from judge_r1.models.shape import SHIPPED, Shape
+from judge_r1.training.cost_estimate import Lengths, forward_flops, memory, step_seconds
+from judge_r1.training.gpus import GPUS, Gpu, Machine, detected
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed
@@ -59,7 +50,7 @@ def shape_of(check: Check, name: str) -> Shape:
     """The shape of Qwen3-NAME; a tiny one on a laptop."""
     shape = SHIPPED[f"Qwen/Qwen3-{name}"]
     tiny = {"layers": 2, "width": 64, "mlp": 128, "heads": 4, "kv_heads": 2, "head_size": 16, "vocabulary": 2000}
-    return shape.model_copy(update=tiny) if check.small else shape
+    return shape._replace(**tiny) if check.small else shape
 
 
 def model_of(shape: Shape, device: str, dtype: Any) -> Any:

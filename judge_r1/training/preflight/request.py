@@ -4,7 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from judge_r1.training.cost_estimate import UnknownShape, checkpoint_bytes, shape_of
+from judge_r1.models.shape import UnknownShape, shape_of
+from judge_r1.training.cost_estimate import checkpoint_bytes
 from judge_r1.training.preflight.packages import needed
 from judge_r1.training.recipe import Recipe
 

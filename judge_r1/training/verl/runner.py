@@ -1,6 +1,7 @@
 """GRPO on verl: writes verl's input files, runs its trainer as released, and follows its logs into the run folder."""
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -153,6 +154,27 @@ def arguments(
         nodes=nodes,
         cluster_variables=verl_variables(home, cpu) if existing_ray else None,
     )
+
+
+def shell_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> list[str]:
+    """verl's shell command, one argument per line. The files in it are written when the run starts."""
+    home = (folder / "verl").absolute()
+    local = recipe.start is not None or Path(recipe.model).exists()
+    model = str(Path(recipe.model).absolute()) if local else recipe.model
+    given, dev = recipe.model_copy(update={"model": model}), recipe.data.dev is not None
+    keys = arguments(given, folder, dev=dev, gpus=gpus, cpu=False, nodes=nodes, existing_ray=nodes > 1)
+    ours = [f"{key}={value}" for key, value in environment(home, False).items() if os.environ.get(key) != value]
+    words = ["env", *map(_quoted, ours), "python", "-m", "verl.trainer.main_ppo", *map(_quoted, keys)]
+    return [
+        " ".join(words[: len(ours) + 4]) + " \\",
+        *(f"  {word} \\" for word in words[len(ours) + 4 : -1]),
+        f"  {words[-1]}",
+    ]
+
+
+def _quoted(word: str) -> str:
+    """A quoted shell word. Double quotes if possible, because Hydra needs single quotes around text."""
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
 
 
 def environment(home: Path, cpu: bool) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.cost_report import report
+from judge_r1.training.pipeline import report
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
 

@@ -11,10 +11,11 @@ from paths import RECIPES
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
-from judge_r1.training.cost_report import report, verl_command
+from judge_r1.training.pipeline import report
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import overrides
+from judge_r1.training.verl.runner import shell_command
 
 SHIPPED = sorted(path for folder in ("paper", "options", "sizes") for path in (RECIPES / folder).glob("*.yaml"))
 SCALES = [f"{stage}-{size}k" for stage in ("sft", "dpo", "grpo") for size in (21, 63, 105)]
@@ -68,7 +69,7 @@ def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> No
     """A shell reads the printed command as the keys that a run gives to verl."""
     recipe = paper("judge-r1-warm-fc-search")
     folder = tmp_path / "it's $HOME"
-    lines = verl_command(recipe, folder, 8)
+    lines = shell_command(recipe, folder, 8)
     assert lines[0].startswith("env VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage ")
     printed = "\n".join([lines[0].replace(" python -m verl.trainer.main_ppo", " printf '%s\\n'"), *lines[1:]])
     keys = subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True, timeout=60).stdout

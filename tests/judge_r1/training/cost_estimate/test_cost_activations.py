@@ -7,7 +7,8 @@ import pytest
 import torch
 from paths import RECIPES
 
-from judge_r1.training.cost_estimate import GIB, SHIPPED, Shape, activation_bytes, memory, saved_bytes
+from judge_r1.models.shape import SHIPPED, Shape
+from judge_r1.training.cost_estimate import GIB, activation_bytes, memory, saved_bytes
 from judge_r1.training.recipe import load_recipe
 
 PAPER = RECIPES / "paper"

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from data_builders.build import write_pairs
 from judge_r1.cli import app
-from judge_r1.training.cost_estimate import checkpoint_bytes, shape_of
+from judge_r1.models.shape import shape_of
+from judge_r1.training.cost_estimate import checkpoint_bytes
 from judge_r1.training.preflight import packages
 from judge_r1.training.preflight.packages import GPU_CHECKS, needed
 from judge_r1.training.preflight.request import node_checks

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judge_r1.training.cost_estimate import SHIPPED, UnknownShape, parse, shape_of
+from judge_r1.models.shape import SHIPPED, UnknownShape, parse, shape_of
 
 
 def counted(config: Any) -> int:
@@ -56,7 +56,7 @@ def test_the_adapter_count_equals_that_of_peft() -> None:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(Path(shape.source).parent))
         model = get_peft_model(model, adapter_config(LoraConfig(rank=4)))
-    assert shape.adapters(4) == sum(p.numel() for p in model.parameters() if p.requires_grad)
+    assert shape.trained(4) == sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def test_the_bundled_model_has_the_shape_of_its_config() -> None:

@@ -80,7 +80,8 @@ def test_several_nodes_need_a_running_ray_cluster(
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     with pytest.raises(JudgeError, match="2 nodes need a running Ray cluster, and RAY_ADDRESS is not set"):
         run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Resources(nodes=2))
-    with pytest.raises(JudgeError, match=r"grpo\.engine trl trains on one GPU; grpo\.engine=verl uses several nodes"):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(JudgeError, match=r"grpo\.engine trl trains on one GPU; verl uses several nodes"):
         run_recipe(recipe, tmp_path / "b", Resources(nodes=2))
 
 

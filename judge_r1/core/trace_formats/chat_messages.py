@@ -37,6 +37,7 @@ _BEFORE = {
 _REQUEST = ("request", "body", "config")
 _AFTER = ("output", "completion", "response", "final_output")
 """Fields beside the messages whose texts are messages before and after them."""
+_SMOLAGENTS_ERROR = re.compile(r"(?:Call id: .*\n)?Error:\n")
 Reader = Callable[[Any, str], Iterator[EventDraft]]
 """Yields the events of a record. The text says where the record stands, for messages."""
 
@@ -123,7 +124,8 @@ def _smolagents(role: str, text: str) -> Iterator[EventDraft]:
         for call in calls:
             yield _call("assistant", call)._replace(forms=(text,))
     elif role == "tool-response":
-        yield EventDraft("result", "tool", text.removeprefix("Observation:\n"), forms=(text,))
+        failed = bool(_SMOLAGENTS_ERROR.match(text))
+        yield EventDraft("result", "tool", text.removeprefix("Observation:\n"), error=failed, forms=(text,))
     else:
         yield EventDraft("message", "assistant", text)
 

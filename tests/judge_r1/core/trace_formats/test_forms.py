@@ -213,6 +213,29 @@ def test_items_of_built_in_tools(tmp_path: Path, item: dict[str, Any], found: li
     assert story(tmp_path, [first, {"id": "i", "status": "completed", **item}])[1:] == found
 
 
+def observation(number: int, kind: str, given: Any, answered: Any, **more: Any) -> dict[str, Any]:
+    times = {"startTime": f"2026-01-01T00:00:0{number}Z", "endTime": "2026-01-01T00:01:00Z"}
+    return {"id": f"o{number}", "type": kind, "name": "bash", "input": given, "output": answered, **times, **more}
+
+
+def test_observations_of_langfuse(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "ls"}'}}
+    used, result = {"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "content": "no"}
+    observed = [
+        observation(3, "GENERATION", [ASK, used, result], {"choices": [{"message": SAY}]}),
+        observation(0, "AGENT", "Fix it.", "Done."),
+        observation(1, "GENERATION", json.dumps([ASK]), used, parentObservationId="o0"),
+        observation(2, "TOOL", {"cmd": "ls"}, "no", parentObservationId="o0", level="ERROR", statusMessage="It broke."),
+    ]
+    expected = [STORY[0], ("call", "bash", "cmd: ls"), ("result", "bash!", "no\nIt broke."), STORY[1]]
+    for value in (observed, {"id": "t", "input": "Fix it.", "output": "Done.", "observations": observed}):
+        found = story(tmp_path, value)
+        assert [one for one in found if one != ("result", "unknown", "no")] == expected
+    lost = {**observed[1], "input": "Another text that no event has."}
+    with pytest.raises(BadTrace, match="the key 'input'"):
+        story(tmp_path, [observed[2], lost])
+
+
 CALL, ANSWER = {"name": "add", "args": {"a": 1}}, {"name": "add", "response": {"result": "three"}}
 GEMINI = [
     {"role": "user", "parts": [{"text": "Fix it."}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}]},
@@ -273,3 +296,9 @@ def test_several_candidates_are_refused(tmp_path: Path) -> None:
     for value in ({"contents": GEMINI, "candidates": [{"content": LAST}] * 2}, {"candidates": [{"content": LAST}] * 2}):
         with pytest.raises(BadTrace, match="give a file with one of them"):
             story(tmp_path, value)
+
+
+def test_an_error_of_smolagents_is_marked(tmp_path: Path) -> None:
+    text = "Call id: call_1\nError:\nno such tool\nNow let's retry"
+    found = story(tmp_path, [ASK, {"role": "tool-response", "content": [{"type": "text", "text": text}]}])
+    assert found == [STORY[0], ("result", "unknown!", text)]

@@ -81,6 +81,8 @@ class LoadedBenchmark:
     `tables` are shown in the report for each judge, and `joint_tables`, from the results by judge, once for several
     judges. `pins` names what scores depend on besides the judge and the items,
     such as the hash of a weights file: `judge-r1 report` and `judge-r1 rate` refuse evaluations with other pins.
+    `rates_texts`: the score of an item says how good its text is, and not whether the judge is right, so that no judge
+    is better for a higher one. `notes` are sentences that the tables of the results need, such as what was left out.
     `published` gives the results in the benchmark's own format, as rows by file name; they are written to
     `judgements/JUDGE/`.
     """
@@ -98,6 +100,8 @@ class LoadedBenchmark:
     tables: Callable[[Sequence[ItemResult]], Tables] = lambda results: {}
     joint_tables: Callable[[Mapping[str, Sequence[ItemResult]]], Tables] = lambda panels: {}
     pins: Pins = field(default_factory=dict)
+    rates_texts: bool = False
+    notes: Sequence[str] = ()
     published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,6 +47,10 @@ def eval_(
     batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = BATCH,
     engine: Engine = "local",
     workers: Workers = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Compare all others with this judge; by default each with the one before."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
     unanswered: Annotated[
         Literal["excluded", "wrong"],
@@ -71,8 +74,8 @@ def eval_(
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
     Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
     panel:orders=2,samples=3@JUDGE|JUDGE. --baselines MODEL adds six prompting baselines and compares all judges with
-    the first. --table11 adds a row to each agentic judge: its model with the prompt that the paper evaluates all models
-    with (Table 11).
+    the first, unless --reference names another. --table11 adds a row to each agentic judge: its model with the prompt
+    that the paper evaluates all models with (Table 11).
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
     one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). A benchmark may set its own
@@ -93,7 +96,9 @@ def eval_(
         from judge_r1.evaluation.pipeline import evaluate_predictions
 
         named = [_named_file(one) for one in predictions]
-        evaluate_predictions(benchmark, path, [file for _, file in named], subset, out, [name for name, _ in named])
+        evaluate_predictions(
+            benchmark, path, [file for _, file in named], subset, out, [name for name, _ in named], reference
+        )
         return
     if examples and not baselines:
         raise JudgeError("--examples is for --baselines; a single judge takes them as direct:examples=FOLDER@MODEL")
@@ -109,6 +114,7 @@ def eval_(
     from judge_r1.evaluation.folder import read_started
     from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.evaluation.ray_judge import RayEvaluation
+    from judge_r1.evaluation.summary import compared_pairs
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import make_panel, parse_panel, parse_spec
     from judge_r1.judges.table3 import baseline_specs, with_table11
@@ -122,6 +128,7 @@ def eval_(
     if len({panel.name for panel in panels}) < len(panels):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
     check_spelling((panel.name for panel in panels), "judges")
+    differences = compared_pairs([panel.name for panel in panels], reference or (panels[0].name if table else None))
     if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
         refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
@@ -130,12 +137,8 @@ def eval_(
         evaluation.check_stored([panel.name for panel in panels])
         for spec in specs:
             evaluation.run(partial(make, spec))
-        compared = (
-            [(panel.name, panels[0].name) for panel in panels[1:]]
-            if table
-            else [(b, a) for a, b in pairwise(evaluation.panels)]
-        )
-        evaluation.finish(compared)
+        # A judge without a result has no row: its neighbours are compared, unless there is a reference.
+        evaluation.finish(differences if reference or table else compared_pairs(evaluation.panels))
     if omitted := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
             f"note: {out} also holds {', '.join(omitted)}, which this summary omits: add their --judge and "

@@ -55,6 +55,8 @@ def judge(
         refuse("is for --compare", compare_number=compare_number)
     if (rubric is None) == (question is None and compare is None):
         raise JudgeError("give --question, --rubric or --compare: of these, only --question and --compare go together")
+    if compare is not None and (compare.resolve(), compare_number) == (trace.resolve(), number):
+        typer.echo(f"note: {trace} is compared with itself: a judge that prefers one of the two guesses", err=True)
     masked = Masked() if mask else None
     loaded = load_judge(spec if recipe else with_trace_options(spec), recipe=recipe)
     if compare is None and isinstance(loaded.judge, Baseline):

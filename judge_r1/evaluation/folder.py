@@ -86,6 +86,13 @@ class _Deltas(_Shape):
     partly_scored: int
 
 
+class _System(_Shape):
+    n: int = Field(ge=1)
+    invalid: int = Field(ge=0)
+    accuracy: Share | None
+    ci95: Annotated[list[Share], Field(min_length=2, max_length=2)] | None
+
+
 class _Row(_Part):
     name: str
     settings: dict[str, Any]
@@ -109,6 +116,7 @@ class _Row(_Part):
     warnings: list[str] = []
     extra: dict[str, float | _Deltas | None] = {}
     tables: dict[str, dict[str, dict[str, float | None]]] = {}
+    by_system: dict[str, _System] = {}
 
 
 class _Delta(_Shape):
@@ -149,6 +157,8 @@ class _Summary(_Shape):
     seconds: dict[str, float]
     tables: dict[str, dict[str, dict[str, float | None]]] = {}
     pinned: _Pinned = _Pinned(judges={})
+    rates_texts: bool = False
+    notes: list[str] = []
 
     @model_validator(mode="after")
     def _rows_are_named(self) -> "_Summary":

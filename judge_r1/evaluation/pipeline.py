@@ -27,7 +27,7 @@ from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import PanelResults, outcome_lines
 from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
-from judge_r1.evaluation.summary import EXCLUDED, Unanswered, summarize, with_baselines
+from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summarize, what_it_says, with_baselines
 from judge_r1.evaluation.traces import EvaluationError, StoredTraces
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
 from judge_r1.judges.agentic import AgenticJudge
@@ -139,7 +139,7 @@ class Evaluation:
             "benchmark": self.name,
             **summarize(
                 panels,
-                [pair for pair in differences if set(pair) <= panels.keys()],
+                [] if self.benchmark.rates_texts else [pair for pair in differences if set(pair) <= panels.keys()],
                 self.seconds,
                 settings,
                 self.benchmark.metrics,
@@ -151,8 +151,10 @@ class Evaluation:
             ),
             "unanswered": self.unanswered,
             "subset": self.subset,
+            **what_it_says(self.benchmark),
             **pinned(self.benchmark.pins, self.judges, self.settings),
         }
+        add_systems(summary["rows"], self.benchmark, panels)
         for row in summary["rows"]:
             if (found := self.results.get(row["name"])) is None:
                 continue
@@ -193,14 +195,20 @@ def _together(errors: Sequence[JudgeError]) -> JudgeError:
 
 
 def evaluate_predictions(
-    name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path, names: Sequence[str | None] = ()
+    name: str,
+    path: Path,
+    predictions: Sequence[Path],
+    subset: str | None,
+    out: Path,
+    names: Sequence[str | None] = (),
+    reference: str | None = None,
 ) -> None:
     """Scores outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation.
-    `names` holds the names of the files, None for that of a file itself."""
+    `names` holds the names of the files, None for that of a file itself; `reference` names the one to compare with."""
     if (out / ROWS).exists():
         raise JudgeError(f"{out} already holds an evaluation: choose another --out")
     with lock_folder(out):
-        summary = score_predictions(name, path, predictions, subset, names)
+        summary = score_predictions(name, path, predictions, subset, names, reference)
         _publish(out, summary, name)
     for row in summary["rows"]:
         if (known := row["extra"].get(IN_PATH)) is not None:
@@ -242,5 +250,7 @@ def _publish(
     doubts = [f"warning: {found.panel}: {warning}" for found in results for warning in found.usage.warnings()]
     for warning in (*doubts, *filter(None, map(invalid_warning, () if brief else results))):
         console.print(warning + "\n", soft_wrap=True, markup=False, highlight=False)
+    for note in summary.get("notes", ()):
+        console.print(f"note: {note}\n", soft_wrap=True, markup=False, highlight=False)
     print_tables(summary, console, brief=brief)
     console.print(f"report: {out / REPORT}")

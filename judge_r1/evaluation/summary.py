@@ -5,6 +5,7 @@ Every row has the same keys; those of principle labels are there only if items a
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from judge_r1.core.id_table import unpacked
 from judge_r1.core.items import ItemResult
 from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.registry import suggest
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation import metrics
 from judge_r1.evaluation.metrics import Results
 from judge_r1.evaluation.result_table import ResultTable
@@ -105,6 +107,58 @@ def summarize(
         "seconds": dict(seconds),
         **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: shown[n] for n in judged})) else {}),
     }
+
+
+def what_it_says(benchmark: LoadedBenchmark) -> dict[str, Any]:
+    """What a reader of the scores must know: whether they rate texts, and notes; nothing where there is none."""
+    notes = list(benchmark.notes)
+    alike = sum(len(set(item.texts)) < len(item.texts) for item in benchmark.items if len(item.candidates) > 1)
+    if alike:
+        notes.append(
+            f"{counted(alike, 'item')} of {len(benchmark.items)} {'has' if alike == 1 else 'have'} candidates with the "
+            "same text: a judge that prefers one of them guesses"
+        )
+    return {**({"rates_texts": True} if benchmark.rates_texts else {}), **({"notes": notes} if notes else {})}
+
+
+def add_systems(
+    rows: Sequence[dict[str, Any]], benchmark: LoadedBenchmark, panels: Mapping[str, Sequence[ItemResult]]
+) -> None:
+    """Adds to the rows of a benchmark that rates texts `by_system`: the mean of the valid scores of each system's
+    texts, its interval by cluster, and the numbers of texts and of those without a valid score."""
+    if not benchmark.rates_texts:
+        return
+    systems = {item.item_id: item.systems[0] for item in benchmark.items if item.systems}
+    for row in rows:
+        scores: dict[str, list[tuple[float | None, str]]] = {}
+        for result in panels[row["name"]]:
+            if (system := systems.get(result.item_id)) is not None:
+                scores.setdefault(system, []).append((result.score if result.valid else None, result.cluster_id))
+        row["by_system"] = {system: _of_system(found) for system, found in scores.items()}
+
+
+def _of_system(scores: Sequence[tuple[float | None, str]]) -> dict[str, Any]:
+    valid = [(score, cluster) for score, cluster in scores if score is not None]
+    values, clusters = np.array([score for score, _ in valid]), [cluster for _, cluster in valid]
+    return {
+        "n": len(scores),
+        "invalid": len(scores) - len(valid),
+        "accuracy": float(values.mean()) if valid else None,
+        "ci95": list(clustered_mean_ci(values, clusters)) if valid else None,
+    }
+
+
+def compared_pairs(names: Sequence[str], reference: str | None = None) -> list[tuple[str, str]]:
+    """The panels to compare: each with the one before it, or all others with `reference`.
+
+    Raises:
+        BadSummary: No panel has the name of the reference.
+    """
+    if reference is None:
+        return [(later, earlier) for earlier, later in pairwise(names)]
+    if reference not in names:
+        raise BadSummary(f"--reference {reference!r} names no judge of this evaluation{suggest(reference, names)}")
+    return [(name, reference) for name in names if name != reference]
 
 
 def _results_of(results: Sequence[ItemResult], table: ResultTable) -> Sequence[ItemResult]:

@@ -97,6 +97,7 @@ def checklist_benchmark(
         },
         tables=all_tables,
         joint_tables=joint_tables,
+        rates_texts=True,
         limits=LIMITS,
         published=published,
         pins={

@@ -38,7 +38,8 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     BadBenchmark.
     """
     options = parse_subset(subset)
-    all_queries = read_queries(path, options)
+    unread: dict[str, str] = {}
+    all_queries = read_queries(path, options, unread)
     judgeable_queries = judgeable(all_queries, options)
     by_item = {query.item_id: query for query in judgeable_queries or all_queries}
     texts = {
@@ -64,15 +65,19 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         presentation_orders=lambda item: orders_of(by_item[item.item_id], options),
         aggregate=aggregate,
         texts=texts,
-        metrics=partial(_metrics, {query.item_id: query for query in all_queries}, by_item),
+        metrics=partial(_metrics, {query.item_id: query for query in all_queries}, by_item, options),
         baselines=partial(_baselines, by_item, options),
         limits=options.limits,
         counts=ordered_by_gold,
+        notes=left_out(all_queries, judgeable_queries, unread),
     )
 
 
 def _metrics(
-    all_queries: Mapping[str, Query], judgeable_queries: Mapping[str, Query], results: Sequence[ItemResult]
+    all_queries: Mapping[str, Query],
+    judgeable_queries: Mapping[str, Query],
+    options: SubsetOptions,
+    results: Sequence[ItemResult],
 ) -> dict[str, float | None]:
     """A judge sees only the outputs with texts; published outputs are scored on all outputs of the query."""
     queries = {**all_queries, **judgeable_queries}
@@ -80,7 +85,8 @@ def _metrics(
         query = judgeable_queries.get(result.item_id)
         if query and not isinstance(result.gold, str) and len(query.systems) != len(result.gold["systems"]):
             queries[result.item_id] = all_queries[result.item_id]
-    return column_metrics(queries, results)
+    # WP has no references, so the paper's averages of settings with them are over the other columns.
+    return column_metrics(queries, results, [name for name in COLUMNS if name != "WP" or not options.reference])
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResult]:
@@ -106,8 +112,9 @@ def _baselines(
     return {name: results for name, results in baselines.items() if len(results) >= len(shown)}
 
 
-def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
-    """Every query with a gold, with or without texts. Of several data sets, the unreadable ones are skipped.
+def read_queries(root: Path, options: SubsetOptions, unread: dict[str, str] | None = None) -> list[Query]:
+    """Every query with a gold, with or without texts. Of several data sets, the unreadable ones are skipped, and added
+    to `unread` with the reason.
 
     Raises BadBenchmark, with the reason of the first data set, if none can be read."""
     queries: list[Query] = []
@@ -117,6 +124,8 @@ def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
             queries += DATASETS[name].read(root, options)
         except BadBenchmark as error:
             reasons.append(error)
+            if unread is not None:
+                unread[name] = str(error)
     if reasons and (len(options.sets) == 1 or not queries):
         raise reasons[0]
     if repeated := len(queries) - len({query.item_id for query in queries}):
@@ -131,6 +140,16 @@ def judgeable(queries: Sequence[Query], options: SubsetOptions) -> list[Query]:
         for query in queries
         if has_required_texts(query, options) and (found := with_available_texts(query)) is not None
     ]
+
+
+def left_out(queries: Sequence[Query], ready: Sequence[Query], unread: Mapping[str, str]) -> list[str]:
+    """What the checkout lacks of the chosen sets, one sentence each."""
+    notes = [f"the set {name} is left out ({reason})" for name, reason in unread.items()]
+    known, there = (Counter(query.column for query in part) for part in (queries, ready))
+    if short := [name for name in COLUMNS if ready and there[name] < known[name]]:
+        lacking = ", ".join(f"{name} ({there[name]} of {known[name]})" for name in short)
+        notes.append(f"queries without texts or references are left out: {lacking}")
+    return notes
 
 
 def describe_coverage(queries: Sequence[Query], options: SubsetOptions) -> str:

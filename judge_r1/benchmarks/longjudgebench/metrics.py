@@ -5,7 +5,7 @@ answers back in the second order, so a judge with the same preference in both or
 all answers refer to the outputs themselves.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
@@ -29,12 +29,14 @@ Judged = Sequence[tuple[Query, ItemResult]]
 SURGE = ("Structure", "Content")
 SCALE = 10
 """The best score of an output."""
-PAPER_AVERAGES = ("avg", "avg_no_wp")
 
 
-def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> dict[str, Any]:
+def column_metrics(
+    queries: Mapping[str, Query], results: Sequence[ItemResult], averaged: Collection[str] = tuple(COLUMNS)
+) -> dict[str, Any]:
     """The metrics of one judge: averages over columns, or the column's own metrics if there is only one. Names with
-    `released` count as the release does; only they compare with published numbers."""
+    `released` count as the release does; only they compare with published numbers. Averages with it need all columns
+    that the paper averages, which are `averaged`."""
     votes = [vote for result in results for vote in result.votes]
     invalid = [vote.verdict for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
     unfit = sum(verdict.does_not_fit for verdict in invalid)
@@ -49,7 +51,9 @@ def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) 
         return {
             **shared,
             **averages({column: accuracy(own) for column, own in of_columns.items()}),
-            **{f"{name}_released": released[name] for name in PAPER_AVERAGES},
+            # The paper's averages are over all columns: those of fewer would stand beside others' numbers.
+            "avg_released": released["avg"] if of_columns.keys() >= set(averaged) else None,
+            "avg_no_wp_released": released["avg_no_wp"] if of_columns.keys() >= set(averaged) - {"WP"} else None,
         }
     query = judged[0][0]
     if query.column == "Verify":

@@ -3,7 +3,7 @@
 A file holds the tables of one source. `tables` map a subset of the benchmark ("" for all of it) to judges and their
 accuracies; `measures` do the same for other measures, by the name that the benchmark gives them. `ignored` are words of
 a subset that do not change the table, or "*" for all words. `same_items` is false if the numbers were measured on other
-items than the benchmark's files hold.
+items than the benchmark's files hold. `judge` names the judge where the rows are the systems that it scored.
 """
 
 from collections.abc import Mapping
@@ -30,6 +30,7 @@ class PublishedTable(BaseModel):
     date: str = Field(min_length=4)
     same_items: bool
     note: str
+    judge: str | None = None
     ignored: tuple[str, ...]
     tables: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = {}
     measures: dict[str, dict[str, dict[str, FiniteFloat]]] = {}

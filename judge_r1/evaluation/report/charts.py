@@ -149,11 +149,11 @@ def whisker_chart(
     colors: Mapping[str, int],
     *,
     axis: Sequence[float] = UNIT_AXIS,
-    dashed: float = 0.5,
+    dashed: float | None = None,
 ) -> str:
     """Under each label one line per series: a mark for the value and a whisker for the 95 % interval.
 
-    `axis` has the values with a rule, in order, from end to end; the rule at `dashed` is dashed. The page needs a
+    `axis` has the values with a rule, in order, from end to end; a dashed rule stands at `dashed`. The page needs a
     legend. The only series of a label may be named "" or like the label. The accessible name lists all values.
     """
 
@@ -167,9 +167,13 @@ def whisker_chart(
     )
     parts = [_head(f"{title}. {values}", WIDTH, height)]
     for tick in axis:
-        x, kind = x_at(tick), "rule half" if tick == dashed else "rule"
-        parts.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
+        x = x_at(tick)
+        if tick != dashed:
+            parts.append(f'<line class="rule" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
         parts.append(_tick(x, height - 8, f"{tick:g}", {axis[0]: "start", axis[-1]: "end"}.get(tick, "middle")))
+    if dashed is not None:
+        x = x_at(dashed)
+        parts.append(f'<line class="rule half" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
     y = 0.0
     for label, row in rows.items():
         parts.append(f'<text class="label" x="{MARGIN}" y="{y + 11:.1f}">{escape(shortened(label))}</text>')

@@ -24,7 +24,7 @@ from judge_r1.evaluation.report.page import Comparison, Section, report_page
 from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
-from judge_r1.evaluation.report.tables import Grid, grids, markdown
+from judge_r1.evaluation.report.tables import Grid, grids, markdown, system_grids
 
 FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
@@ -44,7 +44,8 @@ def write_comparison(
     check_pins([(found.folder, found.summary) for found in evaluated.judged])
     board = leaderboard(evaluated.judged, other_items=published)
     table = table12(evaluated, other_items=published)
-    tables = [*([table] if table else []), *measure_grids(evaluated.judged, other_items=published)]
+    texts = [grid for found in evaluated.judged for grid in system_grids(found.summary)]
+    tables = [*([table] if table else []), *texts, *measure_grids(evaluated.judged, other_items=published)]
     shown = [*([board.grid] if board else []), *tables]
     if markdown_file and not shown:
         raise NothingToReport(f"no folder holds an evaluation, so there is no leaderboard for {markdown_file}")
@@ -103,6 +104,7 @@ def _page(found: Judged, out: Path) -> str | None:
 def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
     """Warnings about comparisons that are not valid."""
     notes = [f"{note}." for note in evaluated.unfinished]
+    notes += [f"{found.folder.name}: {note}." for found in evaluated.judged for note in found.summary.get("notes", ())]
     judged = {run.folder for run in evaluated.runs.values()}
     if unfinished := [run.name for run in runs if run.unfinished]:
         notes.append(

@@ -10,8 +10,14 @@ from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate, share
 
+CHANCE = "random"
+"""The judge that tosses a coin. What it reaches depends on the rule of the benchmark, and is no half for many."""
 MOST_PUBLISHED = 20
 """How many published judges a leaderboard shows without `other_items`."""
+
+
+def chance_note(chance: float | None) -> str:
+    return "" if chance is None else f"The dashed line is the accuracy of `{CHANCE}`."
 
 
 class Leaderboard(NamedTuple):
@@ -28,7 +34,8 @@ Column = tuple[str, str]
 
 
 def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> Leaderboard | None:
-    """The leaderboard of all evaluations; None without any judge.
+    """The leaderboard of all evaluations; None without any judge. Evaluations whose scores rate texts say nothing about
+    the judge and are left out.
 
     A row is one judge. If two judges share a name, or a judge has two results in one column, the later one gets its
     folder as a prefix. A column is one set of items of a benchmark. Judges are sorted by their mean accuracy over the
@@ -42,7 +49,7 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
     tables: dict[Column, list[PublishedTable]] = {}
     subsets: dict[Column, str | None] = {}
     for found in evaluations:
-        for row in found.summary["rows"]:
+        for row in () if found.summary.get("rates_texts") else found.summary["rows"]:
             column = (found.benchmark, found.items(row["name"]))
             columns.setdefault(column, found.folder)
             subsets.setdefault(column, found.summary.get("subset"))
@@ -126,4 +133,6 @@ def _cell(value: Estimate | None, best: float, *, alone: bool) -> str | Estimate
 
 
 def _figure(title: str, values: Mapping[str, Estimate]) -> Figure:
-    return Figure(title, whisker_chart(title, {name: {"": value} for name, value in values.items()}, {"": 0}), {})
+    rows = {name: {"": value} for name, value in values.items()}
+    chance = values[CHANCE].value if CHANCE in values else None
+    return Figure(title, whisker_chart(title, rows, {"": 0}, dashed=chance), {}, chance_note(chance))

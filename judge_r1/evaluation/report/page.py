@@ -12,7 +12,7 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import MARKS, Figure, colors_of, whisker_chart
 from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
 from judge_r1.evaluation.report.discovery import Judged
-from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
+from judge_r1.evaluation.report.leaderboard import CHANCE, Leaderboard, chance_note, leaderboard
 from judge_r1.evaluation.report.learning_curves import ReportError, curves
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
@@ -94,11 +94,14 @@ def report_page(
 def plots(summary: Mapping[str, Any]) -> list[Figure]:
     """Plots of accuracy overall, by domain (or group) and by principle. Each judge has a color and a mark."""
     rows = summary["rows"]
-    if not rows or len(rows) > PLOTTED:
+    if not rows or len(rows) > PLOTTED or summary.get("rates_texts"):
         return []
     colors = colors_of([row["name"] for row in rows])
     overall = {row["name"]: {row["name"]: estimate(row, row["n"])} for row in rows}
-    figures = [Figure("Overall", whisker_chart("Accuracy", overall, colors), colors)]
+    chance = next((row["accuracy"] for row in rows if row["name"] == CHANCE), None)
+    figures = [
+        Figure("Overall", whisker_chart("Accuracy", overall, colors, dashed=chance), colors, chance_note(chance))
+    ]
     for title, key in (("Accuracy by domain", "by_domain"), ("Accuracy by principle", "by_principle")):
         parts = {
             name: {row["name"]: estimate(row[key][name], row[key][name]["n"]) for row in rows if name in row[key]}

@@ -13,8 +13,8 @@ PUBLISHED = " (published)"
 def measure_grids(evaluations: Sequence[Judged], *, other_items: bool = False) -> list[Grid]:
     """One table for each benchmark and subset with a measure that both the evaluations and published tables have.
 
-    A row is a judge, or what the benchmark's own tables list, such as the systems of HelloBench. With `other_items`
-    also tables that were measured on other items.
+    A row is a judge, or what the benchmark's own tables list, such as the systems of HelloBench, and who judged it.
+    With `other_items` also tables that were measured on other items.
     """
     own: dict[tuple[str, str | None], dict[str, Mapping[str, Any]]] = {}
     for found in evaluations:
@@ -32,14 +32,23 @@ def measure_grids(evaluations: Sequence[Judged], *, other_items: bool = False) -
 def _rows(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {row["name"]: row.get("extra", {})}
     for table in row.get("tables", {}).values():
-        found = {**table, **found}
+        found = {**{judged_by(name, row["name"]): values for name, values in table.items()}, **found}
     return found
+
+
+def judged_by(system: str, judge: str | None) -> str:
+    """The name of a row: a judge, or a system and the judge that scored it."""
+    return f"{system}, judged by {judge}" if judge else system
 
 
 def _grid(
     benchmark: str, subset: str | None, own: Mapping[str, Mapping[str, Any]], tables: Sequence[PublishedTable]
 ) -> Grid | None:
-    measured = {name: judges for table in tables for name, judges in table.measured(subset).items()}
+    measured = {
+        name: {judged_by(row, table.judge): value for row, value in rows.items()}
+        for table in tables
+        for name, rows in table.measured(subset).items()
+    }
     columns = [name for name in measured if any(isinstance(row.get(name), float) for row in own.values())]
     if not columns:
         return None
@@ -51,4 +60,5 @@ def _grid(
     ]
     cited = ". ".join(table.citation for table in tables if set(columns) & table.measured(subset).keys())
     title = f"Beside published results ({benchmark}{f', {subset}' if subset else ''})"
-    return Grid(title, f"Published rows were not measured here. Sources: {cited}.", ("", *columns), tuple(rows))
+    note = f"Published rows were not measured here, but on the whole subset. Sources: {cited}."
+    return Grid(title, note, ("", *columns), tuple(rows))

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -43,6 +43,7 @@ COLUMNS = {
     "evidence": ("evidence_hit", " Evidence: a passage that the flaw contradicts was shown."),
 }
 """Columns of the overall table by heading: the key in a summary's row, and the note. Empty columns are left out."""
+MEAN_SCORE = "Mean score"
 COUNTS = ("unanswered", "missing", "cut_prompts")
 """Columns that are numbers of items."""
 
@@ -115,7 +116,40 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
         if title not in joint
     ]
     own += [_own(title, table) for title, table in joint.items()]
+    if summary.get("rates_texts"):
+        return [*system_grids(summary), *map(_of_texts, built), *own]
     return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
+
+
+RATES_TEXTS = "A score says how good the judge finds a text: a higher one makes no better judge."
+
+
+def system_grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """The table of a summary whose scores rate texts: one row for each system that wrote them, one column for each
+    judge; none for other summaries."""
+    rows = summary["rows"] if summary.get("rates_texts") else []
+    systems = dict.fromkeys(system for row in rows for system in row.get("by_system", {}))
+    if not systems:
+        return []
+
+    def cell(part: Mapping[str, Any] | None) -> str | Estimate:
+        return estimate(part, part["n"] - part["invalid"]) if part and part["ci95"] else NONE
+
+    cells = tuple((system, *(cell(row.get("by_system", {}).get(system)) for row in rows)) for system in systems)
+    benchmark = summary.get("benchmark", "")
+    note = f"{RATES_TEXTS} Mean of the valid scores [95 % interval by instruction] (texts), by the judge of the column."
+    return [Grid(f"{MEAN_SCORE} by system ({benchmark})", note, ("system", *(row["name"] for row in rows)), cells)]
+
+
+def _of_texts(grid: Grid) -> Grid:
+    """A table of accuracies as one of the scores that judges gave."""
+    text = grid.note.replace("Accuracy", MEAN_SCORE).replace("an invalid answer is wrong", "an invalid answer is 0")
+    return replace(
+        grid,
+        title=grid.title.replace("Accuracy", MEAN_SCORE),
+        note=f"{RATES_TEXTS} {text}",
+        columns=tuple(column.replace("accuracy", MEAN_SCORE.lower()) for column in grid.columns),
+    )
 
 
 def print_tables(summary: Mapping[str, Any], console: Console | None = None, *, brief: bool = False) -> None:
@@ -247,7 +281,8 @@ def _shared(found: Mapping[str, Any] | None) -> list[Grid]:
     rows = tuple(
         (name, str(part["n"]), share(part["all_wrong"]), share(part["all_right"])) for name, part in parts.items()
     )
-    note = f"Shares of the items that all {len(found['judges'])} judges get wrong, and right. Baselines are left out."
+    names = found["judges"]
+    note = f"Shares of the items that all {len(names)} of these get wrong, and right: {', '.join(names)}."
     return [Grid("Items that all judges get alike", note, ("domain", "items", "all wrong", "all right"), rows)]
 
 

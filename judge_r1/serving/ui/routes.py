@@ -57,8 +57,10 @@ def render_page(service: Service) -> Page:
     """The page of this server. It needs no key, so it omits the judge's name if the server uses keys."""
     style = "\n" + "\n".join(_file(name) for name in STYLES)
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS)
+    settings = service.judge.settings
     data = {
         "judge": service.judge.name if service.keys is None else None,
+        "whole_case": all(one.get("context") == "full" for one in settings.get("members") or [settings]),
         "note": service.note if service.keys is None else None,
         "limits": {"body": service.limits.body, "case": service.limits.case},
         "principles": [asdict(principle) for principle in PRINCIPLES],

@@ -101,3 +101,14 @@ def test_the_scripts_never_insert_markup() -> None:
     script = "".join(path.read_text() for path in Path(judge_r1.__file__).parent.rglob("static/*.js"))
     for api in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "Storage"):
         assert api not in script
+
+
+def test_a_judge_that_reads_the_whole_case_is_not_said_to_have_seen_none_of_it() -> None:
+    url = "http://127.0.0.1:9/v1#m"
+    whole = {spec: data_of(render_page(service(spec)).body.decode())["whole_case"] for spec in (
+        f"agentic:context=full@{url}", f"direct:context=full@{url}", f"agentic:context=none,retriever=bm25@{url}",
+        "longer", f"panel:orders=2@agentic:context=full@{url}|direct:context=full@{url}",
+    )}  # fmt: skip
+    assert list(whole.values()) == [True, True, False, False, True]
+    page = render_page(service("longer")).body.decode()
+    assert 'whole ? "The judge reads all of it in its prompt." : "No search has shown a part of it."' in page

@@ -43,6 +43,7 @@ function candidatesView(item, texts, state, redraw) {
   fold();
   return [
     make("div", { class: "tools" }, make("h4", {}, "Candidates"), all.length > 2 ? [pick(0), pick(1)] : [], only),
+    ...(all[chosen[0]] === all[chosen[1]] ? [make("p", { class: "soft" }, "Both are the same text: a judge that prefers one of them guesses.")] : []),
     make("div", { class: "pair", tabindex: 0, role: "region", "aria-label": "Candidates side by side" },
       make("div", { class: "heads" }, chosen.map((index) => make("div", {}, labels(item, index)))), rows),
   ];

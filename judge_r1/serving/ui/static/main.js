@@ -33,7 +33,7 @@ function drawResult({ follow = false } = {}) {
   const example = runs[0].verdict && form.matchingExample(request);
   byId("gold").hidden = !example;
   byId("gold").textContent = example ? `Gold: ${example.better} is better; the other reasoning violates ${codes(example.violated)}.` : "";
-  const caseSide = request.context.trim() ? caseView(request.context, spans) : null;
+  const caseSide = request.context.trim() ? caseView(request.context, spans, data.whole_case && !record.from) : null;
   byId("case-side").replaceChildren(...(caseSide?.nodes ?? []).flat().filter(Boolean));
   byId("read").classList.toggle("alone", !caseSide);
   byId("episode").replaceChildren(...episodeView(run, spans, (start) => caseSide?.jump(start)).flat().filter(Boolean));

@@ -66,7 +66,8 @@ function episodeView(run, spans, jump) {
 }
 
 // The case with its marks; `jump(start)` scrolls to the mark at an offset.
-function caseView(context, spans) {
+// `whole`: the judge has all of it in its prompt.
+function caseView(context, spans, whole) {
   const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case with the evidence that was shown" }, pieces(context, spans));
   const navigation = marksOf(box);
   const jump = (start) => {
@@ -79,7 +80,7 @@ function caseView(context, spans) {
       make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => navigation.step(-1) }, "↑"),
       make("button", { type: "button", "aria-label": "Next evidence", onclick: () => navigation.step(1) }, "↓")] : null),
     box,
-    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "No part of it has been shown to the judge yet."),
+    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : whole ? "The judge reads all of it in its prompt." : "No search has shown a part of it."),
   ];
   return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) navigation.jump(start); } };
 }

@@ -71,6 +71,7 @@ function sidesView(request) {
   });
   return [
     make("div", { class: "tools" }, make("h3", {}, "The reasonings")),
+    ...(request.reasoning_a === request.reasoning_b ? [make("p", { class: "notice" }, "Both reasonings are the same text: a judge that prefers one of them guesses.")] : []),
     make("div", { class: "pair", tabindex: 0, role: "region", "aria-label": "Reasonings side by side" },
       make("div", { class: "heads" }, make("div", {}, "A"), make("div", {}, "B")), rows),
   ];

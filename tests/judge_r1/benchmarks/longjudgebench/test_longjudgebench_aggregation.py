@@ -132,6 +132,22 @@ def test_averages() -> None:
     assert found["avg_sets"] == pytest.approx((0.5 + 0.3 + 0.6) / 3)
 
 
+def test_averages_as_published_need_all_columns_of_the_paper() -> None:
+    queries = [make_query("MA", "A"), make_query("Verify", "No")]
+    results = [
+        result_of(queries[0], [compared((0, 1), "A"), compared((1, 0), "A")]),
+        result_of(queries[1], [vote((0,), ScoresVerdict(scores=(0.0,)))]),
+    ]
+
+    def averaged(*columns: str) -> list[float | None]:
+        found = column_metrics({q.item_id: q for q in queries}, results, *([columns] if columns else []))
+        return [found["avg_released"], found["avg_no_wp_released"]]
+
+    assert averaged() == [None, None]
+    assert averaged("MA", "Verify") == pytest.approx([0.75, 0.75])
+    assert averaged("MA", "Verify", "WP") == [None, pytest.approx(0.75)]
+
+
 def test_accuracy_by_length_uses_both_orders() -> None:
     query = make_query("MA", "A", texts=("four", "twelve chars"))
     right = result_of(query, [compared((0, 1), "A"), compared((1, 0), "B")])

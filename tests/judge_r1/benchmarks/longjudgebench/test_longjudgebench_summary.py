@@ -43,6 +43,17 @@ def test_evaluation_includes_baselines(root: Path, tmp_path: Path, subset: str, 
     assert read_summary(tmp_path).items() >= json.loads(json.dumps(summary)).items()
 
 
+def test_sets_and_queries_that_are_left_out_are_named(root: Path, tmp_path: Path) -> None:
+    (root / "data_standardized" / "wp_bench.jsonl").rename(tmp_path / "wp_bench.jsonl")
+    try:
+        notes = load(root, "all").notes
+    finally:
+        (tmp_path / "wp_bench.jsonl").rename(root / "data_standardized" / "wp_bench.jsonl")
+    assert any(("left out" in note and "WP" in note) or "the set wp_bench is left out" in note for note in notes), notes
+    assert not any("wp" in note.lower() for note in load(root, "all").notes)
+    assert load(root, "wp_bench").notes == []
+
+
 def test_predictions_without_texts(root: Path, tmp_path: Path) -> None:
     (root / "data_standardized" / "wp_bench.jsonl").rename(tmp_path / "wp_bench.jsonl")
     file = tmp_path / "judge.jsonl"

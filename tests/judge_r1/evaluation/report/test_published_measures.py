@@ -36,8 +36,8 @@ def test_systems_of_hellobench_stand_beside_published_ones() -> None:
     systems = {"Systems": {"writer": {"S HTG": 12.5, "S AVG": None, "n": 5}}, "Other": {"writer": {"S HTG": 1.0}}}
     [grid] = measure_grids([judged("hellobench", "responses=runs/writer", tables=systems)])
     assert grid.columns == ("", "S HTG")
-    assert grid.rows[0] == ("writer", "12.50")
-    assert ("gpt4o_0806 (published)", "47.87") in grid.rows
+    assert grid.rows[0] == ("writer, judged by mine", "12.50")
+    assert ("gpt4o_0806, judged by GPT-4o (published)", "47.87") in grid.rows
     assert len(grid.rows) == 27
 
 

@@ -11,9 +11,9 @@ from command_server import run
 
 from data_builders.build import build
 from data_builders.generators.base import BuildPlan
-from data_builders.generators.trace_claims import Claim, claims
+from data_builders.generators.trace_claims import claims
 from data_builders.generators.traces import Traces
-from data_builders.perturb.pair_checks import check_pair, trace_refutes
+from data_builders.perturb.pair_checks import check_pair
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.trace import trace_events, trace_text
@@ -71,24 +71,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
     for file in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     assert (tmp_path / "a" / "cases.jsonl").read_bytes() != (tmp_path / "c" / "cases.jsonl").read_bytes()
-
-
-def text_of(folder: Path) -> str:
-    [file] = write_agent_traces(folder / "agents", 1).iterdir()
-    return trace_text(read_events(file))
-
-
-def test_a_false_value_is_one_that_the_trace_refutes(tmp_path: Path) -> None:
-    text = text_of(tmp_path)
-    events = trace_events(text)
-    result = next(event for event in events if event.kind == "result" and "base = " in event.text)
-    claim = Claim("quote", "wrong_quote", 2, ("“", "”"), "base = ", "case = ", result)
-    assert trace_refutes(text, 2, claim.true, claim.false, claim.spans)
-    assert not trace_refutes(text, 2, claim.false, claim.true, claim.spans)
-    assert not trace_refutes(text, 2, claim.true, claim.false, ())
-    assert trace_refutes(text, 4, "x", "no such file", ())
-    assert not trace_refutes(text, 4, "x", "base = ", ())
-    assert not trace_refutes(text, 4, "x", "no such file", claim.spans)
 
 
 def test_traces_of_a_folder_become_cases(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Articles of the Convention: names, mentions in texts, and known wrong entries of the corpus."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -46,18 +45,6 @@ def test_mentions_in_legal_style_are_parsed(text: str, named: set[str]) -> None:
 
 def test_articles_are_ordered_before_protocols() -> None:
     assert sorted(["P1-1", "13", "6", "P4-2"], key=article_order) == ["6", "13", "P1-1", "P4-2"]
-
-
-def test_known_wrong_entries_are_dropped_and_others_kept(tmp_path: Path) -> None:
-    contents = {
-        "6": {"title": "Right to a fair trial", "text": "Everyone."},
-        "18": {"title": "Derogation in time of emergency", "text": "In time of war."},
-    }
-    (tmp_path / "ECHR.json").write_text(json.dumps({"contents": contents}))
-    assert load_articles(tmp_path / "ECHR.json") == {"6": "Right to a fair trial\nEveryone."}
-    contents["18"]["title"] = "Limitation on use of restrictions on rights"
-    (tmp_path / "ECHR.json").write_text(json.dumps({"contents": contents}))
-    assert list(load_articles(tmp_path / "ECHR.json")) == ["6", "18"]
 
 
 def test_an_invalid_entry_is_reported(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_builders.sources.corpus_io import SourceError
-from data_builders.sources.elife import decided, essential_points, read, rounds
+from data_builders.sources.elife import read
 from judge_r1.core.records import Case
 
 FORM = "In the interests of transparency, eLife includes the letter."
@@ -55,17 +55,6 @@ def test_a_letter_becomes_a_case(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_each_round_of_a_letter_is_a_separate_case(tmp_path: Path) -> None:
-    again = "We regret to inform you that it is too early."
-    note = "[Editors' note: further revisions were requested, as described below.]"
-    text = letter(FORM, again, *POINTS, note, GREETING, DECISION, *[point + " Again." for point in POINTS[1:]])
-    first, second = found(tmp_path, a=article(text))[0]
-    assert (first.source, first.decision) == ("elife/7/sa1-1", again)
-    assert (second.source, second.decision) == ("elife/7/sa1-2", DECISION)
-    assert second.reference.startswith("1. Give the temperature. Again.\n2. ")
-    assert first.meta["group"] == second.meta["group"]
-
-
 def test_preprint_reports_are_cases_with_the_assessment_as_decision(tmp_path: Path) -> None:
     report = ("I read it.", "It is short.", "Count again.")
     parts = [
@@ -106,16 +95,6 @@ def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
 def test_version_ten_is_later_than_version_nine(tmp_path: Path) -> None:
     cases, _ = found(tmp_path, a_v9=article(letter(DECISION, *POINTS)), a_v10=article(letter(DECISION, *POINTS)))
     assert [case.meta["file"] for case in cases] == ["xml/a-v10.xml"]
-
-
-def test_rounds_points_and_decisions_are_parsed() -> None:
-    assert rounds([FORM, GREETING, "[Editors’ note: below.]", "A.", "[Editors'note: end.]"]) == [["A."]]
-    assert essential_points(["a", "From Reviewer 1:", "b"]) == ["a"]
-    assert decided(["Well. As you can see, they request only minor changes. Do them."]) == (
-        "As you can see, they request only minor changes."
-    )
-    assert decided(["1) Send a revised version."]) is None
-    assert decided(["Reviewer #1:", "Send a revised version."]) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_builders.sources.corpus_io import SourceError
-from data_builders.sources.jats import article_text, blocks, read_article, title_of
+from data_builders.sources.jats import article_text, read_article, title_of
 
 ARTICLE = """<article article-type="research-article" xmlns:xlink="http://www.w3.org/1999/xlink">
 <front><article-meta><title-group><article-title>On <italic>E. coli</italic></article-title></title-group>
@@ -35,14 +35,6 @@ def test_an_article_has_title_abstract_and_body_in_reading_order() -> None:
         "Figure 1. Growth. Bars: 2 mm.", "Figure 1S. More.", "Counts", "Table 1. Cells.\nDay | n\n1 | 40\nn, number.",
         "one", "two",
     ]  # fmt: skip
-
-
-def test_blocks_contain_every_word_of_the_body_once() -> None:
-    body = ET.fromstring(ARTICLE).find("body")
-    assert body is not None
-    text = " ".join(blocks(body))
-    for word in ("fast", "stopped", "Growth", "Counts", "40", "two"):
-        assert text.count(word) == 1
 
 
 def test_an_invalid_file_is_reported(tmp_path: Path) -> None:

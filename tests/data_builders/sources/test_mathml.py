@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from data_builders.sources.mathml import group, math_text, tex_text
+from data_builders.sources.mathml import group, math_text
 
 
 def mi(text: str) -> str:
@@ -65,17 +65,3 @@ def test_an_operand_keeps_its_own_parentheses_only() -> None:
     assert [group(text) for text in ("x", "−3", "2+", "(a+b)", "(a)(b)", "a b", "1.5")] == [
         "x", "−3", "2+", "(a+b)", "((a)(b))", "(a b)", "1.5",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        r"\documentclass[12pt]{minimal}\usepackage{amsmath}\begin{document}$$x^{2}$$\end{document}",
-        r"\documentclass{minimal}\begin{document}\(x^{2}\)",
-        r"\usepackage[a]{b}\setlength{\oddsidemargin}{-69pt} $x^{2}$",
-        r"\[x^{2}\]",
-        "x^{2}",
-    ],
-)
-def test_the_preamble_of_tex_is_left_out(source: str) -> None:
-    assert tex_text(source) == "x^{2}"

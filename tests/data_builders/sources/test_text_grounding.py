@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from, runs
+from data_builders.sources.text_grounding import missing_numbers, runs
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=6), st.lists(st.integers(0, 10**6), max_size=6))
@@ -28,14 +28,6 @@ def test_missing_numbers_are_those_not_in_the_source(said: list[int], known: lis
 )
 def test_numbers_as_papers_write_them(text: str, source: str, missing: list[str]) -> None:
     assert missing_numbers(text, source) == missing
-
-
-def test_quotations_are_found_and_matched_by_their_words() -> None:
-    assert quotations('He "paid the rent" and “left  Rome”; it\'s "') == ["paid the rent", "left  Rome"]
-    facts = "On 3 May the applicant, Ana,\npaid the RENT."
-    assert quoted_from("applicant Ana paid the rent…", facts)
-    assert not quoted_from("the applicant paid", facts)
-    assert not quoted_from("pplicant Ana", facts)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=12), st.integers(1, 4))

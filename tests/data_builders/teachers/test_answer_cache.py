@@ -12,7 +12,7 @@ from teacher_factories import request_for, run
 
 import data_builders.teachers.answer_cache as cache_module
 from data_builders.teachers import TeacherError, TeacherReply
-from data_builders.teachers.answer_cache import Cache, Entry, Tokens, request_key
+from data_builders.teachers.answer_cache import Cache, Entry, request_key
 
 OPEN_AND_WRITE = """
 import sys
@@ -64,21 +64,6 @@ def test_cancelled_tasks_lose_no_answer(tmp_path: Path) -> None:
         run(work(cache))
     with Cache(path) as cache:
         assert [cache.get(key) for key in keys] == [answer(key) for key in keys]
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3), st.sampled_from(["live", "batch"])), max_size=12)
-)
-def test_token_counts_match_the_stored_answers(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple]) -> None:
-    first: dict[str, tuple[str, str]] = {}
-    with Cache(tmp_path_factory.mktemp("tokens") / "c.sqlite") as cache:
-        for teacher, key, via in rows:
-            run(cache.put(Entry(key, teacher, answer(), via)))
-            first.setdefault(key, (teacher, via))
-        for teacher in "abc":
-            for via in ("live", "batch"):
-                count = list(first.values()).count((teacher, via))
-                assert cache.tokens(teacher, via) == Tokens(count, 3 * count, 2 * count)
 
 
 @given(st.text(max_size=5), st.text(max_size=5))

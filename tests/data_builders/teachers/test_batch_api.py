@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from fake_llm_server import answer_batch
-from teacher_factories import Stub, echo, request_for, run
+from teacher_factories import echo, request_for, run
 
 import data_builders.teachers.batch_api as batch_module
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply
-from data_builders.teachers.answer_cache import Cache, Tokens, request_key
+from data_builders.teachers.answer_cache import Cache, request_key
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.batch_api import BatchExport, Imported, check_results, import_batch
-from data_builders.teachers.cached_teacher import CachedTeacher
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
 
@@ -34,33 +33,6 @@ def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[l
 
     with BatchExport(wire, cache, path) as teacher:
         return run(work(teacher)), teacher
-
-
-@pytest.mark.parametrize("wire", PROVIDERS)
-def test_batch_rounds_give_the_same_answers_as_live_calls(wire: Provider, tmp_path: Path) -> None:
-    with Cache(tmp_path / "c.sqlite") as cache:
-        for number in range(2):
-            requests, results = tmp_path / f"{number}.jsonl", tmp_path / f"{number}-results.jsonl"
-            answers, exported = export(wire, cache, requests)
-            assert not answers
-            assert exported.rows == 20
-            assert exported.files == [requests]
-            answer_batch(echo, requests, results, seed=number)
-            order = [[json.loads(line)["custom_id"] for line in f.open()] for f in (requests, results)]
-            assert order[0] != order[1]
-            assert sorted(order[0]) == sorted(order[1])
-            assert import_batch(wire, cache, results).new == 20
-        answers, exported = export(wire, cache, tmp_path / "2.jsonl")
-        assert exported.rows == 0
-        assert not exported.files
-        assert not (tmp_path / "2.jsonl").exists()
-        assert [a.text for a in answers[::2]] == [echo("be brief", f"then: be brief: q{n} (0) é", 1) for n in range(20)]
-        stub = Stub()
-        stub.name = wire.name
-        assert run(CachedTeacher(stub, cache).ask(request_for("q3"))).text == echo("be brief", "q3", 0)
-        assert not stub.calls  # batch answers are not requested live
-        assert cache.tokens(wire.name) == Tokens()  # and not counted as live
-        assert cache.tokens(wire.name, "batch").calls == 40
 
 
 @pytest.mark.parametrize("wire", PROVIDERS)

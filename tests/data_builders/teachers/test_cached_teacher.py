@@ -21,28 +21,6 @@ def cache(tmp_path: Path) -> Any:
         yield cache
 
 
-def test_answers_are_cached(cache: Cache) -> None:
-    async def work(stub: Stub) -> list[TeacherReply]:
-        teacher = CachedTeacher(stub, cache)
-        return [await teacher.ask(request_for(f"q{n % 3}")) for n in range(9)]
-
-    first, second = Stub(), Stub()
-    answers = run(work(first))
-    assert first.calls == {"q0": 1, "q1": 1, "q2": 1}
-    assert run(work(second)) == answers
-    assert not second.calls
-
-
-def test_concurrent_equal_requests_share_one_call(cache: Cache) -> None:
-    async def work(stub: Stub) -> list[TeacherReply]:
-        teacher = CachedTeacher(stub, cache)
-        return await asyncio.gather(*(teacher.ask(request_for("q")) for _ in range(20)))
-
-    stub = Stub(wait_s=0.05)
-    assert len(set(run(work(stub)))) == 1
-    assert stub.calls == {"q": 1}
-
-
 def test_a_shared_call_survives_cancellation_of_the_first_caller(cache: Cache) -> None:
     async def work(stub: Stub) -> TeacherReply:
         teacher = CachedTeacher(stub, cache)

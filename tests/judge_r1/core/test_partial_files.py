@@ -54,15 +54,6 @@ def test_the_lock_and_not_the_number_of_the_process_decides(tmp_path: Path, proc
     assert names(tmp_path) == []
 
 
-def test_other_hidden_files_and_folders_stay(tmp_path: Path) -> None:
-    (tmp_path / ".notes.partial").write_text("mine")
-    (tmp_path / ".1.partial").write_text("mine")
-    (tmp_path / ".model.7.partial").mkdir()
-    before = names(tmp_path)
-    remove_partial_files(tmp_path, tmp_path / "no folder")
-    assert names(tmp_path) == before
-
-
 def test_an_open_partial_file_is_hidden_and_new(tmp_path: Path) -> None:
     with open_partial(tmp_path / "a" / "x") as one, open_partial(tmp_path / "a" / "x") as two:
         assert one.name != two.name

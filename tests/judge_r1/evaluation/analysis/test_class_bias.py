@@ -33,6 +33,13 @@ def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
     assert found["wrong_of_a"] == {"value": 1.0, "ci95": pytest.approx(found["wrong_of_a"]["ci95"]), "n": missed}
 
 
+def test_right_judge_has_no_bias(tmp_path: Path) -> None:
+    found = bias_row(evaluate_judges(tmp_path, {"r": lambda p, a: answer(right(p, a))})[0])
+    assert found["gap"]["value"] == 0
+    assert found["gap"]["ci95"][0] < 0 < found["gap"]["ci95"][1]
+    assert found["wrong_of_a"] is None
+
+
 def test_bias_table_ends_with_the_papers_rows(tmp_path: Path) -> None:
     grid = bias_grid({"a": bias_row(evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")})[0])})
     assert [row[0] for row in grid.rows] == ["a", "Qwen3-8B (paper)", "GRPO-8B (paper)"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from analysis_factories import answer, evaluate_judges, right, wrong
-from evaluation_factories import passage, toy_case, toy_pairs
+from evaluation_factories import passage, toy_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,11 +14,8 @@ from judge_r1.evaluation.analysis.error_analysis import (
     by_evidence,
     flip_grid,
     flips,
-    lengths,
     noise,
     parts_by_quartile,
-    similarities,
-    similarity,
     slice_grids,
     slices,
 )
@@ -105,13 +102,3 @@ def test_evidence_noise_and_accuracy_of_a_known_judge(tmp_path: Path) -> None:
     assert [grid.title for grid in grids] == [
         f"Accuracy by {kind}" for kind in ("similarity", "length", "evidence", "noise")
     ]
-
-
-def test_lengths_and_similarities_depend_on_items_only(tmp_path: Path) -> None:
-    [row] = evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
-    pair = PAIRS[0]
-    case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)
-    texts = (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)
-    assert lengths(row)[pair.pair_id] == sum(len(text.split()) for text in texts)
-    assert similarities(row.benchmark.items)[pair.pair_id] == similarity(pair.reasoning_a, pair.reasoning_b)
-    assert sum(part["n"] for part in slices(row)["length"].values()) == 48

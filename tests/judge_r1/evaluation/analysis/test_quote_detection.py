@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.analysis.quote_detection import LEAST, RUN, SAME, WINDOW, holds, quotes, units
+from judge_r1.evaluation.analysis.quote_detection import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
 from retrieval.words import terms as words
 
 CASE = (
@@ -54,6 +54,14 @@ def plainly(text: list[str], unit: list[str]) -> bool:
 @given(TEXT, TEXT)
 def test_quotations_equal_a_brute_force_search(text: list[str], unit: list[str]) -> None:
     assert quotes(text, [unit]) == plainly(text, unit)
+
+
+@settings(max_examples=200)
+@given(TEXT, TEXT)
+def test_text_holds_its_quotations(text: list[str], unit: list[str]) -> None:
+    for stretch in quotations(text, [unit]):
+        assert holds(text, stretch)
+        assert holds(unit, stretch)
 
 
 def test_quotation_is_held_exactly_or_nearly() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from analysis_factories import answer, evaluate_judges, right
 from evaluation_factories import toy_case, toy_pairs
+from factories import make_case, make_pair
 
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
@@ -36,6 +38,20 @@ def test_reasoning_shares_of_a_known_judge(tmp_path: Path) -> None:
     assert row["case"]["value"] == row["own"]["value"] == 12 / 48
     assert row["passage"]["value"] == 0
     assert row["accuracy"]["value"] == 1
+
+
+def test_quotation_of_a_candidate_is_not_an_own_quotation(tmp_path: Path) -> None:
+    """The reference of a toy case repeats no sentence of it, so one pair's candidate is made to."""
+    case = toy_case(0)
+    copied = make_case(case.context, reference="1. Witness 1 of file 0 paid 21 crowns. So it stands.")
+    pair = make_pair(copied, "1. It falls.", (1,))
+    says = {
+        "copies": lambda p, a: answer(right(p, a), "A says witness 1 of file 0 paid 21 crowns"),
+        "looks": lambda p, a: answer(right(p, a), "but witness 4 of file 0 paid 24 crowns"),
+    }
+    copies, looks = (reasoning_row(r) for r in evaluate_judges(tmp_path, says, pairs=PairSet.of([copied], [pair])))
+    assert (copies["case"]["value"], copies["own"]["value"]) == (1, 0)
+    assert (looks["case"]["value"], looks["own"]["value"]) == (1, 1)
 
 
 def test_invalid_answers_are_not_analysed(tmp_path: Path) -> None:

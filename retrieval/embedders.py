@@ -40,8 +40,8 @@ def load_embedder(spec: str, device: str | None = None) -> Embedder:
     """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`), on a torch
     `device`: by default a GPU if there is one, else the processor.
 
-    A model with "e5" in its name gets E5's two prefixes, and another model the prompts that it ships, if any. For other
-    prefixes, construct `SentenceTransformerEmbedder` directly.
+    A model with "e5" in its name gets E5's two prefixes. Another one, such as E5-instruct, gets the prompts that it
+    ships. For other prefixes, construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
         return SentenceTransformerEmbedder(str(e5_folder()), device=device, name=BUNDLED)
@@ -55,8 +55,11 @@ def load_embedder(spec: str, device: str | None = None) -> Embedder:
 
 
 def is_e5(name_or_path: str) -> bool:
-    """Whether the last part of a name or path names an E5 model (`intfloat/multilingual-e5-small`)."""
-    return _E5_NAME.search(re.split(r"[/\\]", name_or_path.rstrip("/\\"))[-1].lower()) is not None
+    """Whether the last part of a name or path names an E5 model (`intfloat/multilingual-e5-small`), also in a hub's
+    cache (`models--intfloat--e5-base-v2/snapshots/HASH`). E5's instruct models ship prompts of their own."""
+    parts = re.split(r"[/\\]", name_or_path.rstrip("/\\").lower())
+    name = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else parts[-1]
+    return "instruct" not in name and _E5_NAME.search(name) is not None
 
 
 class SentenceTransformerEmbedder:

@@ -2,12 +2,16 @@
 
 Trusted text (instructions, chat template) is encoded as usual. Untrusted text (cases, reasonings, passages) is encoded
 by the same tokenizer without its added tokens, so that no added or special token can appear.
+
+Some tokenizers (Llama 2, Mistral v0.1) put a space before a text that they encode. Prompts and answers are encoded in
+pieces, so only the first piece of a prompt gets it.
 """
 
 import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +20,10 @@ from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
 
 _CACHED_PROMPTS, _CACHED_TEXTS = 128, 512
+TODAY = datetime(2024, 7, 26)
+"""The date for chat templates that write today's (Llama 3.2, gpt-oss), so that a prompt is the same every day. Llama
+3.2's template writes it where there is no clock."""
+_ANCHOR = "\n"
 
 
 class Unencodable(JudgeError):
@@ -29,19 +37,23 @@ class SafeTokenizer:
         self.hf = hf_tokenizer
         self.added: frozenset[int] = frozenset(hf_tokenizer.added_tokens_decoder)
         self.control = frozenset(number for number, token in hf_tokenizer.added_tokens_decoder.items() if token.special)
-        self._plain = _without_added_tokens(hf_tokenizer)
+        self._plain, prefixed = _without_added_tokens(hf_tokenizer)
+        self._anchor: list[int] = hf_tokenizer.encode(_ANCHOR, add_special_tokens=False) if prefixed else []
+        """Stands before a text that no space may be put before."""
         self._decodes_directly = _decodes_directly(hf_tokenizer)
         self.bytewise = self._decodes_directly and _decodes_bytes(hf_tokenizer.backend_tokenizer)
         self._single: dict[int, str] = {}
         """Texts of single ids: an episode decodes each token alone once."""
-        self._trusted: dict[str, tuple[int, ...]] = {}
+        self._trusted: dict[tuple[str, bool], tuple[int, ...]] = {}
         """Ids of tags, frames and notices, which every episode encodes again."""
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the tokenizer and its chat template."""
+        """SHA-256 of the tokenizer, its chat template, and the date if the template writes one."""
         described = self.hf.backend_tokenizer.to_str() + str(self.hf.chat_template)
+        if "strftime_now" in str(self.hf.chat_template):
+            described += TODAY.isoformat()
         return hashlib.sha256(described.encode()).hexdigest()
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -60,18 +72,28 @@ class SafeTokenizer:
             text = self.hf.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
-    def encode_trusted(self, text: str) -> list[int]:
-        """Ids of trusted text, in which tags and control tokens have their meaning."""
-        if (ids := self._trusted.get(text)) is None:
+    def encode_trusted(self, text: str, *, first: bool = False) -> list[int]:
+        """Ids of trusted text, in which tags and control tokens have their meaning. `first`: nothing is before it."""
+        key = text, first
+        if (ids := self._trusted.get(key)) is None:
             if len(self._trusted) >= _CACHED_TEXTS:
                 self._trusted.clear()
-            ids = self._trusted[text] = tuple(self.hf.encode(text, add_special_tokens=False))
+            ids = self._trusted[key] = tuple(token for token, _ in self._located(text, first))
         return list(ids)
 
-    def trusted_spans(self, text: str) -> list[tuple[int, int]]:
+    def trusted_spans(self, text: str, *, first: bool = False) -> list[tuple[int, int]]:
         """The span `[start, end)` in `text` of each id of `encode_trusted(text)`."""
-        encoding = self.hf(text, add_special_tokens=False, return_offsets_mapping=True)
-        return [(start, end) for start, end in encoding["offset_mapping"]]
+        return [span for _, span in self._located(text, first)]
+
+    def _located(self, text: str, first: bool) -> list[tuple[int, tuple[int, int]]]:
+        anchor = [] if first or not text else self._anchor
+        encoding = self.hf(f"{_ANCHOR if anchor else ''}{text}", add_special_tokens=False, return_offsets_mapping=True)
+        ids, spans = encoding["input_ids"], encoding["offset_mapping"]
+        if ids[: len(anchor)] != anchor:
+            raise Unencodable(f"the tokenizer joins the line break before {text[:40]!r} with it")
+        moved = len(_ANCHOR) if anchor else 0
+        located = list(zip(ids, spans, strict=True))[len(anchor) :]
+        return [(token, (max(0, start - moved), end - moved)) for token, (start, end) in located]
 
     def encode_untrusted(self, text: str) -> list[int]:
         """Ids of untrusted text. None of them is an added token of the tokenizer.
@@ -114,7 +136,7 @@ class SafeTokenizer:
             # Piece by piece: encoded together, trusted and untrusted text may merge into one token at their border.
             ids: list[int] = []
             for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
-                ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)
+                ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text, first=not ids)
             cached = self._encoded[key] = tuple(ids)  # the episodes of a group have one prompt
             while len(self._encoded) > _CACHED_PROMPTS:
                 self._encoded.popitem(last=False)
@@ -143,8 +165,9 @@ class SafeTokenizer:
 
         try:
             text: str = self.hf.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking
-            )
+                messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking,
+                strftime_now=TODAY.strftime,
+            )  # fmt: skip
         except TemplateError as error:
             raise JudgeError(f"the tokenizer's chat template cannot render a prompt: {error}") from None
         # Templates may strip a message. Another change would hide text from the model or move the placeholders.
@@ -171,8 +194,9 @@ def _decodes_bytes(backend: Any) -> bool:
     return isinstance(backend.decoder, ByteLevel)
 
 
-def _without_added_tokens(tokenizer: Any) -> Any:
-    """The tokenizer's model and pre-tokenizer as a `tokenizers.Tokenizer` without added tokens."""
+def _without_added_tokens(tokenizer: Any) -> tuple[Any, bool]:
+    """The tokenizer's model and pre-tokenizer as a `tokenizers.Tokenizer` without added tokens, and without the space
+    that it puts before a text; and whether it puts one there."""
     from tokenizers import Tokenizer
 
     backend = getattr(tokenizer, "backend_tokenizer", None)
@@ -182,4 +206,21 @@ def _without_added_tokens(tokenizer: Any) -> Any:
     # The post-processor goes, too: it adds special tokens such as the beginning of a text.
     state["added_tokens"], state["post_processor"] = [], None
     state["padding"], state["truncation"] = None, None
-    return Tokenizer.from_str(json.dumps(state))
+    prefixed = _drop_prefix(state)
+    return Tokenizer.from_str(json.dumps(state)), prefixed
+
+
+def _drop_prefix(state: dict[str, Any]) -> bool:
+    """Changes the state of a SentencePiece tokenizer so that it puts no space before a text. Returns whether it put one
+    there. Byte-level tokenizers keep theirs: no chat model has one, and the tiny model is trained with it."""
+    found = False
+    for name, inner in (("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers")):
+        part = state[name] or {}
+        steps = part[inner] if part.get("type") == "Sequence" else [part]
+        for step in steps:
+            if step.get("type") == "Metaspace" and step.get("prepend_scheme", "always") != "never":
+                step["prepend_scheme"], found = "never", True
+        kept = [step for step in steps if step.get("type") != "Prepend"]
+        if len(kept) < len(steps):
+            state[name], found = {"type": "Sequence", inner: kept} if kept else None, True
+    return found

@@ -2,14 +2,18 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docs_code import block
+from evaluation_factories import toy_case, toy_pairs
+from fake_judge_endpoint import JudgeServer, chat_completion
 from paths import REPO
 from setuptools import build_meta
 from typer.testing import CliRunner
@@ -18,6 +22,7 @@ from data_builders.generators import GENERATORS
 from data_builders.sources import SOURCES
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.cli import app
+from judge_r1.core.jsonl import write_jsonl
 from judge_r1.judges.base import JUDGES
 
 PAGE = REPO / "docs" / "extend.md"
@@ -59,6 +64,43 @@ def test_benchmark_and_judge(tmp_path: Path) -> None:
     assert row["n"] == 3
     assert row["accuracy"] == pytest.approx(2 / 3)
     assert len((out / "traces.jsonl").read_text().splitlines()) == 6
+
+
+def test_the_shipped_examples_run_as_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pip install -e .` in a copy of the folder writes these entry points."""
+    folder = tmp_path / "examples"
+    shutil.copytree(REPO / "examples", folder, ignore=shutil.ignore_patterns("__pycache__", "*-info"))
+    monkeypatch.chdir(folder)
+    with redirect_stdout(None):
+        build_meta.prepare_metadata_for_build_wheel(str(folder))
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{REPO}")
+
+    def reply(path: str, body: dict[str, Any]) -> Any:
+        text = json.dumps(body["messages"])
+        if "Politeness" in text:
+            said = "Politeness: 5" if "sorry" in text else "Rude.\nPoliteness: 1" if "bank" in text else "?"
+            return chat_completion(said)
+        return chat_completion("Score: 7" if "Score it" in text else "It is short.")
+
+    def rows(name: str, *arguments: str) -> list[dict[str, Any]]:
+        command = [sys.executable, "-m", "judge_r1.cli", "eval", *arguments, "--out", f"../{name}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return list(json.loads((tmp_path / name / "summary.json").read_text())["rows"])
+
+    with JudgeServer(reply) as server:
+        model = f"{server.url}/v1#m"
+        [rated] = rows("rated", "--benchmark", "politeness", "--path", "replies.jsonl", "--judge", f"direct@{model}")
+        pairs = tmp_path / "pairs"
+        pairs.mkdir()
+        write_jsonl(pairs / "cases.jsonl", [toy_case(n).model_dump(mode="json", by_alias=True) for n in range(2)])
+        toys = toy_pairs(2, [(1,)])
+        write_jsonl(pairs / "pairs.jsonl", [pair.model_dump(mode="json", by_alias=True) for pair in toys])
+        [noted] = rows("noted", "--path", str(pairs), "--judge", f"notes@{model}")
+    assert (rated["n"], rated["valid_rate"]) == (4, 0.5)
+    assert rated["accuracy"] == pytest.approx((0.75 + 1) / 4)
+    assert rated["extra"]["mean_absolute_error"] == pytest.approx(0.25)
+    assert (noted["n"], noted["valid_rate"]) == (2, 1.0)
 
 
 def test_a_benchmark_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

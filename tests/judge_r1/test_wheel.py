@@ -55,7 +55,7 @@ def run(site: Path, folder: Path, *arguments: str, seconds: int = 300) -> str:
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_the_recipes(installed: Path) -> None:
-    files = [*tracked(*PACKAGES), *(f"judge_r1/{name}" for name in tracked("recipes", "clusters"))]
+    files = [*tracked(*PACKAGES), *(f"judge_r1/{name}" for name in tracked("recipes", "clusters", "examples"))]
     assert [name for name in files if not (installed / name).is_file()] == []
 
 

@@ -140,6 +140,10 @@ def test_truncated_texts_are_counted_and_logged(
         ("models/me5-small/", True),
         ("C:\\models\\e5_large", True),
         ("e5", True),
+        ("/home/ana/.cache/huggingface/hub/models--intfloat--e5-small-v2/snapshots/ffb93f3bd404", True),
+        ("hub/models--BAAI--bge-small-en/snapshots/e5a1", False),
+        ("intfloat/multilingual-e5-large-instruct", False),  # ships its own
+        ("hub/models--intfloat--e5-mistral-7b-instruct/snapshots/07163b72", False),
         ("BAAI/bge-base-en-v1.5", False),
         ("e5-team/minilm", False),
         ("some/model5-e50", False),

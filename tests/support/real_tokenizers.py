@@ -1,5 +1,6 @@
 """Real byte-level BPE tokenizers, each loaded once in a test session."""
 
+import json
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,6 +79,37 @@ def awkward() -> Any:
     fast.add_special_tokens({"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})
     fast.add_tokens([AddedToken("<tool_call>", special=False, normalized=False)])
     fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+@cache
+def with_prefix_space(kind: str) -> Any:
+    """A small SentencePiece tokenizer as Llama 2's (`prepend`) and Mistral v0.1's (`always`, `first`): it puts a space
+    before a text. Its template writes the instructions between `[INST]` and `[/INST]`."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
+    if kind == "prepend":
+        bpe.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    else:
+        bpe.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=kind, split=False)
+    bpe.decoder = decoders.Sequence([
+        decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)
+    ])  # fmt: skip
+    special = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    letters = ["▁", *map(chr, range(33, 127))]
+    trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, initial_alphabet=letters)
+    bpe.train_from_iterator([" the judge read that the witness paid 34 crowns"] * 3, trainer)
+    state = json.loads(bpe.to_str())
+    state["added_tokens"] = state["added_tokens"][:3]  # bytes are no added tokens
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(state)), bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+    fast.chat_template = (
+        "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content }}{{ eos_token }}{% else %}"
+        "[INST] {{ m.content }} [/INST]{% endif %}{% endfor %}"
+    )
     return fast
 
 

@@ -39,8 +39,8 @@ def prompt_sections(
             new = tokenizer.encode_untrusted(text)
             sections += [_INSERTED[prompt.names[number]]] * len(new)
         else:
-            new = tokenizer.encode_trusted(text)
-            spans = tokenizer.trusted_spans(text)
+            new = tokenizer.encode_trusted(text, first=not ids)
+            spans = tokenizer.trusted_spans(text, first=not ids)
             if len(spans) != len(new):
                 raise AnalysisError(
                     "the tokenizer returns different numbers of offsets and ids: tokens cannot be located"

@@ -1,6 +1,7 @@
 """Round trips, chat templates and tags. tests/promises/test_no_forgery.py tests untrusted text."""
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
@@ -49,6 +50,38 @@ def test_the_prompt_equals_the_rendered_chat_template() -> None:
         assert tokenizer.decode(ids) == rendered
         assert rendered.endswith("<|im_start|>assistant\n")
         assert ids.count(tokenizer.encode_trusted("<|im_start|>")[0]) == 3
+
+
+@pytest.mark.parametrize("kind", ["prepend", "always", "first"])
+def test_a_tokenizer_that_puts_a_space_before_a_text_puts_none_inside_it(kind: str) -> None:
+    """Llama 2 and Mistral v0.1: a prompt had eight spaces more than its template, and an answer `<answer> {…}`."""
+    tokenizer = SafeTokenizer(real_tokenizers.with_prefix_space(kind))
+    rendered = tokenizer.hf.apply_chat_template(PROMPT.chat(), tokenize=False)
+    whole = tokenizer.hf.encode(rendered, add_special_tokens=False)
+    assert tokenizer.decode(tokenizer.prompt_ids(PROMPT)) == tokenizer.decode(whole)
+    answer = '<think>It paid.</think><answer>{"comparison": "A>B"}</answer>'
+    assert tokenizer.decode(tokenizer.encode_policy_text(answer)) == answer
+    together = [
+        *tokenizer.encode_trusted("Q:"),
+        *tokenizer.encode_untrusted("no space"),
+        *tokenizer.encode_trusted("."),
+    ]
+    assert tokenizer.decode(together) == "Q:no space."
+    for first in (False, True):
+        spans = tokenizer.trusted_spans(text := "a judge paid", first=first)
+        assert len(spans) == len(tokenizer.encode_trusted(text, first=first))
+        assert first or "".join(text[start:end] for start, end in spans) == text
+
+
+def test_a_template_with_todays_date_gives_the_same_prompt_every_day(template: Callable[[str], SafeTokenizer]) -> None:
+    body = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    dated = template("{{ strftime_now('%d %b %Y') }}" + body)  # Llama 3.2 and gpt-oss
+    assert dated.rendered(PROMPT).startswith("26 Jul 2024")
+    fingerprint = dated.fingerprint
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("judge_r1.episode.tokenizer.TODAY", datetime(2026, 1, 2))
+        assert dated.rendered(PROMPT).startswith("02 Jan 2026")
+        assert dated.fingerprint != fingerprint
 
 
 @pytest.fixture

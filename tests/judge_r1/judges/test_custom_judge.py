@@ -1,71 +1,23 @@
-"""A judge of several calls is one new file: it takes notes on each candidate, then scores it from 1 to 10."""
+"""The judge of several calls in `examples/`, one file that registers itself."""
 
 import json
-import re
-from collections.abc import AsyncIterator, Sequence
+import runpy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_llm_server import FakeLLMServer
+from paths import REPO
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
-from judge_r1.core.endpoint import address_and_model
 from judge_r1.core.items import Item
-from judge_r1.core.records import Trajectory, Turn
-from judge_r1.core.verdicts import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.judges.base import JUDGES, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
-from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.base import GenerateRequest, LanguageModel
-from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.openai_chat import ChatModel
 
-NAME = "test-notes"
-
-
-class NotesJudge:
-    """Two calls for each candidate: notes on it, then a score that is given with all notes so far in view."""
-
-    def __init__(self, build: JudgeBuild, model: LanguageModel) -> None:
-        self.name, self.settings = f"{NAME}@{build.backend}", {"temperature": build.sampling.temperature}
-        self._model = model
-
-    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
-
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for request in requests:
-            turns: list[Turn] = []
-            scores: list[float] = []
-            notes = ""
-            for index in request.order:
-                shown = f"{request.item.instruction}\n\nCandidate: {request.item.texts[index]}"
-                notes += await self._call(f"Notes so far: {notes}\nTake notes.", shown, turns) + "\n"
-                text = await self._call(f"Notes so far: {notes}\nScore it from 1 to 10.", shown, turns)
-                if match := re.fullmatch(r"Score: (10|[1-9])", text):
-                    scores.append(float(match[1]))
-            verdict: Verdict = InvalidVerdict(reason="no_score")
-            judgment = None
-            if len(scores) == len(request.order):
-                verdict = ScoresVerdict(scores=tuple(scores))
-                judgment = Judgment(verdict=verdict, explanation=notes)
-            ended = "answer" if judgment else "no_score"
-            yield JudgeOutput(request, Trajectory.without_ids(ended, turns, judgment), verdict)
-
-    async def _call(self, system: str, user: str, turns: list[Turn]) -> str:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        (found,) = await self._model.generate([GenerateRequest(max_tokens=64, messages=messages)])
-        turns.append(Turn(text=found.text))
-        return found.text
-
-
-def make(build: JudgeBuild) -> NotesJudge:
-    url, model = address_and_model(build.backend, f"judge {NAME}")
-    return NotesJudge(build, ChatModel(OpenAIEndpoint(url, model, "NO_KEY"), None))
-
-
-JUDGES.register(NAME)(JudgeKind("takes notes, then scores from 1 to 10", make))
+runpy.run_path(str(REPO / "examples" / "notes.py"))  # registers itself
 
 
 def answer(system: str, user: str, sample: int) -> str:
@@ -85,7 +37,7 @@ def evaluate(items: Sequence[Item], out: Path, **options: Any) -> tuple[dict[str
     """The summary's only row and the lines of the results file."""
     with FakeLLMServer(answer) as server:
         evaluation = Evaluation(LoadedBenchmark(items, **options), out, resume=False, name="notes")
-        evaluation.run(lambda: make_panel(f"judge={NAME}@{server.url}/v1#model", JudgeBuild("")))
+        evaluation.run(lambda: make_panel(f"judge=notes@{server.url}/v1#model", JudgeBuild("")))
         assert sum(server.calls.values()) or server.served
     evaluation.finish([])
     (row,) = json.loads((out / "summary.json").read_text())["rows"]

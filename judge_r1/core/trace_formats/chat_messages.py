@@ -17,12 +17,15 @@ from judge_r1.core.trace_formats.content import (
     record_time,
 )
 
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "tool_plan")
 _KNOWN = (
-    "role", "type", "content", "refusal", "audio", "annotations", "tool_calls", "tool_call_id", "function_call",
+    "role", "type", "content", "parts", "toolInvocations", "refusal", "audio", "annotations", "tool_calls",
+    "tool_call_id", "function_call",
     *_THOUGHTS, *TIME_FIELDS,
 )  # fmt: skip
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call")
+_BEDROCK = {"toolUse", "toolResult", "reasoningContent"}
+"""Keys of the parts of Bedrock's Converse API."""
 _THOUGHT_PARTS = ("thinking", "redacted_thinking", "reasoning")
 """Types of the parts of a content that are events of their own, beside results."""
 _ANSWER = re.compile(
@@ -55,7 +58,7 @@ def message_events(record: Any, where: str) -> Iterator[EventDraft]:
         return
     rest = without(record, *_KNOWN)
     drafts = [EventDraft("thought", role, text) for text in _thoughts(record)]
-    if isinstance(content, list) and any(isinstance(p, dict) and is_event_type(str(p.get("type"))) for p in content):
+    if isinstance(content, list) and any(map(_is_event, content)):
         own = _part_events(role, content)
         said = {draft.text for draft in own if draft.kind == "thought"}
         drafts = [draft for draft in drafts if draft.text not in said] + own
@@ -78,7 +81,13 @@ def message_events(record: Any, where: str) -> Iterator[EventDraft]:
 
 def _content(record: dict[str, Any]) -> Any:
     """What a message says: its content with its citations, a refusal, or the words of its sound."""
-    content = record.get("content")
+    content = record.get("content", record.get("parts"))
+    invocations = record.get("toolInvocations")
+    if isinstance(invocations, list) and "parts" not in record:  # the AI SDK before its version 5
+        return [
+            *([content] if content else []),
+            *({"type": "tool-invocation", "toolInvocation": i} for i in invocations),
+        ]
     if isinstance(content, str) and record.get("annotations"):
         return [{"type": "text", "text": content, "annotations": record["annotations"]}]
     if content is None:
@@ -154,7 +163,12 @@ def _call(role: str, call: dict[str, Any]) -> EventDraft:
 
 
 def is_event_type(kind: str) -> bool:
-    return kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith(("tool_result", "tool-result"))
+    is_ui = kind.startswith("tool-") or kind == "dynamic-tool"  # of the AI SDK's messages for pages
+    return is_ui or kind in (*_CALLS, *_THOUGHT_PARTS) or kind.endswith("tool_result")
+
+
+def _is_event(part: Any) -> bool:
+    return isinstance(part, dict) and (is_event_type(str(part.get("type"))) or bool(part.keys() & _BEDROCK))
 
 
 def _part_events(role: str, parts: list[Any]) -> list[EventDraft]:
@@ -169,49 +183,63 @@ def _part_events(role: str, parts: list[Any]) -> list[EventDraft]:
             texts.clear()
 
     for part in parts:
-        draft = _part(role, part) if isinstance(part, dict) else None
-        if draft is None:
-            texts += [] if part in (None, "") else [part]
-        else:
+        if _is_event(part):
             message()
-            drafts.append(draft)
+            drafts += _part(role, part)
+        elif part not in (None, "") and not (isinstance(part, dict) and part.get("type") == "step-start"):
+            texts.append(part)
     message()
     return drafts
 
 
-def _part(role: str, part: dict[str, Any]) -> EventDraft | None:
-    """The event of a part that is not text, a document or an image."""
+def _part(role: str, part: dict[str, Any]) -> list[EventDraft]:
+    """The events of a part that is not text, a document or an image."""
     kind = str(part.get("type"))
-    if kind in ("tool-call", "tool-result"):  # of the AI SDK
+    if kind.startswith("tool-") or kind == "dynamic-tool":
         return _ai_sdk_part(role, kind, part)
     if kind in _CALLS:
-        rest = without(part, "type", "id", "name", "input")
-        return EventDraft(
-            "call", role, argument_text(part.get("input")), tool=part.get("name"), call_id=part.get("id"), meta=rest
-        )
+        return [_used(role, part, "id")]
     if kind.endswith("tool_result"):
-        content = part.get("content")
-        text, other = content_text(content)
-        rest = {**without(part, "type", "tool_use_id", "content", "is_error"), **other_parts(other)}
-        failed = bool(part.get("is_error")) or has_failed(content)
-        return EventDraft("result", "tool", text, call_id=part.get("tool_use_id"), error=failed, meta=rest)
+        return [_answered(part, "tool_use_id")]
     if kind in _THOUGHT_PARTS:
-        return EventDraft(
-            "thought", role, _thought(part) or f"[{kind}]", meta=without(part, "type", "thinking", "text", "summary")
-        )
-    return None
+        rest = without(part, "type", "thinking", "text", "summary")
+        return [EventDraft("thought", role, _thought(part) or f"[{kind}]", meta=rest)]
+    if "toolUse" in part:
+        return [_used(role, part["toolUse"], "toolUseId")]
+    if "toolResult" in part:
+        return [_answered(part["toolResult"], "toolUseId")]
+    thought = part["reasoningContent"].get("reasoningText") or {}
+    return [EventDraft("thought", role, str(thought.get("text") or "[redacted]"), meta=without(thought, "text"))]
 
 
-def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> EventDraft:
-    name, call_id = part.get("toolName"), part.get("toolCallId")
-    if kind == "tool-call":
-        return EventDraft("call", role, argument_text(part.get("input", part.get("args"))), tool=name, call_id=call_id)
-    output = part.get("output", part.get("result"))
+def _used(role: str, call: dict[str, Any], key: str) -> EventDraft:
+    rest = without(call, "type", key, "name", "input")
+    return EventDraft("call", role, argument_text(call.get("input")), call.get("name"), call.get(key), meta=rest)
+
+
+def _answered(result: dict[str, Any], key: str) -> EventDraft:
+    content = result.get("content")
+    text, other = content_text(content)
+    rest = {**without(result, "type", key, "content", "is_error", "status"), **other_parts(other)}
+    failed = bool(result.get("is_error")) or result.get("status") == "error" or has_failed(content)
+    return EventDraft("result", "tool", text, call_id=result.get(key), error=failed, meta=rest)
+
+
+def _ai_sdk_part(role: str, kind: str, part: dict[str, Any]) -> list[EventDraft]:
+    """The call or the result of a part of the AI SDK, or both of a message for pages."""
+    part = part.get("toolInvocation") or part
+    name, call_id = part.get("toolName") or kind.removeprefix("tool-"), part.get("toolCallId")
+    drafts = []
+    if kind != "tool-result":
+        drafts.append(EventDraft("call", role, argument_text(part.get("input", part.get("args"))), name, call_id))
+    output = part.get("output", part.get("result", part.get("errorText")))
+    if kind == "tool-call" or (output is None and kind != "tool-result"):
+        return drafts
     form = str(output.get("type")) if isinstance(output, dict) else ""
     value = output["value"] if isinstance(output, dict) and "value" in output else output
     text, other = content_text(value)
-    failed = form.startswith("error") or bool(part.get("isError"))
-    return EventDraft("result", "tool", text, tool=name, call_id=call_id, error=failed, meta=other_parts(other))
+    failed = form.startswith("error") or bool(part.get("isError") or part.get("errorText"))
+    return [*drafts, EventDraft("result", "tool", text, name, call_id, failed, meta=other_parts(other))]
 
 
 def read_messages(

@@ -236,6 +236,63 @@ def test_observations_of_langfuse(tmp_path: Path) -> None:
         story(tmp_path, [observed[2], lost])
 
 
+LANGCHAIN: list[tuple[str, dict[str, Any]]] = [
+    ("human", {"content": "Fix it.", "response_metadata": {}}),
+    ("ai", {
+        "content": "", "tool_calls": [{"name": "add", "args": {"a": 1}, "id": "c1", "type": "tool_call"}],
+        "invalid_tool_calls": [{"name": "sub", "args": "{bad", "id": "c2", "error": "not JSON"}],
+        "additional_kwargs": {"reasoning_content": "First A.", "tool_calls": [{"id": "c1"}]},
+    }),
+    ("tool", {"content": "three", "tool_call_id": "c1", "name": "add", "status": "error", "artifact": None}),
+    ("ai", {"content": "Done."}),
+]  # fmt: skip
+NAMES = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"type": kind, **own} for kind, own in LANGCHAIN],
+        {"messages": [{"type": kind, **own} for kind, own in LANGCHAIN], "answer": "Done."},
+        [{"type": kind, "data": {"type": kind, **own}} for kind, own in LANGCHAIN],
+        [{"lc": 1, "type": "constructor", "id": ["langchain", "schema", NAMES[kind]], "kwargs": {**own, "type": kind}}
+         for kind, own in LANGCHAIN],
+    ],
+)  # fmt: skip
+def test_messages_of_langchain(tmp_path: Path, value: Any) -> None:
+    assert story(tmp_path, value) == [
+        STORY[0], ("thought", "assistant", "First A."), ("call", "add", "a: 1"), ("call", "sub", "{bad"),
+        ("result", "sub!", "not JSON"), ("result", "add!", "three"), STORY[1],
+    ]  # fmt: skip
+
+
+USED = [STORY[0], ("call", "bash", "cmd: ls"), ("result", "bash", "a.py"), STORY[1]]
+BROKEN = [*USED[:2], ("result", "bash!", "It broke."), STORY[1]]
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ({"parts": [{"type": "step-start"}, {"type": "tool-bash", "toolCallId": "c", "state": "output-available",
+                                             "input": {"cmd": "ls"}, "output": "a.py"},
+                    {"type": "text", "text": "Done.", "state": "done"}]}, USED),
+        ({"parts": [{"type": "dynamic-tool", "toolName": "bash", "toolCallId": "c", "state": "output-error",
+                     "input": {"cmd": "ls"}, "errorText": "It broke."}, {"type": "text", "text": "Done."}]}, BROKEN),
+        ({"content": "Done.", "toolInvocations": [{"state": "result", "toolCallId": "c", "toolName": "bash",
+                                                   "args": {"cmd": "ls"}, "result": "a.py"}]},
+         [USED[0], USED[3], *USED[1:3]]),
+        ({"content": [{"toolUse": {"toolUseId": "c", "name": "bash", "input": {"cmd": "ls"}}},
+                      {"toolResult": {"toolUseId": "c", "content": [{"text": "It broke."}], "status": "error"}},
+                      {"text": "Done."}]}, BROKEN),
+        ({"tool_plan": "First A.", "content": "Done."}, [STORY[0], ("thought", "assistant", "First A."), STORY[1]]),
+        ({"content": [{"reasoningContent": {"reasoningText": {"text": "A.", "signature": "s"}}}, {"text": "Done."}]},
+         [STORY[0], ("thought", "assistant", "A."), STORY[1]]),
+    ],
+)  # fmt: skip
+def test_parts_of_the_ai_sdk_and_of_bedrock(tmp_path: Path, message: Any, found: list[Any]) -> None:
+    assert story(tmp_path, [ASK, {"id": "m", "role": "assistant", **message}]) == found
+
+
 CALL, ANSWER = {"name": "add", "args": {"a": 1}}, {"name": "add", "response": {"result": "three"}}
 GEMINI = [
     {"role": "user", "parts": [{"text": "Fix it."}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}]},

@@ -18,7 +18,7 @@ from judge_r1.core.wire import ErrorResponse
 from judge_r1.rewards.collector import CollectorFull, JudgmentFailed
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
 from judge_r1.serving.replicated_case_store import CaseStoreUnavailable
-from judge_r1.serving.schemas import BatchError
+from judge_r1.serving.schemas import BatchError, field_message
 from judge_r1.serving.unpacking import UnpackingBusy
 
 OPENAI = ("/v1/chat/", "/v1/models")
@@ -168,4 +168,4 @@ def _validation_message(kind: str, where: tuple[str | int, ...], message: str) -
     """FastAPI's validation error as one sentence."""
     if where == ("body",) and kind in ("missing", "model_attributes_type"):
         return "the body must be a JSON object, sent with the header `Content-Type: application/json`"
-    return f"{'.'.join(map(str, where[1:])) or 'the body'}: {message.removeprefix('Value error, ')}"
+    return field_message(where[1:], message)

@@ -1,8 +1,9 @@
 """Requests and responses of the server that the Python client does not use."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Turn
@@ -31,15 +32,35 @@ CHAT_EXAMPLES: list[Any] = [
 ]
 
 
-class BatchRequest(RequestModel):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [JUDGE_EXAMPLE]}]})
-    requests: list[JudgeRequestBody] = Field(min_length=1)
-
-
 class BatchError(ErrorResponse):
     """The error of one entry of a batch, with the status that it would have as a request."""
 
     status: int
+
+
+def field_message(where: Sequence[str | int], message: str) -> str:
+    """The problem of a field as one sentence."""
+    return f"{'.'.join(map(str, where)) or 'the body'}: {message.removeprefix('Value error, ')}"
+
+
+def _entry(value: Any, check: ValidatorFunctionWrapHandler) -> JudgeRequestBody | BatchError:
+    """The error of an entry that is not valid. It does not fail the others."""
+    try:
+        entry: JudgeRequestBody = check(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return BatchError(error=field_message(first["loc"], first["msg"]), status=422)
+    return entry
+
+
+class BatchRequest(RequestModel):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [JUDGE_EXAMPLE]}]})
+    requests: list[Annotated[JudgeRequestBody, WrapValidator(_entry)]] = Field(min_length=1)
+
+    @property
+    def entries(self) -> Sequence[JudgeRequestBody | BatchError]:
+        """The requests, and the errors of those that are not valid."""
+        return self.requests
 
 
 class OpenAIError(ResponseModel):

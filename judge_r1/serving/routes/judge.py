@@ -32,19 +32,21 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/v1/judge/batch")
     async def judge_batch(body: BatchRequest, request: Request) -> BatchResponse:
-        """Compare many pairs. The entry of a pair that fails is its error."""
+        """Compare many pairs. The entry of a pair that is not valid, or fails, is its error."""
         if len(body.requests) > (limit := service.limits.batch):
             raise HTTPException(413, f"{counted(len(body.requests), 'request')} in a batch: the limit is {limit}")
         consume_quota(request, len(body.requests))
         tenant = tenant_of(request)
 
-        async def one(entry: JudgeRequestBody) -> JudgeResponse | BatchError:
+        async def one(entry: JudgeRequestBody | BatchError) -> JudgeResponse | BatchError:
+            if isinstance(entry, BatchError):
+                return entry
             try:
                 return (await service.judge_one(entry, tenant, wait_when_full=True))[0]
             except Exception as error:  # the other entries are judged
                 return batch_error(error)
 
-        works = [one(entry) for entry in body.requests]
+        works = [one(entry) for entry in body.entries]
         return BatchResponse(
             results=await cancel_on_disconnect(request, gather_limited(works, service.queue.max_concurrency))
         )

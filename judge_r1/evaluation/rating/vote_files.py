@@ -21,7 +21,6 @@ from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
-from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
@@ -76,13 +75,17 @@ def read_votes(
     Raises:
         JudgeError: A path holds no votes, a judge has different votes on one item, an item has two clusters, the votes
             lack the parts that the criterion needs, or names differ in nothing but white space.
-        MixedPins: Evaluations of one benchmark depend on other weights, prompts or texts, or two judges have one name.
     """
     found = Votes(criterion=criterion)
     sources = [source for path in paths for source in _sources(path)]
     # A folder without a summary is refused when its outcomes are read.
     evaluations = [source for source in sources if (source / SUMMARY).exists()]
-    check_pins([(folder, read_summary(folder)) for folder in evaluations], by_judge=True)
+    for folder in evaluations:
+        if (summary := read_summary(folder)).get("rates_texts"):
+            raise JudgeError(
+                f"{folder}: the scores of {summary['benchmark']} say how good texts are, so the most generous judge "
+                "would win: `judge-r1 report` has its table of systems; rate judges that are right or wrong"
+            )
     origin: dict[tuple[str, str], tuple[Path, float | None]] = {}
     for source in sources:
         for vote in _votes_of(source, compat, criterion, scorer, found.notes):

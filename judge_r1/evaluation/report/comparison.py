@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from rich.console import Console
@@ -44,8 +45,11 @@ def write_comparison(
     check_pins([(found.folder, found.summary) for found in evaluated.judged])
     board = leaderboard(evaluated.judged, other_items=published)
     table = table12(evaluated, other_items=published)
-    texts = [grid for found in evaluated.judged for grid in system_grids(found.summary)]
-    tables = [*([table] if table else []), *texts, *measure_grids(evaluated.judged, other_items=published)]
+    tables = [
+        *([table] if table else []),
+        *_text_grids(evaluated.judged),
+        *measure_grids(evaluated.judged, other_items=published),
+    ]
     shown = [*([board.grid] if board else []), *tables]
     if markdown_file and not shown:
         raise NothingToReport(f"no folder holds an evaluation, so there is no leaderboard for {markdown_file}")
@@ -66,6 +70,23 @@ def write_comparison(
     for note in comparison.notes:
         Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
     return shown
+
+
+def _text_grids(evaluations: Sequence[Judged]) -> list[Grid]:
+    """A table of systems by judges for each benchmark that rates texts, over all folders. A system that a judge scored
+    in two folders has the later folder as a prefix."""
+    benchmarks: dict[str, dict[str, dict[str, Any]]] = {}
+    for found in evaluations:
+        for row in found.summary["rows"] if found.summary.get("rates_texts") else ():
+            own = benchmarks.setdefault(found.benchmark, {}).setdefault(row["name"], {})
+            before = set(own)
+            for system, part in row.get("by_system", {}).items():
+                own[f"{found.folder.name}/{system}" if system in before else system] = part
+    summaries = [
+        {"benchmark": name, "rates_texts": True, "rows": [{"name": row, "by_system": own} for row, own in rows.items()]}
+        for name, rows in benchmarks.items()
+    ]
+    return [grid for summary in summaries for grid in system_grids(summary)]
 
 
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:

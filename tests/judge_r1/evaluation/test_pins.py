@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from command_server import run
-from evaluation_digests import write_summary
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import make_checkout, scripted_answer, write_responses
 
@@ -99,27 +98,22 @@ def test_other_texts_of_a_system_are_refused_and_those_of_another_are_not(
         check_pins([one, two, revised])
 
 
-def test_a_rating_mixes_judges_but_no_weights_prompts_or_texts(server: FakeLLMServer, tmp_path: Path) -> None:
-    one = evaluated(server, tmp_path, "a", f"one={ONE}")
-    other = evaluated(
-        server, tmp_path, "b", f"other={OTHER}".replace("checklist", "checklist:form=search,retriever=bm25")
-    )
-    assert len(read_votes([one[0], other[0]]).votes) == 2
-    average = evaluated(server, tmp_path, "c", f"other={OTHER}", more=",weights=average")
-    with pytest.raises(MixedPins, match="different weights"):
-        read_votes([one[0], average[0]])
-    renamed = evaluated(server, tmp_path, "d", f"one={OTHER}")
-    with pytest.raises(MixedPins, match="different judges of one"):
-        read_votes([one[0], renamed[0]])
-    summary = read_summary(other[0])
+def test_other_weights_prompts_and_checklists_are_refused(server: FakeLLMServer, tmp_path: Path) -> None:
+    one, other = (evaluated(server, tmp_path, name, f"one={ONE}") for name in "ab")
+    check_pins([one, other])
     for pins, message in (
         ({"prompt": "0" * 16}, "different prompt"),
         ({"checklists": "0" * 16}, "different checklists"),
         ({"responses": {"fine/chat": "0" * 16}}, "different responses of fine/chat"),
     ):
-        write_summary(other[0], {**summary, "pinned": {**summary["pinned"], **pins}})
         with pytest.raises(MixedPins, match=message):
-            read_votes([one[0], other[0]])
+            check_pins([one, (other[0], {**other[1], "pinned": {**other[1]["pinned"], **pins}})])
+
+
+def test_a_generous_judge_of_texts_has_no_rating(server: FakeLLMServer, tmp_path: Path) -> None:
+    folder, _ = evaluated(server, tmp_path, "a", f"one={ONE}")
+    with pytest.raises(JudgeError, match="the scores of hellobench say how good texts are"):
+        read_votes([folder])
 
 
 @pytest.mark.parametrize("pins", [None, {}, {"judges": {"j": "m"}}, {"judges": {}, "weights": 1}])

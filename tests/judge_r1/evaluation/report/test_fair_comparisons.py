@@ -17,6 +17,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.report.charts import whisker_chart
+from judge_r1.evaluation.report.comparison import _text_grids
 from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import leaderboard
 from judge_r1.evaluation.report.tables import Estimate, grids, system_grids
@@ -127,6 +128,26 @@ def test_scores_of_texts_rank_systems_and_no_judge(tmp_path: Path) -> None:
     page = (tmp_path / "r.html").read_text()
     assert "Mean score by system (checklist)" in page
     assert "Bold: the best" not in page
+    status, shown = run("rate", tmp_path / "eval", "--out", tmp_path / "rating")
+    assert status == 2
+    assert "the most generous judge would win" in shown
+
+
+def test_systems_of_several_folders_share_a_table() -> None:
+    def folder(name: str, **systems: float) -> Judged:
+        parts = {
+            system: {"n": 4, "invalid": 1, "accuracy": value, "ci95": [0.0, 1.0]} for system, value in systems.items()
+        }
+        rows = [{"name": "j", "by_system": parts}]
+        return Judged(Path(name), {"benchmark": "b", "rates_texts": True, "rows": rows}, {})
+
+    [grid] = _text_grids([folder("one", fine=0.5, poor=0.25), folder("two", fine=0.75, dull=0.0)])
+    shown = {row[0]: str(row[1]) for row in grid.rows}
+    assert shown == {
+        "fine": "0.50 [0.00, 1.00] (3)", "poor": "0.25 [0.00, 1.00] (3)", "two/fine": "0.75 [0.00, 1.00] (3)",
+        "dull": "0.00 [0.00, 1.00] (3)",
+    }  # fmt: skip
+    assert _text_grids([Judged(Path("x"), {"rows": [{"name": "j"}]}, {})]) == []
 
 
 def pair_item(number: int, first: str, second: str) -> Item:

@@ -45,7 +45,8 @@ NAMES = (
 """Keys of names and times. Their own texts (also in a list) are no text if they have at most five words and 200
 characters, and are no sentence: several words that end with a full stop, a question mark or an exclamation mark."""
 NO_TEXT_WITHIN = (
-    "usage", "*_usage", "*Usage", "usageMetadata", "logprobs", "*.usage.*", "tools", "tool_definitions",
+    "usage", "*_usage", "*Usage", "usageMetadata", "usage_metadata", "logprobs", "*.usage.*", "tools",
+    "tool_definitions",
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
     "input_audio", "inlineData", "inline_data", "exception.stacktrace", "model_request_parameters", "caller", "view",

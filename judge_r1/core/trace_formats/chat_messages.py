@@ -100,8 +100,9 @@ def _thoughts(record: dict[str, Any]) -> list[str]:
     """The thoughts of a message. Several fields may hold the same ones."""
     found: list[str] = []
     for name in _THOUGHTS:
-        value = record.get(name)
-        parts = [_thought(part) for part in value] if isinstance(value, list) else [content_text(value or None)[0]]
+        if not (value := record.get(name)):
+            continue
+        parts = [_thought(part) for part in value] if isinstance(value, list) else [content_text(value)[0]]
         text = "\n".join(part for part in parts if part)
         if text and not any(text in one or _joined(text) in _joined(one) for one in found):
             found.append(text)

@@ -100,10 +100,13 @@ def test_a_message_that_only_an_event_of_codex_holds(tmp_path: Path) -> None:
     ]
 
 
-def test_a_trajectory_of_swe_agent_is_refused_by_name(tmp_path: Path) -> None:
+def test_what_is_known_and_not_read_is_refused_by_name(tmp_path: Path) -> None:
     record = {"trajectory": [{"action": "ls", "observation": "a"}], "history": [{"role": "user"}]}
     with pytest.raises(BadTrace, match="SWE-agent, which is not read: give its list of messages"):
         lines(tmp_path, record)
+    state = {"$schemaVersion": "1.9", "original_input": "Fix it.", "model_responses": []}
+    with pytest.raises(BadTrace, match=r"Agents SDK, which is not read: give its items, .*to_input_list"):
+        lines(tmp_path, state)
 
 
 def story(path: Path, **counted: int) -> list[tuple[str, str, str]]:
@@ -266,3 +269,18 @@ def test_a_trajectory_of_openhands_0(tmp_path: Path) -> None:
     for value in (records, {"instance_id": "i", "history": records}):  # the extras hold the command again
         (path := tmp_path / "t.json").write_text(json.dumps(value))
         assert story(path, command=1) == expected
+
+
+def test_a_code_agent_of_smolagents() -> None:
+    assert story(DATA / "smolagents_1.26.0_code.json")[2:5] == [
+        ("message", "assistant", "Thought: I add.\n<code>\nprint(add(1, 2))\n</code>"),
+        ("call", "python_interpreter", "print(add(1, 2))"),
+        ("result", "unknown", "Execution logs:\n3\nLast output from code snippet:\nNone"),
+    ]
+
+
+def test_a_run_of_the_openai_agents_sdk() -> None:
+    assert story(DATA / "openai_agents_0.24.0.json") == [
+        ("message", "user", "What is 1 + 2?"), ("thought", "assistant", "I add."), ("call", "add", "a: 1\nb: 2"),
+        ("result", "add", "3"), ("message", "assistant", "It is 3."),
+    ]  # fmt: skip

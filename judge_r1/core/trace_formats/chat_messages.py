@@ -265,6 +265,8 @@ def read_messages(
     if len(asked) > 1 or len(answers) > 1:
         names = ", ".join(path.removesuffix(".item") for path in (*asked, *answers))
         raise BadTrace(f"{file.path} holds several lists of messages ({names}): give a file with one of them")
+    if not asked:
+        raise BadTrace(f"{file.path} holds its {noun}s deeper than in one object: give a file with the list itself")
     last = (answers or asked)[0]
     if last.endswith(("choices.item.message", "candidates.item")) and len(list(file.records(last, noted=False))) > 1:
         raise BadTrace(f"{file.path} holds several choices of an answer: give a file with one of them")

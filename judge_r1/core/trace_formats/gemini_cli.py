@@ -19,14 +19,20 @@ _DISPLAY = ("displayContent", "resultDisplay", "displayName", "description", "to
 """Fields for the user's screen: their texts only count as unread."""
 
 
+def _prefix(shape: Shape) -> str:
+    return "item" if shape.has("item.type", "item.timestamp") else ""
+
+
 def _is_stream(shape: Shape) -> bool:
-    return (
-        "init" in shape.values("type") and bool(shape.values("type") & _STREAM) and shape.has("session_id", "timestamp")
-    )
+    start = f"{_prefix(shape)}.".lstrip(".")
+    types = shape.values(f"{start}type")
+    return "init" in types and bool(types & _STREAM) and shape.has(f"{start}session_id", f"{start}timestamp")
 
 
 def _recognises(shape: Shape) -> bool:
-    return shape.has("sessionId", "projectHash") or _is_stream(shape) or shape.has("response", "stats.models")
+    start = "item." if shape.has("item.sessionId") else ""
+    is_session = shape.has(f"{start}sessionId", f"{start}projectHash")
+    return is_session or _is_stream(shape) or shape.has("response", "stats.models")
 
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
@@ -41,7 +47,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
 def _session(file: TraceFile) -> Iterator[EventDraft]:
     messages: dict[str, Any] = {}
     fields: dict[str, Any] = {}
-    for record in file.records("", noted=False):
+    for record in file.records(_prefix(file.shape), noted=False):
         changed = record.get("$set", record)
         if going_back := record.get("$rewindTo"):
             messages[f"rewind {len(messages)}"] = {"type": "info", "content": f"(went back to message {going_back})"}
@@ -115,7 +121,7 @@ def _stream(file: TraceFile) -> Iterator[EventDraft]:
 def _whole_messages(file: TraceFile) -> Iterator[dict[str, Any]]:
     """The lines, where the pieces of one message are one."""
     open_line: dict[str, Any] | None = None
-    for record in file.records("", noted=False):
+    for record in file.records(_prefix(file.shape), noted=False):
         is_piece = record.get("type") == "message" and bool(record.get("delta"))
         if open_line is not None and is_piece and open_line.get("role") == record.get("role"):
             open_line["content"] = str(open_line.get("content") or "") + str(record.get("content") or "")

@@ -349,6 +349,11 @@ def test_instructions_and_grounds_of_gemini(tmp_path: Path) -> None:
     assert story(tmp_path, {**value, "config": {"systemInstruction": "Be exact."}}) == expected
 
 
+def test_contents_deep_in_a_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadTrace, match="deeper than in one object: give a file with the list itself"):
+        story(tmp_path, {"sessions": [{"contents": GEMINI}]})
+
+
 def test_several_candidates_are_refused(tmp_path: Path) -> None:
     for value in ({"contents": GEMINI, "candidates": [{"content": LAST}] * 2}, {"candidates": [{"content": LAST}] * 2}):
         with pytest.raises(BadTrace, match="give a file with one of them"):

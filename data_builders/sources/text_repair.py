@@ -61,20 +61,16 @@ def repaired(text: str, changes: Changes) -> str:
 
 
 def _joined_words(text: str, changes: Changes) -> str:
-    """Joins words that a line break splits at a hyphen. The hyphen stays in a compound: the rest of the text has it
-    with a hyphen, or both parts as words, and never the joined word."""
+    """Joins words that a line break splits at a hyphen. The hyphen goes where the rest of the text has the joined word:
+    elsewhere it may be that of a compound (`HIV-⏎positive`)."""
     if not _BROKEN_WORD.search(text):
         return text
-    rest = _BROKEN_WORD.sub(" ", text).lower()
-    words, compounds = set(re.findall(r"[^\W\d_]+", rest)), set(re.findall(r"[^\W\d_]+-[^\W\d_]+", rest))
+    words = set(re.findall(r"[^\W\d_]+", _BROKEN_WORD.sub(" ", text).lower()))
 
     def join(match: re.Match[str]) -> str:
         changes["words broken at a line end"] += 1
         one, other = match.groups()
-        is_compound = f"{one}-{other}".lower() in compounds or {one.lower(), other.lower()} <= words
-        is_name = other[0].isupper() and not one.isupper()
-        keeps = is_name or (is_compound and (one + other).lower() not in words)
-        return f"{one}-{other}" if keeps else one + other
+        return one + other if (one + other).lower() in words else f"{one}-{other}"
 
     return _BROKEN_WORD.sub(join, text)
 

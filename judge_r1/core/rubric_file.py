@@ -102,6 +102,8 @@ def _criterion(entry: Any, where: str, verifiers: bool) -> Criterion:
     choices = entry.get("choices", ["no", "yes"] if verifiers else [])
     if isinstance(weight, bool) or not isinstance(choices, list):
         raise BadRubric(f"{where}: the weight is a number, and choices are a list")
+    if any(isinstance(choice, bool) for choice in choices):
+        raise BadRubric(f'{where}: a choice is true or false, as YAML reads yes and no: write "yes" and "no" in quotes')
     try:
         return Criterion(question=question, weight=1.0 if weight is None else weight, choices=tuple(choices))
     except ValidationError as error:

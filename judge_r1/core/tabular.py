@@ -219,12 +219,19 @@ def _csv(file: Path) -> Iterator[tuple[str, Any]]:
     try:
         opened = gzip.open if file.suffix == ".gz" else open
         with opened(file, "rt", encoding="utf-8-sig", newline="") as lines:
-            for number, values in enumerate(csv.DictReader(lines, strict=True), 1):
+            table = csv.DictReader(lines, strict=True)
+            _check_header(file, table.fieldnames or [])
+            for number, values in enumerate(table, 1):
                 if None in values or None in values.values():
                     raise BadTable(f"{file}, row {number}: has more or fewer values than the header has columns")
                 yield f"row {number}", values
     except (csv.Error, UnicodeDecodeError) as error:
         raise BadTable(f"{file} is not a CSV table in UTF-8: {error}") from None
+
+
+def _check_header(file: Path, columns: Sequence[str]) -> None:
+    if repeated := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+        raise BadTable(f"{file} has {columns.count(repeated[0])} columns named {repeated[0]!r}: rename or remove one")
 
 
 def _parquet(file: Path) -> Iterator[tuple[str, Any]]:
@@ -235,6 +242,7 @@ def _parquet(file: Path) -> Iterator[tuple[str, Any]]:
         raise BadTable(f"{file}: reading parquet needs pyarrow: pip install 'judge-r1[train]'") from None
     try:
         with pyarrow.parquet.ParquetFile(file) as table:
+            _check_header(file, table.schema_arrow.names)
             batches = table.iter_batches(batch_size=BATCH)
             for number, values in enumerate((values for batch in batches for values in batch.to_pylist()), 1):
                 yield f"row {number}", values

@@ -64,11 +64,12 @@ def test_repairs_of_a_text_are_counted_in_the_case_and_in_the_build_report(tmp_p
     from data_builders.generators import generator_for
     from data_builders.generators.base import BuildPlan
 
-    rows = [ROW | {"no": n, "file": f"{ROW['file']} {n} ofﬁces, 5 × 109/L, an inves-\ntigation."} for n in (1, 2)]
+    text = "ofﬁces, 5 × 109/L, investigation: an inves-\ntigation."
+    rows = [ROW | {"no": n, "file": f"{ROW['file']} {n} {text}"} for n in (1, 2)]
     path = domain_file(tmp_path, rows)
     found, _ = cases(path)
     assert [case.context for case in found] == [
-        f"{ROW['file']} {n} offices, 5 × 10^9/L, an investigation." for n in (1, 2)
+        f"{ROW['file']} {n} offices, 5 × 10^9/L, investigation: an investigation." for n in (1, 2)
     ]
     changes = {"ligatures": 1, "powers of ten": 1, "words broken at a line end": 1}
     assert [case.meta["text_changes"] for case in found] == [changes, changes]

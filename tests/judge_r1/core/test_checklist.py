@@ -110,3 +110,12 @@ def test_a_bad_rubric_is_one_sentence(content: object, message: str, tmp_path: P
     with pytest.raises(JudgeError, match=r"rubric\.json") as error:
         read_rubric(file)
     assert message in str(error.value)
+
+
+def test_choices_that_yaml_reads_as_booleans_are_said_to_need_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "rubric.yaml"
+    file.write_text("- {question: Is it so, choices: [no, yes]}\n")
+    with pytest.raises(JudgeError, match=r'criterion 1: a choice is true or false.* write "yes" and "no"'):
+        read_rubric(file)
+    file.write_text('- {question: Is it so, choices: ["no", "yes"]}\n')
+    assert read_rubric(file)[""].criteria[0].choices == ("no", "yes")

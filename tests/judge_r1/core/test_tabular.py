@@ -113,6 +113,7 @@ def test_an_unreachable_hub_raises_with_advice(monkeypatch: pytest.MonkeyPatch) 
         ("t.parquet", b"PAR1", r"t\.parquet is not a parquet table"),
         ("t.csv", b"a,b\n1,2\n3\n", r"t\.csv, row 2: has more or fewer values"),
         ("t.csv", b"a,b\n1,2,3\n", r"t\.csv, row 1: has more or fewer values"),
+        ("t.csv", b"a,b,a\n1,2,3\n", r"t\.csv has 2 columns named 'a': rename or remove one"),
         ("t.csv", b"a\n\xff\n", r"t\.csv is not a CSV table"),
         ("t.txt", b"a,b", r"t\.txt is not a table: its name must end in"),
     ],
@@ -121,6 +122,12 @@ def test_a_damaged_table_raises_with_its_line(name: str, data: bytes, message: s
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadTable, match=message):
         list(rows(tmp_path / name))
+
+
+def test_a_parquet_table_with_two_columns_of_one_name_raises(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(BadTable, match=r"t\.parquet has 2 columns named 'a': rename or remove one"):
+        list(rows(tmp_path / "t.parquet"))
 
 
 @pytest.mark.parametrize(("path", "message"), [("nowhere", "does not exist"), ("", "holds no table: expected")])

@@ -31,7 +31,7 @@ NO_TEXT = (
     "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
     "tool_kind", "part_kind", "exception.type", "exception.escaped", "error.type", "*.tool.type", "source",
     "traceloop.entity.path", "logfire.json_schema", "origin", "security_risk",
-    "outcome", "toolType", "tool_type", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "user",
+    "outcome", "toolType", "tool_type", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 )  # fmt: skip
 """Keys of ids, hashes and codes. Their own texts (also in a list) are no text if they have no white space and at most
 200 characters. `*` stands for any characters."""
@@ -49,10 +49,12 @@ NO_TEXT_WITHIN = (
     "tool_definitions",
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
-    "input_audio", "inlineData", "inline_data", "exception.stacktrace", "model_request_parameters", "caller", "view",
+    "input_audio", "exception.stacktrace", "model_request_parameters", "view",
     "*lc_versions", "searchEntryPoint", "search_entry_point", "nodeInfo", "node_info",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
+_OBJECTS = {"usage", "logprobs", "tools", "tool_choice", "image_url", "input_audio", "view"}
+"""Of these, the keys of objects and addresses: a text of several words under one is a text."""
 _LONGEST, _WORDS = 200, 5
 _DATA = re.compile(r"data:[\w.+/-]+;base64,|[A-Za-z0-9+/=_-]{200,}\Z")
 """Texts that are bytes: data URLs and base64."""
@@ -134,7 +136,8 @@ def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text."""
     if isinstance(value, dict):
         for name, own in value.items():
-            if not holds_no_text(name) and not (name in ("data", "blob") and _is_bytes(value, own)):
+            none = holds_no_text(name) and not (name in _OBJECTS and isinstance(own, str) and len(own.split()) > 1)
+            if not none and not (name in ("data", "blob") and _is_bytes(value, own)):
                 yield from texts_of(own, name)
     elif isinstance(value, list):
         for own in value:

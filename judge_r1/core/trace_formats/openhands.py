@@ -1,8 +1,8 @@
 """OpenHands: a list of the events of a conversation (`events/event-*.json` of its SDK, joined), and a trajectory or the
 `history` of an evaluation of its versions 0.
 
-Captions for the user's screen (`message` of an action or an observation) are left out. Texts of the state of files and
-of the model's raw response that no event has only count as unread. Events without a text stand in the meta of the trace
+Captions for the user's screen (`message` of an action or an observation), and texts of the state of files and of the
+model's raw response, only count as unread where no event has them. Events without a text stand in the meta of the trace
 as `other_lines`.
 """
 
@@ -117,7 +117,8 @@ def _of_version_0(file: TraceFile, record: dict[str, Any], number: int) -> list[
     response = about.get("model_response")
     read = without(args, "thought") if any(message.get("tool_calls") for message in _messages(response)) else {}
     file.unread.note(without(args, *read), where)
-    file.unread.note([extras, response if "action" in record else None, read], where, refuses=False)
+    caption = {"message": record.get("message")}
+    file.unread.note([extras, response if "action" in record else None, read, caption], where, refuses=False)
     if "observation" in record:
         text = content_text(record.get("content"))[0] or (labelled_text(extras) if not tool else "")
         failed = record["observation"] == "error" or record.get("success") is False or has_failed(extras)

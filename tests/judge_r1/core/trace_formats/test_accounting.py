@@ -115,6 +115,8 @@ def test_a_key_without_text_is_left_out_and_a_long_text_under_it_is_not(tmp_path
         ({"detail": "File missing"}, "the key 'detail'"),
         ({"tags": ["good", "It lied to the user about it"]}, "the key 'tags'"),
         ({"name": "I deleted it."}, "the key 'name'"),
+        ({"image_url": "It lied."}, "the key 'image_url'"),
+        ({"caller": {"why": "It lied."}}, "the key 'why'"),
         ({"note": "ok"}, r"the key 'note' \('ok'\)"),
         ({"status": "completed", "name": "The Helper", "tags": ["a b"], "note": "Done."}, None),
     ],

@@ -268,7 +268,7 @@ def test_a_trajectory_of_openhands_0(tmp_path: Path) -> None:
     ]  # fmt: skip
     for value in (records, {"instance_id": "i", "history": records}):  # the extras hold the command again
         (path := tmp_path / "t.json").write_text(json.dumps(value))
-        assert story(path, command=1) == expected
+        assert story(path, command=1, message=3) == expected
 
 
 def test_a_code_agent_of_smolagents() -> None:

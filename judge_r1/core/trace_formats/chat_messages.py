@@ -303,7 +303,7 @@ def _same(draft: EventDraft) -> Callable[[EventDraft], bool]:
 
 def answers_in(shape: Shape, lists: Iterable[str]) -> list[str]:
     """The paths of messages that answer a request beside them: `output`, `choices.item.message`, also in `response`."""
-    found = {path.rpartition(".")[0] for path in shape.paths if path.endswith((".role", ".content"))}
+    found = {path.rpartition(".")[0] for path in shape.paths if path.endswith((".role", "candidates.item.content"))}
     return sorted(path for path in found.union(lists) if _ANSWER.fullmatch(path))
 
 

@@ -28,6 +28,7 @@ def story(folder: Path, value: Any) -> list[tuple[str, str, str]]:
         {"output": SAY, "input": [ASK], "id": "o1", "type": "GENERATION"},
         {"input": {"messages": [ASK]}, "output": {"messages": [ASK, SAY]}},
         {"input": [ASK], "output": "Done."},
+        {"input": [ASK], "output": ["Done."]},
         {"input": "Fix it.", "messages": [ASK, SAY], "final_output": "Done."},
         {"prompt": "Fix it.", "completion": [SAY]},
         {"messages": [ASK], "choices": [{"index": 0, "finish_reason": "stop", "message": SAY}]},
@@ -50,6 +51,9 @@ def test_texts_beside_and_below_the_list(tmp_path: Path, value: Any) -> None:
 
 
 def test_a_final_output_that_no_message_repeats_is_the_last_one(tmp_path: Path) -> None:
+    assert story(tmp_path, {"messages": [ASK], "output": {"content": "No role."}}) == [
+        STORY[0], ("message", "assistant", '{"content": "No role."}'),
+    ]  # fmt: skip
     value = {"messages": [ASK, SAY], "final_output": {"sum": 3}}
     assert story(tmp_path, value) == [*STORY, ("message", "assistant", '{"sum": 3}')]
 

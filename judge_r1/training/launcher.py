@@ -1,6 +1,7 @@
 """Starts the training processes of one machine with the API of torchrun (`torch.distributed.launcher.api`)."""
 
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -32,8 +33,8 @@ def launch(folder: Path, processes: int, *, node: int = 0, nodes: int = 1, maste
 
     for module in ("agent.server.api", "multiprocessing.api"):  # the error below has what they report
         logging.getLogger(f"torch.distributed.elastic.{module}").setLevel(logging.CRITICAL)
-    logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
+    logs = folder / "logs" / (f"node-{node}" if master else "")
+    logs.mkdir(parents=True, exist_ok=True)
     config = LaunchConfig(
         min_nodes=nodes,
         max_nodes=nodes,
@@ -55,9 +56,9 @@ def launch(folder: Path, processes: int, *, node: int = 0, nodes: int = 1, maste
         stopped = -signal.SIGTERM  # exit code of processes that the launcher stopped
         # The first that failed by itself. The others fail because of it, or were stopped.
         rank, failure = min(error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp))
-        log = Path(failure.error_file).with_name("stderr.log")
+        written = sorted(logs.glob(f"{OURS}_*/attempt_0/{failure.local_rank}/stderr.log"), key=os.path.getmtime)
         raise ProcessFailed(
-            f"process {rank} of {processes * nodes} {_reason(failure)} (see {log if log.exists() else logs}); "
+            f"process {rank} of {processes * nodes} {_reason(failure)} (see {(written or [logs])[-1]}); "
             "all are stopped; re-running the command resumes from the last checkpoint",
             failure.exitcode,
         ) from None

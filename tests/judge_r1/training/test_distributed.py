@@ -132,11 +132,13 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
         while not (tmp_path / "run" / "metrics.jsonl").exists():
             if killed.wait(0.1):
                 return
-        os.kill(min(children() - before), signal.SIGKILL)
+        os.kill(max(children() - before), signal.SIGKILL)
 
     threading.Thread(target=kill_one, daemon=True).start()
     try:
-        with pytest.raises(ProcessFailed, match=r"^process \d of 2 was killed by SIGKILL \(see .*logs") as error:
+        with pytest.raises(
+            ProcessFailed, match=r"^process 1 of 2 was killed by SIGKILL \(see .*/logs/.*/1/stderr\.log\)"
+        ) as error:
             run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Resources(2))
     finally:
         killed.set()

@@ -38,6 +38,7 @@ COMMANDS = {
     "benchmarks": "List the benchmarks of `eval`: what each measures, the files at --path, and its subsets.",
     "fit-weights": "Fit the weights of each category's checklist to human scores (HelloEval): bounded least squares, "
     "intervals, rank.",
+    "labels": "Check a judge on people's labels: can it be trusted, and does it stay so?",
     "agreement": "Count people's answers to one question about many texts: means with intervals, and the agreement of "
     "people.",
     "attack": "Attack a judge: judge pairs as they are and with text that argues for the worse candidate.",

@@ -27,6 +27,7 @@ class ExitStatus(IntEnum):
     OK = 0, "success"
     INVALID_DATA = 1, "the command ran, and a check failed (validate), or the judge gave no answer (judge)"
     USAGE = 2, "an option, a file or a request is not valid; the message says what to do"
+    UNDECIDED = 3, "the labels decide nothing about the judge (labels gate)"
     SOFTWARE = 70, "an unexpected error; the message names a log with the traceback"
     IO_ERROR = 74, "a file could not be written: the disk, a quota or a size limit is full"
     TRY_AGAIN = 75, "a temporary failure, such as a lost node: run the command again"

@@ -66,26 +66,13 @@ def read_scores(path: Path, scorer: str | None = None, notes: Notes | None = Non
     Raises:
         BadLog: The file is no log, has no score, or has one that is not between 0 and 1.
     """
-    inspect_log = _inspect_log(path)
     notes = Notes() if notes is None else notes
-    try:
-        # The whole log: Inspect's reader of single samples refuses one that lists no sample ids of its dataset.
-        log = inspect_log.read_eval_log(path, exclude_fields=_SKIPPED)
-        found, missing = [], 0
-        samples = log.samples or []
-        valid = [sample for sample in samples if sample.invalidation is None]
-        for sample in valid:
-            scores = list(_scores(path, log.eval, sample))
-            missing += not scores or len([score for score in scores if score is None])
-            found += [score for score in scores if score is not None]
-    except JudgeError:
-        raise
-    except Exception as error:  # damaged files cause errors of many types
-        raise BadLog(f"{path} is no log of Inspect that can be read: {type(error).__name__}: {error}") from None
-    if log.status != "success":
-        notes.add(path, f"the run {_ENDED[log.status]}: the log has only the {counted(len(samples), 'sample')} so far")
-    if invalid := len(samples) - len(valid):
-        notes.add(path, f"{counted(invalid, 'sample')} {are(invalid)} invalidated: left out")
+    spec, samples = read_samples(path, notes)
+    found, missing = [], 0
+    for sample in samples:
+        scores = list(_scores(path, spec, sample))
+        missing += not scores or len([score for score in scores if score is None])
+        found += [score for score in scores if score is not None]
     notes.missing(path, missing, "the sample failed or is unscored")
     names = sorted({score.scorer for score in found})
     if scorer is not None and scorer not in names:
@@ -93,6 +80,31 @@ def read_scores(path: Path, scorer: str | None = None, notes: Notes | None = Non
     if not found:
         raise BadLog(f"{path} has no scored sample")
     return [score for score in found if scorer in (None, score.scorer)]
+
+
+def read_samples(path: Path, notes: Notes | None = None) -> tuple[Any, list[Any]]:
+    """Inspect's record of the run, and its samples that are not invalidated, without messages and events. Notes say
+    what is left out, and that a run did not end.
+
+    Raises:
+        BadLog: The file is no log.
+    """
+    inspect_log = _inspect_log(path)
+    notes = Notes() if notes is None else notes
+    try:
+        # The whole log: Inspect's reader of single samples refuses one that lists no sample ids of its dataset.
+        log = inspect_log.read_eval_log(path, exclude_fields=_SKIPPED)
+    except JudgeError:
+        raise
+    except Exception as error:  # damaged files cause errors of many types
+        raise BadLog(f"{path} is no log of Inspect that can be read: {type(error).__name__}: {error}") from None
+    samples = log.samples or []
+    valid = [sample for sample in samples if sample.invalidation is None]
+    if log.status != "success":
+        notes.add(path, f"the run {_ENDED[log.status]}: the log has only the {counted(len(samples), 'sample')} so far")
+    if invalid := len(samples) - len(valid):
+        notes.add(path, f"{counted(invalid, 'sample')} {are(invalid)} invalidated: left out")
+    return log.eval, valid
 
 
 def one_scorer(path: Path, scorer: str | None, notes: Notes | None = None) -> list[LoggedScore]:

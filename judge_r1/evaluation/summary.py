@@ -333,10 +333,10 @@ def _delta(a: ResultTable, b: ResultTable, measure: Measure) -> dict[str, Any]:
 
 def _compared(differences: NDArray[np.float64], clusters: Clusters) -> dict[str, Any]:
     """`differences` are in the order of the items' ids."""
-    from judge_r1.statistics.significance import sign_flips
+    from judge_r1.statistics.significance import flip_ci, sign_flips
 
     test = sign_flips(differences, clusters)
-    interval = clustered_mean_ci(differences, clusters, bounds=(-1.0, 1.0))
+    interval = flip_ci(differences, clusters, test)
     counts = {"n": len(differences), "cases": test.clusters}
     return {**counts, "delta": test.difference, "ci95": list(interval), "p": test.p}
 

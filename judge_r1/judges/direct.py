@@ -51,7 +51,8 @@ def direct_config(build: JudgeBuild) -> EpisodeConfig:
     return config
 
 
-def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
+def make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
+    """A direct judge; `local` makes it for a model that is loaded here. Raises: BadJudge, EndpointError."""
     build, own = split_options(build, ("examples", "shots", "retrieve", "decoding"))
     if is_constrained("direct", own.get("decoding"), build.backend):
         local = ConstrainedJudge
@@ -84,7 +85,7 @@ def _examples(
 JUDGES.register("direct")(
     JudgeKind(
         "answers once, as JSON; a folder, a hub name, bundled:NAME, URL#MODEL (chat) or vllm:URL#MODEL (token ids)",
-        _make,
-        served=partial(_make, local=continuous_judge),
+        make,
+        served=partial(make, local=continuous_judge),
     )
 )

@@ -1,6 +1,6 @@
 """One request to a judge: an item of a benchmark with its candidates in one order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from judge_r1.core.items import Item
@@ -30,11 +30,13 @@ class TokenLimits:
 class CustomPrompt:
     """A benchmark's own prompt, and the parser of its answer, which gives a verdict on the candidates as shown.
 
-    `form` is the template of the answer for judges with constrained decoding; None leaves the answer free."""
+    `form` is the template of the answer for judges with constrained decoding; None leaves the answer free. `fields` are
+    the texts by name for a judge that asks in words of its own (`judge_r1.judges.prompted`)."""
 
     prompt: Prompt
     read: Callable[[str], Verdict]
     form: AnswerForm | None = field(default=None, kw_only=True)
+    fields: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
 def any_text(text: str) -> Verdict:

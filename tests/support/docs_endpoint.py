@@ -1,7 +1,9 @@
 """A model server for the commands of the docs: OpenAI's chat API, which answers each kind of prompt in the form that it
-asks for, and vLLM's completions by the tiny model. A question is answered with yes, in any order of its answers."""
+asks for, and vLLM's completions by the tiny model. A question is answered with yes, in any order of its answers, and an
+item of labels with the word in its brackets."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -24,6 +26,8 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         return chat_completion("<search>ana paid" if len(messages) == 2 else f"<answer>{verdict}")
     if "checklist" in prompt.lower():
         return chat_completion(scripted_answer("", prompt, 0))
+    if labels := re.findall(r"\[(pass|fail)\]", prompt):
+        return chat_completion(labels[-1])
     return chat_completion(VERDICT)
 
 

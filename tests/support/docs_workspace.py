@@ -10,6 +10,7 @@ from random import Random
 from agent_traces import write_agent_traces
 from hellobench_factories import WEIGHTS, make_checkout
 from hostile_files import cli
+from label_factories import write_csv
 from longjudgebench_factories import synthetic_checkout
 from paths import REPO
 from run_factories import toy_eval, toy_run
@@ -56,6 +57,7 @@ def make_docs_workspace(root: Path) -> Path:
     (root / "bin" / "sbatch").write_text("#!/bin/sh\necho 1\n")
     (root / "bin" / "sbatch").chmod(0o755)
     write_people(root)
+    write_labels(root)
     write_agent_traces(root / "agents", 2)
     for corpus in ("demo", "mini"):
         cli("build", "mini", "--limit", "8", "--variants", "1", "--out", root / "runs" / corpus / "all")
@@ -66,6 +68,17 @@ def make_docs_workspace(root: Path) -> Path:
     for name in ("judgebench", "llmbar", "lrbench"):
         toy_eval(root / "runs" / "eval" / name, {"base": ("agentic@base", 0.5), "ours": ("agentic@ours", 0.75)}, name)
     return root
+
+
+def write_labels(root: Path) -> None:
+    """Labels that the judge of `docs_endpoint` reads from the items, a template, and a pool with verdicts."""
+    words = ["pass", "fail"] * 60
+    rows = [
+        {"id": f"i{n}", "input": f"q{n}", "output": f"a{n} [{word}]", "label": word} for n, word in enumerate(words)
+    ]
+    write_csv(root / "my.csv", rows)
+    (root / "helpful.txt").write_text("$input\n$output\nIs it helpful? Answer pass or fail.")
+    write_rows(root / "pool.jsonl", [{"id": f"p{n}", "verdict": word} for n, word in enumerate(words)])
 
 
 def write_people(root: Path) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, permutation_test
 
 from judge_r1.statistics import significance
 from judge_r1.statistics.intervals import DifferentPairs
-from judge_r1.statistics.significance import holm, permutation
+from judge_r1.statistics.significance import flip_ci, holm, permutation, sign_flips
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from("abcdefgh")),
@@ -135,3 +135,37 @@ def test_holm_of_a_small_example() -> None:
     assert holm({"x": 0.01, "y": 0.04, "z": 0.03}) == pytest.approx({"x": 0.03, "y": 0.06, "z": 0.06})
     with pytest.raises(ValueError, match="not a p value"):
         holm({"x": 1.5})
+
+
+def test_the_interval_of_a_difference_holds_0_where_p_is_at_least_05() -> None:
+    generator = np.random.default_rng(0)
+    covered = 0
+    for _ in range(60):
+        x = generator.choice([-1.0, 0, 1], p=[0.1, 0.75, 0.15], size=60)
+        clusters = [str(number // 2) for number in range(60)]
+        test = sign_flips(x, clusters)
+        low, high = flip_ci(x, clusters, test)
+        assert (low <= 0 <= high) == (test.p >= 0.05)
+        assert low <= test.difference <= high
+        covered += low <= 0.05 <= high
+    assert covered >= 52
+
+
+@pytest.mark.parametrize(
+    ("clusters", "low", "high"),
+    [([str(n) for n in range(80)], -0.1667, 0), ([*"aaabbbccc", *map(str, range(71))], -0.2045, 0.05)],
+)
+def test_the_interval_of_nine_worse_and_two_better_answers(clusters: list[str], low: float, high: float) -> None:
+    x = np.array([-1.0] * 9 + [1.0] * 2 + [0.0] * 69)  # the bootstrap gives [-.175, -.0125] at p = .065
+    found = flip_ci(x, clusters, sign_flips(x, clusters))
+    assert found == pytest.approx((low, high), abs=1e-3)
+
+
+def test_the_interval_of_equal_and_of_many_differences() -> None:
+    same = np.zeros(30)
+    clusters = [str(n) for n in range(30)]
+    low, high = flip_ci(same, clusters, sign_flips(same, clusters))
+    assert low == pytest.approx(-high)
+    many = np.tile([1.0, 0, 0, -1, 1], 100)
+    own = [str(n) for n in range(500)]
+    assert flip_ci(many, own, sign_flips(many, own)) == pytest.approx((0.134, 0.266), abs=2e-3)

@@ -1,0 +1,445 @@
+"""labels: check a judge on people's labels, pin the result, and keep watch over it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+from rich.console import Console
+
+from judge_r1.cli.options import MAX_SEED, refuse
+from judge_r1.core.errors import ExitStatus, JudgeError
+from judge_r1.core.text_check import counted
+
+if TYPE_CHECKING:
+    from judge_r1.labels.check import CheckedJudge, CheckResult
+    from judge_r1.labels.gate import Gate
+    from judge_r1.labels.rows import Labels
+    from judge_r1.labels.verdicts import JudgeVerdicts
+
+group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+LabelFile = Annotated[Path, typer.Argument(help="People's labels: CSV, JSON, JSON Lines, parquet, or a tool's export.")]
+Columns = Annotated[
+    str | None, typer.Option(metavar="OURS=YOURS,…", help="Columns that are not found by name, as label=my_column.")
+]
+Question = Annotated[str | None, typer.Option(help="The question of an export that has several.")]
+Kind = Annotated[
+    Literal["binary", "nominal", "ordinal", "numeric", "pairwise"] | None,
+    typer.Option(help="The kind of the labels [default: found from the file]."),
+]
+Positive = Annotated[str | None, typer.Option(metavar="WORD", help="The good one of two words.")]
+Scale = Annotated[str | None, typer.Option(metavar="LOW-HIGH", help="The scale of whole numbers, such as 1-5.")]
+Require = Annotated[
+    list[str] | None, typer.Option(metavar="MEASURE>=NUMBER", help="Such as recall[fail]>=0.9; may be repeated.")
+]
+Orders = Annotated[
+    int, typer.Option(min=1, max=2, help="Ask about a pair in both orders (2), or as the file has it (1).")
+]
+Adjudicated = Annotated[str | None, typer.Option(metavar="NAME", help="The person whose labels win.")]
+Verdicts = Annotated[str | None, typer.Option(metavar="COLUMN", help="A column with a judge's verdicts: ask no model.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Ask only what OUT lacks.")]
+ResultFolder = Annotated[Path, typer.Argument(help="The folder of `labels check`.")]
+JudgeName = Annotated[str | None, typer.Option("--judge", help="The judge of the result; needed if there are several.")]
+Temperature = Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Number of requests at once.")]
+Split = Annotated[Literal["test", "dev"], typer.Option(help="Choose a prompt on dev, decide on test.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(
+        group, name="labels",
+        help="Check a judge on people's labels: can it be trusted, and does it stay so? "
+        "Example: `judge-r1 labels check my.csv --judge direct@https://host/v1#model --out runs/labels`",
+    )  # fmt: skip
+
+
+@group.command()
+def check(
+    file: LabelFile,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write; needed unless --dry-run.")] = None,
+    judge: Annotated[list[str] | None, typer.Option(metavar="SPEC", help="As for `eval`; may be repeated.")] = None,
+    verdicts: Verdicts = None,
+    columns: Columns = None,
+    question: Question = None,
+    kind: Kind = None,
+    positive: Positive = None,
+    scale: Scale = None,
+    require: Require = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Ask each question N times [default: 3, 1 from 300 items].")
+    ] = None,
+    orders: Orders = 2,
+    adjudicated: Adjudicated = None,
+    split: Split = "test",
+    epsilon: Annotated[
+        float, typer.Option(min=0, max=1, help="The alt-test's ε: .2 expert, .15 skilled, .1 crowd.")
+    ] = 0.15,
+    margin: Annotated[float, typer.Option(min=0, max=1, help="How much worse than a person a judge may be.")] = 0.1,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="Also ask about items without a label, for estimate and next.")
+    ] = False,
+    temperature: Temperature = 0.0,
+    seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
+    batch_size: BatchSize = 32,
+    allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Go on although the prompt shows labels.")] = False,
+    drop_leaked: Annotated[bool, typer.Option("--drop-leaked", help="Leave out items that the prompt shows.")] = False,
+    resume: Resume = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is understood and what it would ask.")] = False,
+) -> None:
+    """Check judges on people's labels: trusted, not trusted, or undecided. Writes OUT/labels.json and report.html.
+
+    A row is one label of one person for one item; columns are found by their usual names (docs/labels.md). A judge with
+    your own prompt is `prompt:file=FILE,answers=pass/fail@URL#MODEL`; other judges get a plain question.
+
+    Example: `judge-r1 labels check my.csv --judge "prompt:file=helpful.txt,answers=pass/fail@https://host/v1#model"
+    --out runs/labels`
+    """
+    from judge_r1.labels.check import check as checked
+    from judge_r1.labels.decision import parse_requirement
+    from judge_r1.labels.leaks import without_leaks
+    from judge_r1.labels.output import lines_of, write_result
+    from judge_r1.labels.verdicts import verdicts_of_file
+
+    if (verdicts is None) == (not judge):
+        if dry_run and not judge and verdicts is None:
+            pass
+        else:
+            raise JudgeError(
+                "give --judge SPEC to ask a judge, or --verdicts COLUMN for verdicts in the file, not both"
+            )
+    if verdicts is not None:
+        refuse("is for a judge that is asked", repeats=repeats, pool=pool, resume=resume, temperature=temperature)
+    labels = _read(file, columns, question, kind, positive, scale, verdicts)
+    requirements = [parse_requirement(text) for text in require or ()]
+    if split == "dev" or any(item.split == "dev" for item in labels.items):
+        labels = labels.of_split(split)
+    labels = without_leaks(labels, judge or (), allow=allow_leak, drop=drop_leaked)
+    times = repeats or (3 if len(labels.items) < 300 else 1)
+    console = Console(stderr=not dry_run)
+    if dry_run:
+        _plan(labels, judge or (), times, orders, pool=pool)
+        return
+    if out is None:
+        raise JudgeError("give --out FOLDER")
+    from judge_r1.core.file_lock import lock_folder
+
+    out.mkdir(parents=True, exist_ok=True)
+    with lock_folder(out):
+        if verdicts is not None:
+            found = [verdicts_of_file(labels)]
+        else:
+            sent = Sent(repeats=times, orders=orders, temperature=temperature, seed=seed, batch_size=batch_size)
+            found = _asked(labels, judge or (), out, sent, pool=pool, resume=resume)
+        result = checked(
+            labels,
+            found,
+            requirements=requirements,
+            adjudicator=adjudicated,
+            split=split,
+            margin=margin,
+            epsilon=epsilon,
+        )
+        write_result(out, result, labels, found)
+    for line in lines_of(result):
+        typer.echo(line)
+    typer.echo(f"report: {out / 'report.html'}")
+    _end(result, console)
+
+
+def _end(result: "CheckResult", console: Console) -> None:
+    if any(one.unanswered for one in result.judges):
+        console.print("warning: some items have no reply: run again with --resume", markup=False)
+        raise typer.Exit(ExitStatus.TRY_AGAIN)
+
+
+def _read(
+    file: Path, columns: str | None, question: str | None, kind: Kind, positive: str | None, scale: str | None,
+    verdicts: str | None,
+) -> "Labels":  # fmt: skip
+    from judge_r1.labels.rows import read_labels
+
+    named = dict(_pair(text, "--columns") for text in (columns or "").split(",") if text)
+    if verdicts is not None:
+        named["verdict"] = verdicts
+    bounds = None
+    if scale is not None:
+        low, dash, high = scale.partition("-")
+        if not (dash and low.isdecimal() and high.isdecimal() and int(low) < int(high)):
+            raise JudgeError(f"--scale {scale!r} must read LOW-HIGH, such as 1-5")
+        bounds = int(low), int(high)
+    return read_labels(file, columns=named, question=question, kind=kind, positive=positive, scale=bounds)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise JudgeError(f"{option} {text!r} must read OURS=YOURS, such as label=my_column")
+    return name, value
+
+
+class Sent(NamedTuple):
+    """How a judge is asked."""
+
+    repeats: int
+    orders: int
+    temperature: float = 0.0
+    seed: int = 0
+    batch_size: int = 32
+
+
+def _asked(
+    labels: "Labels", specs: Sequence[str], out: Path, sent: Sent, *, pool: bool, resume: bool
+) -> "list[JudgeVerdicts]":
+    from judge_r1.judges.base import JudgeBuild
+    from judge_r1.judges.panel import check_models, parse_panel
+    from judge_r1.labels.ask import ask
+    from judge_r1.models.base import Sampling
+
+    names = [parse_panel(spec).name for spec in specs]
+    if len(set(names)) < len(names):
+        raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=direct@MODEL")
+    for spec in specs:
+        check_models(spec)
+    build = JudgeBuild("", sampling=Sampling(sent.temperature, sent.seed), batch_size=sent.batch_size)
+    items = [*labels.items, *(labels.pool if pool else ())]
+    how = {"repeats": sent.repeats, "orders": sent.orders}
+    return [ask(labels, items, spec, out, **how, resume=resume, build=build) for spec in specs]
+
+
+def _plan(labels: "Labels", specs: Sequence[str], repeats: int, orders: int, *, pool: bool) -> None:
+    """What `check` understood and would ask."""
+    from judge_r1.labels.ask import item_of
+    from judge_r1.labels.decision import default_requirements, power
+    from judge_r1.labels.gold import gold_of
+
+    gold = gold_of(labels)
+    scheme = labels.scheme
+    counts = gold.counts(scheme)
+    typer.echo(f"{labels.path}: {counted(len(labels.items), 'item')} with labels, {len(labels.pool)} without")
+    typer.echo(f"kind: {scheme.kind}" + (f"; answers {', '.join(scheme.answers)}" if scheme.answers else ""))
+    if scheme.kind == "binary":
+        typer.echo(f"good: {scheme.answers[0]}")
+    typer.echo("classes: " + ", ".join(f"{label} {count}" for label, count in counts.items()))
+    typer.echo(f"people: {', '.join(labels.people)}; contested items: {len(gold.contested)}")
+    typer.echo(f"clusters: {len({item.cluster for item in labels.items})}")
+    typer.echo("columns: " + ", ".join(f"{ours} = {yours}" for ours, yours in sorted(labels.columns.items())))
+    typer.echo("a judge sees: " + ", ".join(sorted({name for item in labels.items for name in item.texts})))
+    for note in labels.notes:
+        typer.echo(f"note: {note}")
+    typer.echo("requirements: " + ", ".join(map(str, default_requirements(scheme))))
+    if scheme.kind == "binary":
+        for rate, (trusted, refused) in power(counts, 0.8, (0.95, 0.9, 0.8)).items():
+            typer.echo(
+                f"a judge that is right in {rate:.2f} of each class: trusted in {trusted:.2f} of such checks, not "
+                f"trusted in {refused:.2f}, else undecided"
+            )
+    asked = [*labels.items, *(labels.pool if pool else ())]
+    shown = orders if scheme.kind == "pairwise" else 1
+    letters = sum(len(text) for one in asked for text in [item_of(one).instruction, *item_of(one).texts])
+    for spec in specs:
+        requests = len(asked) * repeats * shown
+        typer.echo(
+            f"{spec}: {requests} requests, about {letters * repeats * shown // 4} tokens of items beside the prompt"
+        )
+
+
+@group.command()
+def pin(
+    folder: ResultFolder,
+    out: Annotated[Path, typer.Option("--out", help="The gate file to write.")],
+    judge: JudgeName = None,
+    allow_undecided: Annotated[
+        bool, typer.Option("--allow-undecided", help="Pin a judge that is not trusted; its gate never passes.")
+    ] = False,
+    no_verdicts: Annotated[
+        bool, typer.Option("--no-verdicts", help="Leave the verdicts out: no drift by item.")
+    ] = False,
+) -> None:
+    """Write the gate file of a checked judge: hashes, settings, verdicts and measures, no texts.
+
+    Example: `judge-r1 labels pin runs/labels --out judge.gate.json`
+    """
+    from judge_r1.labels.gate import pin as pinned
+    from judge_r1.labels.gate import read_result, write_gate
+
+    gate = pinned(read_result(folder), judge, allow_undecided=allow_undecided, verdicts=not no_verdicts)
+    write_gate(out, gate)
+    typer.echo(f"gate: {out} ({gate.decision}, {counted(len(gate.labels.items), 'item')})")
+
+
+@group.command()
+def gate(
+    file: Annotated[Path, typer.Argument(metavar="GATE", help="The file that `labels pin` wrote.")],
+    labels: Annotated[Path, typer.Option("--labels", help="The labels.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for answers and report [default: beside GATE].")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(metavar="SPEC", help="The judge now [default: the pinned one].")] = None,
+    verdicts: Verdicts = None,
+    columns: Columns = None,
+    question: Question = None,
+    positive: Positive = None,
+    scale: Scale = None,
+    adjudicated: Adjudicated = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Ask each question N times.")] = 1,
+    accept: Annotated[
+        list[str] | None, typer.Option(metavar="labels|judge|model", help="A change that is meant; may be repeated.")
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(min=0.0001, max=0.5, help="Level of the test for drift; .01 for nightly runs.")
+    ] = 0.05,
+    max_drop: Annotated[float | None, typer.Option(min=0, max=1, help="Fail unless a larger drop is excluded.")] = None,
+    undecided: Annotated[
+        Literal["pass", "fail"], typer.Option(help="pass: end with 0 where the gate is undecided, not with 3.")
+    ] = "fail",
+    markdown: Annotated[Path | None, typer.Option(help="Write a summary for a pull request.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML.")] = None,
+    batch_size: BatchSize = 32,
+    temperature: Temperature = 0.0,
+    resume: Resume = False,
+) -> None:
+    """Judge the labels again and compare with the pinned result. Exit status: 0 pass, 1 fail, 2 wrong input,
+    3 undecided, 75 the judge could not be asked.
+
+    Example: `judge-r1 labels gate judge.gate.json --labels my.csv --markdown summary.md --junit gate.xml`
+    """
+    from judge_r1.core.file_lock import lock_folder
+    from judge_r1.core.jsonl import write_atomic, write_json
+    from judge_r1.labels import gate as gates
+    from judge_r1.labels.check import check as checked
+    from judge_r1.labels.output import write_result
+    from judge_r1.labels.verdicts import verdicts_of_file
+
+    pinned = gates.read_gate(file)
+    if unknown := set(accept or ()) - set(gates.ACCEPTED):
+        raise JudgeError(f"--accept {min(unknown)}: it is {', '.join(gates.ACCEPTED)}")
+    read = _read(
+        labels, columns, question, pinned.labels.kind, positive or _first(pinned), scale or _bounds(pinned), verdicts
+    )
+    if any(item.split == "dev" for item in read.items):
+        read = read.of_split("test")
+    folder = out or file.with_suffix("")
+    with lock_folder(folder):
+        if verdicts is not None:
+            found = [verdicts_of_file(read)]
+        else:
+            sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size)
+            found = _asked(read, [judge or pinned.judge.spec], folder, sent, pool=False, resume=resume)
+        result = checked(read, found, requirements=pinned.require, adjudicator=adjudicated)
+        write_result(folder, result, read, found)
+        compared = gates.compare(pinned, result, accept=accept or (), alpha=alpha, max_drop=max_drop)
+        write_json(folder / "gate.json", compared.model_dump(mode="json"))
+    if markdown is not None:
+        write_atomic(markdown, [gates.markdown_of(compared, result.judges[0])])
+    if junit is not None:
+        write_atomic(junit, [gates.junit_of(compared, result.judges[0])])
+    for line in gates.lines_of(compared):
+        typer.echo(line)
+    status = gates.STATUSES[compared.status]
+    raise typer.Exit(0 if compared.status == "undecided" and undecided == "pass" else status)
+
+
+def _first(pinned: "Gate") -> str | None:
+    return pinned.labels.answers[0] if pinned.labels.kind == "binary" else None
+
+
+def _bounds(pinned: "Gate") -> str | None:
+    return f"{pinned.labels.answers[0]}-{pinned.labels.answers[-1]}" if pinned.labels.kind == "ordinal" else None
+
+
+@group.command()
+def estimate(
+    folder: ResultFolder,
+    drawn: Annotated[
+        Literal["random", "by-label", "by-verdict"],
+        typer.Option(
+            help="How the labelled items were drawn. random: a random sample of the pool; by-label: balanced on "
+            "purpose; by-verdict: as `next` draws them."
+        ),
+    ],
+    pool: Annotated[
+        Path | None, typer.Option(help="Items with id and verdict [default: those of `check --pool`].")
+    ] = None,
+    judge: JudgeName = None,
+    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write.")] = None,
+) -> None:
+    """Estimate the share of good items in a pool from a judge's verdicts, corrected by people's labels.
+
+    Example: `judge-r1 labels estimate runs/labels --pool pool.jsonl --drawn random`
+    """
+    from judge_r1.core.jsonl import write_json
+    from judge_r1.labels.pool import estimate as estimated
+
+    result, chosen, verdicts = _chosen(folder, judge, pool)
+    found = estimated(result, chosen, verdicts, drawn)
+    for name, value in found.items():
+        if isinstance(value, dict) and "ci95" in value:
+            low, high = value["ci95"]
+            note = f"  ({value['note']})" if "note" in value else ""
+            typer.echo(f"{name}: {value['value']:.3f} [{low:.3f}, {high:.3f}]{note}")
+        elif isinstance(value, dict):
+            typer.echo(f"{name}: " + ", ".join(f"{key} {number:.3f}" for key, number in value.items()))
+        else:
+            typer.echo(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
+    if out is not None:
+        write_json(out, found)
+
+
+@group.command(name="next")
+def next_(
+    folder: ResultFolder,
+    out: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
+    for_: Annotated[
+        Literal["gate", "prompt"],
+        typer.Option("--for", help="gate: random within verdicts; prompt: where the judge is unsure, for dev."),
+    ] = "gate",
+    pool: Annotated[
+        Path | None, typer.Option(help="Items with id and verdict [default: those of `check --pool`].")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many items.")] = 20,
+    judge: JudgeName = None,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the draw.")] = 0,
+) -> None:
+    """Choose the items that people should label next.
+
+    Example: `judge-r1 labels next runs/labels --pool pool.jsonl --count 20 --out next.csv`
+    """
+    import csv
+    import io
+
+    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.labels.pool import next_for_gate, next_for_prompt
+
+    result, chosen, verdicts = _chosen(folder, judge, pool)
+    if for_ == "gate":
+        found = next_for_gate(result, chosen, verdicts, count, seed)
+    else:
+        found = next_for_prompt(result, chosen, verdicts, count)
+    if not found:
+        raise JudgeError("no item of the pool is unsure: check with --pool and --repeats 3, or take --for gate")
+    table = io.StringIO()
+    lines = csv.DictWriter(table, list(found[0]), lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(found)
+    write_atomic(out, [table.getvalue()])
+    typer.echo(f"{out}: {counted(len(found), 'item')} to label")
+
+
+def _chosen(folder: Path, name: str | None, pool: Path | None) -> tuple["CheckResult", "CheckedJudge", dict[str, str]]:
+    from judge_r1.labels.gate import read_result
+    from judge_r1.labels.kinds import BadLabels
+    from judge_r1.labels.pool import read_pool
+
+    result = read_result(folder)
+    named = {one.name: one for one in result.judges}
+    if name is None and len(named) > 1:
+        raise BadLabels(f"the result has the judges {', '.join(named)}: choose one by --judge")
+    if name is not None and name not in named:
+        raise BadLabels(f"the result has no judge {name!r}: it has {', '.join(named)}")
+    judge = named[name] if name else result.judges[0]
+    if pool is not None:
+        return result, judge, read_pool(pool, result)
+    verdicts = {i: v for i, v in judge.verdicts.items() if v is not None and i not in result.gold}
+    if not verdicts:
+        raise BadLabels(f"{folder} has verdicts on labelled items alone: give --pool FILE, or check with --pool")
+    return result, judge, verdicts

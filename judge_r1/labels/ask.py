@@ -1,0 +1,189 @@
+"""Asks a judge about labelled items, as an evaluation does: each answer is on disk at once, and a run resumes."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, one_order, pairwise_request
+from judge_r1.core.items import AggregatedVerdict, Item, Vote
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.runner import evaluate
+from judge_r1.evaluation.vote_failures import VotesMissing
+from judge_r1.judges.base import Judge, JudgeBuild
+from judge_r1.judges.panel import JudgePanel, make_panel
+from judge_r1.judges.prompted import answer_prompt
+from judge_r1.judges.request import CustomPrompt
+from judge_r1.labels.gold import gold_of
+from judge_r1.labels.kinds import BadLabels, Scheme
+from judge_r1.labels.rows import LabelledItem, Labels
+from judge_r1.labels.verdicts import JudgeVerdicts
+from judge_r1.statistics.position_bias import Answer
+
+DEFAULT_TEMPLATE = Template(
+    "Judge the output below.\n\nInput:\n$input\n\nContext:\n$context\n\nReference:\n$reference\n\nOutput:\n$output"
+    "$trace\n\nAnswer with one word alone, and nothing else: ALLOWED."
+)
+"""Asks for a label where the judge's SPEC has no template of its own."""
+
+
+def item_of(item: LabelledItem) -> Item:
+    """A labelled item as an item of a benchmark, whose gold no judge sees."""
+    pair = "a" in item.texts
+    candidates = (
+        (item.texts["a"], item.texts["b"]) if pair else (item.texts.get("output") or item.texts.get("trace", ""),)
+    )
+    return Item(
+        item_id=item.id, cluster_id=item.cluster, instruction=item.texts.get("input", ""), candidates=candidates,
+        gold="A" if pair else 1,
+    )  # fmt: skip
+
+
+def as_benchmark(labels: Labels, items: Sequence[LabelledItem], orders: int, answers: Sequence[str]) -> LoadedBenchmark:
+    """The items as a benchmark. The items themselves hold no labels: what is asked, and what a resume finds, does not
+    depend on them. The score is for the progress line."""
+    gold = gold_of(labels).labels
+
+    def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+        found = _label(labels.scheme, answers, [vote for vote in votes if vote.sample == 0])
+        return AggregatedVerdict(
+            verdict=votes[0].verdict, score=float(found is not None and found == gold.get(item.item_id))
+        )
+
+    texts = {item.id: _texts(labels, item) for item in items}
+    shown = ", ".join(labels.scheme.answers)
+    template = Template(DEFAULT_TEMPLATE.template.replace("ALLOWED", shown))
+
+    def task(item: Item, order: tuple[int, ...]) -> PairwiseTask | CustomPrompt:
+        if len(order) == 2:
+            pair = pairwise_request(item, order)
+            return replace(pair, context=texts[item.item_id].get("context", ""))
+        return answer_prompt(template, texts[item.item_id], labels.scheme.answers)
+
+    pairs = labels.scheme.kind == "pairwise"
+    return LoadedBenchmark(
+        [item_of(item) for item in items], task=task, aggregate=aggregate,
+        presentation_orders=both_orders if pairs and orders == 2 else one_order if pairs else lambda item: [(0,)],
+    )  # fmt: skip
+
+
+def _texts(labels: Labels, item: LabelledItem) -> Mapping[str, str]:
+    """The texts of an item; a trace that names a file is the text of that file's trace."""
+    trace = item.texts.get("trace", "")
+    if not trace or len(trace) > 1000 or "\n" in trace or not (path := labels.path.parent / trace).is_file():
+        return item.texts
+    from judge_r1.core.trace import trace_text
+    from judge_r1.core.trace_formats import read_events
+
+    return {**item.texts, "trace": trace_text(read_events(path))}
+
+
+def ask(
+    labels: Labels, items: Sequence[LabelledItem], spec: str, out: Path, *, repeats: int, orders: int, resume: bool,
+    build: JudgeBuild,
+) -> JudgeVerdicts:  # fmt: skip
+    """The verdicts of the judge `spec` on `items`; its answers go to `out`.
+
+    Raises:
+        BadJudge: The judge cannot be built, or does not answer such items.
+        EndpointError, NoAnswers: The server does not answer.
+    """
+    panel = replace(make_panel(spec, build), samples=repeats)
+    if panel.orders is not None:
+        orders = panel.orders
+    answers = _answers(panel) or labels.scheme.answers
+    benchmark = as_benchmark(labels, items, orders, answers)
+    started = time.monotonic()
+    unanswered = 0
+    try:
+        results = evaluate(panel, benchmark, out=out, resume=resume)
+    except VotesMissing as error:  # of items whose requests failed there is no verdict
+        results, unanswered = error.results, len(items) - len(error.results.items)
+    seconds = round(time.monotonic() - started, 1)
+    how = {"spec": spec, "seconds": seconds, "orders": orders, "repeats": repeats}
+    return _verdicts(labels.scheme, answers, panel, results, how, unanswered)
+
+
+def _verdicts(
+    scheme: Scheme,
+    answers: Sequence[str],
+    panel: JudgePanel,
+    results: PanelResults,
+    asked: Mapping[str, Any],
+    unanswered: int,
+) -> JudgeVerdicts:
+    settings = {"members": [_settings(judge) for judge in panel.members]}
+    verdicts: dict[str, str | None] = {}
+    missing: dict[str, str] = {}
+    repeats, orders, texts, confidences = {}, {}, {}, {}
+    requests, replies = 0, results.usage.replies
+    for result in results.items:
+        requests += len(result.votes)
+        by_sample = [[vote for vote in result.votes if vote.sample == sample] for sample in range(panel.samples)]
+        found = [_label(scheme, answers, votes) for votes in by_sample]
+        verdicts[result.item_id] = found[0]
+        if found[0] is None:
+            missing[result.item_id] = _reason(by_sample[0])
+        if panel.samples > 1:
+            repeats[result.item_id] = found
+        if len({vote.order for vote in by_sample[0]}) == 2:
+            orders[result.item_id] = (_letter(by_sample[0], (0, 1)), _letter(by_sample[0], (1, 0)))
+        if (confidence := by_sample[0][0].confidence) is not None:
+            confidences[result.item_id] = confidence
+        first = min(results.traces[result.item_id], key=lambda trace: trace.place)
+        texts[result.item_id] = "\n".join(turn.text for turn in first.trajectory.turns)
+    return JudgeVerdicts(
+        panel.name, verdicts, missing, repeats, orders, texts, confidences,
+        {**asked, "requests": requests, "usage": results.usage.counts, "settings": settings,
+         "models": sorted(replies.get("model", ())), "fingerprints": sorted(replies.get("system_fingerprint", ()))},
+        unanswered,
+    )  # fmt: skip
+
+
+def _settings(judge: Judge) -> dict[str, Any]:
+    """What a judge's answers depend on. The address of an endpoint is no part of it, and its model is."""
+    kind, _, backend = judge.name.partition("@")
+    return {"kind": kind, "model": backend.rpartition("#")[2], **judge.settings}
+
+
+def _answers(panel: JudgePanel) -> tuple[str, ...]:
+    """The answers of a judge with a template of its own. Raises: BadLabels if members have different ones."""
+    own = {tuple(judge.settings.get("answers", ())) for judge in panel.members}
+    if len(own) > 1:
+        raise BadLabels(f"judge {panel.name!r}: its members answer in different words: give all the same answers=")
+    return own.pop()
+
+
+def _label(scheme: Scheme, answers: Sequence[str], votes: Sequence[Vote]) -> str | None:
+    """The label that the votes of one repeat stand for. Two orders of a pair that contradict each other are a tie where
+    people have ties, else no verdict."""
+    if scheme.kind == "pairwise":
+        shown = [_letter(votes, order) for order in sorted({vote.order for vote in votes})]
+        sides = {
+            None if one is None else one if one == "tie" else "AB"["AB".index(one) ^ at] for at, one in enumerate(shown)
+        }
+        if len(sides) == 1:
+            return scheme.read(side) if (side := sides.pop()) else None
+        return "tie" if None not in sides and "tie" in scheme.answers else None
+    words = [answers[int(vote.verdict.scores[0])] for vote in votes if isinstance(vote.verdict, ScoresVerdict)]
+    (word, most), *rest = Counter(words).most_common() or [("", 0)]
+    return None if not most or (rest and rest[0][1] == most) else scheme.read(word)
+
+
+def _letter(votes: Sequence[Vote], order: tuple[int, ...]) -> Answer:
+    """The letter that most members wrote in one order."""
+    given = [vote.verdict.winner for vote in votes if vote.order == order and isinstance(vote.verdict, PairwiseVerdict)]
+    if not given:
+        return None
+    (letter, most), *rest = Counter(given).most_common()
+    return None if rest and rest[0][1] == most else letter
+
+
+def _reason(votes: Sequence[Vote]) -> str:
+    reasons = [vote.verdict.reason for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
+    return reasons[0] if reasons else "orders_disagree"

@@ -1,0 +1,140 @@
+"""Checks judges on people's labels: measures, decisions and differences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from judge_r1.core.record_base import Record
+from judge_r1.labels.decision import Decision, Requirement, decide, default_requirements
+from judge_r1.labels.gold import Gold, gold_of
+from judge_r1.labels.kinds import Kind
+from judge_r1.labels.measures import Measures, measure
+from judge_r1.labels.rows import Labels
+from judge_r1.labels.verdicts import JudgeVerdicts
+from judge_r1.statistics.annotators import EPSILON
+from judge_r1.statistics.significance import flip_ci, holm, permutation
+
+MARGIN = 0.1
+
+
+class LabelFacts(Record):
+    """What was read from the file of labels."""
+
+    path: str
+    digest: str
+    kind: Kind
+    answers: tuple[str, ...]
+    items: int
+    pool: int
+    people: tuple[str, ...]
+    labels: int
+    classes: dict[str, int]
+    clusters: int
+    contested: tuple[str, ...]
+    columns: dict[str, str]
+    split: str
+    notes: tuple[str, ...]
+
+
+class CheckedJudge(Record):
+    """A judge with its measures and the decision. `verdicts` are by item id, None for no verdict."""
+
+    name: str
+    decision: Decision
+    measures: Measures
+    verdicts: dict[str, str | None]
+    repeats: dict[str, tuple[str | None, ...]]
+    missing: dict[str, str]
+    unanswered: int
+    asked: dict[str, Any]
+
+
+class Difference(Record):
+    """The accuracy of judge `a` minus that of `b` on the same items: interval, p, and Holm's p over all pairs."""
+
+    a: str
+    b: str
+    delta: float
+    ci95: tuple[float, float]
+    p: float
+    p_holm: float
+
+
+class CheckResult(Record):
+    """`labels.json`."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    labels: LabelFacts
+    gold: dict[str, str]
+    clusters: dict[str, str]
+    judges: tuple[CheckedJudge, ...]
+    differences: tuple[Difference, ...]
+
+
+def check(
+    labels: Labels,
+    judges: Sequence[JudgeVerdicts],
+    *,
+    requirements: Sequence[Requirement] = (),
+    adjudicator: str | None = None,
+    split: str = "test",
+    margin: float = MARGIN,
+    epsilon: float = EPSILON,
+) -> CheckResult:
+    """Measures and decides. Raises: BadLabels for requirements that do not fit, or without items to measure on."""
+    gold = gold_of(labels, adjudicator)
+    required = list(requirements) or default_requirements(labels.scheme)
+    found = []
+    for judge in judges:
+        measures = measure(labels, gold, judge, margin=margin, epsilon=epsilon)
+        own = required
+        if not requirements and "consistency" in measures.values:
+            own = [*required, Requirement(measure="consistency", threshold=0.8)]
+        found.append(
+            CheckedJudge(
+                name=judge.name,
+                decision=decide(labels.scheme, gold, measures, own),
+                measures=measures,
+                verdicts=dict(judge.verdicts),
+                repeats={i: tuple(r) for i, r in judge.repeats.items()},
+                missing=dict(judge.missing),
+                unanswered=judge.unanswered,
+                asked=dict(judge.asked),
+            )
+        )
+    clusters = {item.id: item.cluster for item in labels.items}
+    return CheckResult(
+        labels=facts(labels, gold, split), gold=gold.labels, clusters=clusters, judges=tuple(found),
+        differences=tuple(_differences(gold, clusters, judges)),
+    )  # fmt: skip
+
+
+def facts(labels: Labels, gold: Gold, split: str) -> LabelFacts:
+    return LabelFacts(
+        path=str(labels.path), digest=labels.digest, kind=labels.scheme.kind, answers=labels.scheme.answers,
+        items=len(labels.items), pool=len(labels.pool), people=tuple(labels.people),
+        labels=sum(len(item.labels) for item in labels.items), classes=gold.counts(labels.scheme),
+        clusters=len({item.cluster for item in labels.items}), contested=gold.contested,
+        columns=dict(labels.columns), split=split, notes=tuple(labels.notes),
+    )  # fmt: skip
+
+
+def _differences(gold: Gold, clusters: Mapping[str, str], judges: Sequence[JudgeVerdicts]) -> Iterator[Difference]:
+    right = {j.name: {i: float(j.verdicts.get(i) == label) for i, label in gold.labels.items()} for j in judges}
+    of = {i: clusters[i] for i in gold.labels}
+    pairs = list(combinations(right, 2))
+    tests = {(a, b): permutation(right[a], right[b], of) for a, b in pairs}
+    adjusted = holm({pair: test.p for pair, test in tests.items()})
+    for (a, b), test in tests.items():
+        gaps = np.array([right[a][i] - right[b][i] for i in sorted(of)])
+        interval = flip_ci(gaps, [of[i] for i in sorted(of)], test)
+        yield Difference(a=a, b=b, delta=test.difference, ci95=interval, p=test.p, p_holm=adjusted[a, b])
+
+
+def disagreements(result: CheckResult, judge: CheckedJudge) -> list[str]:
+    """The ids of the items on which a judge and the gold differ: those of stable verdicts first, then by label."""
+    wrong = [i for i, label in result.gold.items() if judge.verdicts.get(i) != label]
+    return sorted(wrong, key=lambda i: (len(set(judge.repeats.get(i, ()))), result.gold[i], i))

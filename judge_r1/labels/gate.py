@@ -1,0 +1,305 @@
+"""The gate: what a check found is pinned in a file without texts, and a later run ends with a status that says whether
+the judge is still the same and still good.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from judge_r1.core.errors import ExitStatus, JudgeError, explain, read_error
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
+from judge_r1.labels.check import CheckedJudge, CheckResult
+from judge_r1.labels.decision import PEOPLE, Requirement, Word
+from judge_r1.labels.kinds import BadLabels, Kind
+from judge_r1.labels.output import RESULT
+from judge_r1.statistics.rates import tango_ci
+from judge_r1.statistics.significance import flip_ci, sign_flips
+
+ALPHA = 0.05
+ACCEPTED = ("labels", "judge", "model")
+
+
+class PinnedLabels(Record):
+    """The labels of a gate file: the hash over all of them, and one for each item."""
+
+    digest: str
+    kind: Kind
+    answers: tuple[str, ...]
+    classes: dict[str, int]
+    items: dict[str, str]
+    """Item id -> its gold label."""
+    clusters: dict[str, str]
+    people: tuple[str, ...]
+    split: str
+
+
+class PinnedJudge(Record):
+    """The judge of a gate file: its SPEC, and everything that its answers depend on."""
+
+    spec: str
+    settings: dict[str, Any]
+    orders: int | None
+    repeats: int | None
+    models: tuple[str, ...]
+    fingerprints: tuple[str, ...]
+
+
+class Gate(Record):
+    """A gate file. `verdicts` are None if they were left out: then single items cannot be compared."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    created: str
+    labels: PinnedLabels
+    judge: PinnedJudge
+    require: tuple[Requirement, ...]
+    decision: Word
+    agreement: float
+    equal_pairs: float | None
+    verdicts: dict[str, str | None] | None
+
+
+Status = Literal["pass", "fail", "undecided", "try again"]
+STATUSES: Mapping[Status, int] = {
+    "pass": ExitStatus.OK, "fail": ExitStatus.INVALID_DATA, "undecided": ExitStatus.UNDECIDED,
+    "try again": ExitStatus.TRY_AGAIN,
+}  # fmt: skip
+
+
+class GateResult(Record):
+    """What a gate found: the status, reason words, notes, and the comparison with the pinned verdicts."""
+
+    status: Status
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+    decision: Word
+    drift: dict[str, Any] | None
+
+
+def read_result(folder: Path) -> CheckResult:
+    """The result in `folder/labels.json`. Raises: JudgeError."""
+    return _read(folder / RESULT, CheckResult)
+
+
+def read_gate(path: Path) -> Gate:
+    """Raises: JudgeError."""
+    return _read(path, Gate)
+
+
+R = TypeVar("R", bound=Record)
+
+
+def _read(path: Path, model: type[R]) -> R:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise read_error(path, error) from None
+    except ValidationError as error:
+        raise JudgeError(f"{path} is not what `judge-r1 labels` writes: {explain(error)}") from None
+
+
+def pin(result: CheckResult, judge: str | None, *, allow_undecided: bool = False, verdicts: bool = True) -> Gate:
+    """The gate of one judge of a result.
+
+    Raises:
+        BadLabels: There is no such judge, or it is not trusted and `allow_undecided` is false.
+    """
+    named = {one.name: one for one in result.judges}
+    if judge is None and len(named) > 1:
+        raise BadLabels(f"the result has the judges {', '.join(named)}: choose one by --judge")
+    if judge is not None and judge not in named:
+        raise BadLabels(f"the result has no judge {judge!r}: it has {', '.join(named)}")
+    chosen = named[judge] if judge else result.judges[0]
+    if chosen.decision.word != "trusted" and not allow_undecided:
+        raise BadLabels(
+            f"{chosen.name} is {chosen.decision.word}: {chosen.decision.because}. --allow-undecided pins it all the "
+            "same, and its gate never passes"
+        )
+    repeats = chosen.measures.values.get("repeats")
+    facts, checked = result.labels, chosen.decision.checked
+    required = tuple(one.requirement for one in checked if one.requirement.measure != PEOPLE)
+    return Gate(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        labels=PinnedLabels(
+            digest=facts.digest, kind=facts.kind, answers=facts.answers, classes=facts.classes, items=result.gold,
+            clusters={i: result.clusters[i] for i in result.gold}, people=facts.people, split=facts.split,
+        ),
+        judge=_pinned(chosen), require=required,
+        decision=chosen.decision.word, agreement=chosen.measures.values["agreement"].value or 0.0,
+        equal_pairs=repeats.value if repeats else None,
+        verdicts={i: chosen.verdicts.get(i) for i in result.gold} if verdicts else None,
+    )  # fmt: skip
+
+
+def _pinned(judge: CheckedJudge) -> PinnedJudge:
+    asked = judge.asked
+    return PinnedJudge(
+        spec=asked.get("spec", judge.name), settings=asked.get("settings", {}), orders=asked.get("orders"),
+        repeats=asked.get("repeats"),
+        models=tuple(asked.get("models", ())), fingerprints=tuple(asked.get("fingerprints", ())),
+    )  # fmt: skip
+
+
+def write_gate(path: Path, gate: Gate) -> None:
+    write_json(path, gate.model_dump(mode="json", by_alias=True))
+
+
+def compare(
+    gate: Gate, result: CheckResult, *, accept: Sequence[str] = (), alpha: float = ALPHA, max_drop: float | None = None
+) -> GateResult:
+    """Compares a new check of the judge with the pinned one.
+
+    Raises:
+        BadLabels: The two share fewer than two items, or have other kinds of labels.
+    """
+    (judge,) = result.judges
+    if gate.labels.kind != result.labels.kind or gate.labels.answers != result.labels.answers:
+        raise BadLabels("the labels are of another kind than the pinned ones: pin a new check")
+    shared = [i for i in gate.labels.items if i in result.gold]
+    if len(shared) < 2:
+        raise BadLabels(
+            f"the labels share {counted(len(shared), 'item')} with the pinned ones: is this the right file?"
+        )
+    notes: list[str] = []
+    reasons = list(_changes(gate, result, judge, notes, accept))
+    drift = None
+    if judge.unanswered:
+        return GateResult(
+            status="try again",
+            reasons=("answers-missing",),
+            notes=tuple(notes),
+            decision=judge.decision.word,
+            drift=None,
+        )
+    if gate.verdicts is not None and "labels-changed" not in reasons:
+        drift = _drift(gate, result, judge, shared, alpha)
+        if drift["worse_p"] < alpha:
+            reasons.append("drift")
+        if max_drop is not None and drift["ci95"][0] < -max_drop:
+            reasons.append("drop-not-excluded")
+        if alpha == ALPHA and len(shared) < 100:
+            notes.append(f"{len(shared)} shared items: only a large drop shows; for nightly runs use --alpha .01")
+    if judge.decision.word == "not trusted":
+        reasons.append("not-trusted")
+    if reasons:
+        status: Status = "fail"
+    elif judge.decision.word == "undecided" or gate.decision != "trusted":
+        status, reasons = "undecided", ["undecided"]
+    else:
+        status = "pass"
+    return GateResult(
+        status=status, reasons=tuple(reasons), notes=tuple(notes), decision=judge.decision.word, drift=drift
+    )
+
+
+def _changes(
+    gate: Gate, result: CheckResult, judge: CheckedJudge, notes: list[str], accept: Sequence[str]
+) -> Iterator[str]:
+    """The reason words of what was pinned and is another now, unless it is accepted."""
+    changed = sorted(i for i, label in gate.labels.items.items() if result.gold.get(i) != label)
+    added = sorted(result.gold.keys() - gate.labels.items.keys())
+    if changed:
+        notes.append(f"labels changed or removed: {', '.join(changed[:10])}{' …' if len(changed) > 10 else ''}")
+        if "labels" not in accept:
+            yield "labels-changed"
+    if added:
+        notes.append(f"labels-added: {counted(len(added), 'item')} that the pinned file lacks")
+    now, then = _pinned(judge), gate.judge
+    if (now.settings, now.orders) != (then.settings, then.orders):
+        names = dict.fromkeys(name for one, other in _members(now, then) for name in sorted({*one, *other})
+                              if one.get(name) != other.get(name))  # fmt: skip
+        notes.append(f"judge changed: {', '.join(names) or 'orders'}")
+        if "judge" not in accept:
+            yield "judge-changed"
+    if not now.models and now.settings:
+        notes.append("model-unknown: the server reports no model")
+    elif then.models and set(now.models) != set(then.models):
+        notes.append(f"model changed: {', '.join(then.models)} → {', '.join(now.models)}")
+        if "model" not in accept:
+            yield "model-changed"
+    if now.fingerprints != then.fingerprints and set(now.models) == set(then.models):
+        notes.append("the server's fingerprint is another one")
+
+
+def _members(now: PinnedJudge, then: PinnedJudge) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The settings of the judges of both, side by side."""
+    one, other = (found.settings.get("members", []) for found in (now, then))
+    return ((a or {}, b or {}) for a, b in zip_longest(one, other))
+
+
+def _drift(gate: Gate, result: CheckResult, judge: CheckedJudge, shared: Sequence[str], alpha: float) -> dict[str, Any]:
+    """Changed verdicts on shared items, and the paired difference of right ones, by cluster."""
+    assert gate.verdicts is not None
+    before = {i: float(gate.verdicts.get(i) == result.gold[i]) for i in shared}
+    after = {i: float(judge.verdicts.get(i) == result.gold[i]) for i in shared}
+    clusters = {i: result.clusters[i] for i in shared}
+    changes = Counter((gate.verdicts.get(i) or "none", judge.verdicts.get(i) or "none") for i in shared)
+    gaps = np.array([after[i] - before[i] for i in sorted(shared)])
+    test = sign_flips(gaps, [clusters[i] for i in sorted(shared)])
+    worse, better = int((gaps < 0).sum()), int((gaps > 0).sum())
+    single = len(set(clusters.values())) == len(shared)
+    # The interval that belongs to the test: Tango's for independent items, else the one by clusters.
+    own = [clusters[i] for i in sorted(shared)]
+    interval = tango_ci(worse, better, len(shared)) if single else flip_ci(gaps, own, test)
+    return {
+        "items": len(shared), "worse": worse, "better": better, "difference": float(gaps.mean()),
+        "ci95": list(interval), "p": test.p, "worse_p": _one_sided(gaps, [clusters[i] for i in sorted(shared)], test.p),
+        "changed": {f"{a} → {b}": n for (a, b), n in sorted(changes.items()) if a != b},
+        "expected_share": None if gate.equal_pairs is None else 1 - gate.equal_pairs,
+        "changed_share": sum(n for (a, b), n in changes.items() if a != b) / len(shared), "alpha": alpha,
+    }  # fmt: skip
+
+
+def _one_sided(gaps: Any, clusters: Sequence[str], p: float) -> float:
+    """The one-sided p of a drop: the sign flips are symmetric, so it is half of the two-sided p below 0."""
+    return p / 2 if float(gaps.sum()) < 0 else 1 - p / 2
+
+
+def lines_of(found: GateResult) -> Iterator[str]:
+    """The result for the console; the last line is for programs."""
+    if drift := found.drift:
+        yield (
+            f"on {drift['items']} shared items {drift['worse']} became wrong, {drift['better']} right: "
+            f"{drift['difference']:+.3f} [{drift['ci95'][0]:+.3f}, {drift['ci95'][1]:+.3f}], one-sided p "
+            f"{drift['worse_p']:.3g}"
+        )
+        if drift["changed"]:
+            yield "changed verdicts: " + ", ".join(f"{change} {n}" for change, n in drift["changed"].items())
+    yield from (f"note: {note}" for note in found.notes)
+    yield f"gate: {found.status}" + (f" {','.join(found.reasons)}" if found.reasons else "")
+
+
+def markdown_of(found: GateResult, judge: CheckedJudge) -> str:
+    """A summary for the comment of a pull request."""
+    word = f"{judge.name}: **{judge.decision.word}** ({judge.decision.because})"
+    head = f"### judge-r1 labels gate: {found.status}\n\n{word}\n"
+    table = ["| requirement | value | lower limit | state |", "| --- | --- | --- | --- |"]
+    for one in judge.decision.checked:
+        value, lower = ("none" if x is None else f"{x:.2f}" for x in (one.measured.value, one.measured.lower))
+        table.append(f"| `{one.requirement}` | {value} | {lower} | {one.state} |")
+    return "\n".join([head, *table, "", *(f"- {line}" for line in lines_of(found)), ""])
+
+
+def junit_of(found: GateResult, judge: CheckedJudge) -> str:
+    """JUnit's XML: one case for each requirement and one for the comparison."""
+    checked = [(str(one.requirement), one.state != "met", str(one.state)) for one in judge.decision.checked]
+    cases = [*checked, ("unchanged", found.status == "fail", ",".join(found.reasons) or found.status)]
+    failures = sum(failed for _, failed, _ in cases)
+    body = "".join(
+        f"<testcase classname={quoteattr(judge.name)} name={quoteattr(name)}>"
+        + (f"<failure message={quoteattr(text)}>{escape(text)}</failure>" if failed else "")
+        + "</testcase>"
+        for name, failed, text in cases
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="judge-r1 labels gate" '
+        f'tests="{len(cases)}" failures="{failures}">{body}</testsuite>\n'
+    )

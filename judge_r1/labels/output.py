@@ -1,0 +1,132 @@
+"""The result of a check: its files, and its lines for the console.
+
+`labels.json` holds all numbers, `disagreements.csv` the items on which a judge and people differ, and `report.html` is
+the page.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.jsonl import AtomicFiles, dump_json
+from judge_r1.core.text_check import counted
+from judge_r1.labels.check import CheckedJudge, CheckResult, disagreements
+from judge_r1.labels.page import page
+from judge_r1.labels.rows import Labels
+from judge_r1.labels.verdicts import JudgeVerdicts
+
+RESULT, DISAGREEMENTS, PAGE = "labels.json", "disagreements.csv", "report.html"
+
+
+def write_result(out: Path, result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -> None:
+    """Writes the files of a result, all or none."""
+    contents = {
+        DISAGREEMENTS: _disagreements(result, labels, judges),
+        PAGE: page(result, labels, judges),
+        RESULT: dump_json(result.model_dump(mode="json", by_alias=True)),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    with AtomicFiles(*(out / name for name in contents)) as files:
+        for name, text in contents.items():
+            files.write(out / name, text)
+
+
+def _disagreements(result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -> str:
+    """The table for reading: `resolution` is for the reader: rule unclear, judge wrong or label wrong."""
+    texts = {item.id: item for item in labels.items}
+    table = io.StringIO()
+    lines = csv.writer(table, lineterminator="\n")
+    lines.writerow(
+        ["judge", "id", "label", "verdict", "repeats", "labels", "input", "output", "judge wrote", "resolution"]
+    )
+    for judge, given in zip(result.judges, judges, strict=True):
+        for item_id in disagreements(result, judge):
+            item = texts[item_id]
+            people = "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items()))
+            verdict = judge.verdicts.get(item_id) or f"none ({judge.missing.get(item_id, 'no verdict')})"
+            repeats = " ".join(one or "none" for one in judge.repeats.get(item_id, ()))
+            text = item.texts.get("output") or item.texts.get("trace") or " / ".join(
+                item.texts[side] for side in ("a", "b") if side in item.texts
+            )  # fmt: skip
+            lines.writerow(
+                [judge.name, item_id, result.gold[item_id], verdict, repeats, people, item.texts.get("input", ""),
+                 text, given.texts.get(item_id, ""), ""]
+            )  # fmt: skip
+    return table.getvalue()
+
+
+def lines_of(result: CheckResult) -> Iterator[str]:
+    """The result for the console."""
+    facts_ = result.labels
+    classes = ", ".join(f"{label} {count}" for label, count in facts_.classes.items())
+    contested = f", contested {len(facts_.contested)}" if facts_.contested else ""
+    yield (
+        f"labels: {facts_.path}: {counted(facts_.items, 'item')}, {_people(facts_.people)}, "
+        f"{counted(facts_.labels, 'label')}; {classes}{contested}; {counted(facts_.clusters, 'cluster')}"
+    )
+    yield from (f"note: {note}" for note in facts_.notes)
+    for judge in result.judges:
+        yield from ("", *_judge_lines(judge))
+    for one in result.differences:
+        yield (
+            f"{one.a} - {one.b}: {one.delta:+.2f} [{one.ci95[0]:+.2f}, {one.ci95[1]:+.2f}], p {one.p:.3g}, "
+            f"Holm's p {one.p_holm:.3g}"
+        )
+    if len(result.judges) > 1:
+        yield "note: the best of several judges is chosen on these labels: its number is optimistic"
+
+
+def _people(names: Sequence[str]) -> str:
+    return f"{len(names)} people ({', '.join(names)})" if len(names) > 1 else f"1 person ({names[0]})"
+
+
+def _judge_lines(judge: CheckedJudge) -> Iterator[str]:
+    measures, asked = judge.measures, judge.asked
+    yield f"judge: {judge.name}{_asked(asked)}"
+    values = measures.values
+    if "repeats" in values and (same := values["repeats"]).value is not None:
+        yield f"  repeats       equal pairs {same.value:.2f}, never changed {same.right} of {same.of}"
+    if "consistency" in values:
+        yield f"  consistency   {values['consistency']} in both orders"
+    best, share = next(iter(measures.constant.items()))
+    beside = "  ".join(f"{n} {values[n]}" for n in ("kappa", "ac1", "quadratic_kappa", "spearman") if n in values)
+    constant = f"always {best!r} would reach {share:.2f} (p {measures.constant_p:.2g})"
+    yield f"  agreement     {values['agreement']}   {constant}"
+    yield f"  {beside}"
+    for one in judge.decision.checked:
+        got = one.measured
+        counts = f" ({got.right}/{got.of})" if got.right is not None else ""
+        limit = "" if got.lower is None else f"  lower limit {got.lower:.2f}"
+        value = "none" if got.value is None else f"{got.value:.2f}"
+        yield f"  {one.requirement!s:<24} {value}{counts}{limit}  {one.state}{': ' + one.hint if one.hint else ''}"
+    if measures.missing:
+        yield "  no verdict    " + ", ".join(f"{reason} {count}" for reason, count in sorted(measures.missing.items()))
+    if people := measures.people:
+        for pair, found in people["pairs"].items():
+            kappa = "none" if found["kappa"] is None else f"{found['kappa']:.2f}"
+            yield f"  people        {pair}: equal {found['equal']:.2f}, kappa {kappa} ({found['n']})"
+        if people["alpha"] is not None:
+            yield f"  people        Krippendorff's alpha {people['alpha']:.2f}"
+        if top := people["ceiling"]:
+            yield f"  ceiling       people against people {top['people_mean']:.2f}, the judge {top['judge_mean']:.2f}"
+        if test := people["alt_test"]:
+            few = " (with two people the authors advise a third)" if len(people["names"]) == 2 else ""
+            yield f"  alt-test      winning rate {test['winning_rate']:.2f}, advantage {test['advantage']:.2f}{few}"
+    yield from (f"  note: {note}" for note in measures.notes)
+    if judge.unanswered:
+        yield f"  {counted(judge.unanswered, 'item')} without a reply: run again with --resume"
+    yield f"{judge.decision.word.upper()}: {judge.decision.because}"
+
+
+def _asked(asked: Mapping[str, Any]) -> str:
+    if not asked:
+        return ""
+    usage = asked.get("usage", {})
+    tokens = int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
+    reported = f", reported as {', '.join(asked['models'])}" if asked.get("models") else ""
+    return (
+        f"{reported}: {counted(asked['requests'], 'request')}, {asked['repeats']} repeats, {tokens} tokens, "
+        f"{asked['seconds']} s"
+    )

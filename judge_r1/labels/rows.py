@@ -1,0 +1,303 @@
+"""Reads people's labels: one row is the label of one person for one item.
+
+    labels = read_labels(Path("my.csv"))
+
+A file is a table (`judge_r1.core.tabular`) whose columns are found by their usual names, or an export of a tool for
+labelling (`judge_r1.labels.exports`).
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.record_base import content_hash_of_list
+from judge_r1.core.tabular import rows
+from judge_r1.core.text_check import counted, short_name
+from judge_r1.labels.exports import read_export
+from judge_r1.labels.kinds import SIDES, BadLabels, Kind, Scheme, find_scheme, plain
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "item_id", "example_id", "trace_id", "span_id", "case_id"),
+    "input": ("input", "prompt", "question", "instruction", "query"),
+    "output": ("output", "response", "answer", "completion"),
+    "a": ("a", "response_a", "output_a"),
+    "b": ("b", "response_b", "output_b"),
+    "chosen": ("chosen",),
+    "rejected": ("rejected",),
+    "trace": ("trace", "messages"),
+    "context": ("context",),
+    "reference": ("reference",),
+    "label": ("label", "human_label", "rating", "score", "preference", "winner", "human"),
+    "annotator": ("annotator", "labeler", "user", "completed_by"),
+    "annotator_kind": ("annotator_kind",),
+    "cluster": ("cluster", "group", "document", "conversation", "session"),
+    "split": ("split",),
+    "verdict": ("verdict",),
+    "confidence": ("confidence",),
+    "note": ("note",),
+    "saw_verdict": ("saw_verdict",),
+}
+"""Our name of a column -> the names by which it is found, in this order."""
+TEXTS = ("input", "output", "a", "b", "trace", "context", "reference")
+DEV = ("dev", "train", "examples")
+_WIDE = re.compile(r"(?:label_(?P<name>\w+)|(?P<number>annotator_?\d+))", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LabelledItem:
+    """One item: its texts by name (`TEXTS`), and its labels by person. `verdict` is that of the file's own column."""
+
+    id: str
+    texts: Mapping[str, str]
+    cluster: str
+    labels: Mapping[str, str]
+    split: str = "test"
+    verdict: str | None = None
+    confidence: float | None = None
+
+    @property
+    def content(self) -> str:
+        """The hash of the texts."""
+        return content_hash_of_list([f"{name}={self.texts[name]}" for name in sorted(self.texts)])
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labelled items of a file, the items without a label (`pool`), and notes for the reader of a result.
+
+    `columns` says which column of the file was read as what.
+    """
+
+    path: Path
+    scheme: Scheme
+    items: Sequence[LabelledItem]
+    pool: Sequence[LabelledItem] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    @property
+    def people(self) -> list[str]:
+        return sorted({person for item in self.items for person in item.labels})
+
+    @property
+    def digest(self) -> str:
+        """The hash of all labels: ids, contents, people and labels, in any order and file format."""
+        return content_hash_of_list(
+            sorted(f"{i.id}\n{i.content}\n{person}\n{label}" for i in self.items for person, label in i.labels.items())
+        )
+
+    def of_split(self, split: str) -> "Labels":
+        """The items of one split. Raises: BadLabels if it has none."""
+        kept = [item for item in self.items if item.split == split]
+        if not kept:
+            raise BadLabels(f"{self.path} has no labelled item of the split {split!r}")
+        return Labels(self.path, self.scheme, kept, self.pool, self.columns, self.notes)
+
+
+@dataclass
+class _Draft:
+    """An item while its rows are read."""
+
+    where: str
+    texts: dict[str, str]
+    cluster: str
+    split: str
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Person -> the word of the label and its place."""
+    verdict: str | None = None
+    confidence: float | None = None
+
+
+def read_labels(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    question: str | None = None,
+    kind: Kind | None = None,
+    positive: str | None = None,
+    scale: tuple[int, int] | None = None,
+) -> Labels:
+    """The labels of people in a file.
+
+    `columns` names the file's columns by our names, where the aliases do not find them; `question` chooses one of
+    several questions of an export.
+
+    Raises:
+        BadTable: The file cannot be read.
+        BadLabels: A row or the whole file cannot be used; the message names the row and what to do.
+    """
+    found = list(_rows(path, question))
+    names = _columns(path, {name for _, row in found for name in row}, columns or {})
+    notes, drafts = _Notes(), dict[str, _Draft]()
+    for where, row in found:
+        _add(drafts, where, row, names, notes)
+    words = [word for draft in drafts.values() for word, _ in draft.words.values()]
+    if not words:
+        raise BadLabels(
+            f"{path}: all labels are those of models, not of people"
+            if notes.by_models
+            else f"{path}: column {names.get('label', 'label')!r} has no label"
+        )
+    first = next(iter(drafts.values()))
+    pairs = "a" in first.texts
+    given = [draft.verdict for draft in drafts.values() if draft.verdict]
+    scheme = _scheme(words, given, pairs=pairs, kind=kind, positive=positive, scale=scale)
+    items = [_item(item_id, draft, scheme) for item_id, draft in drafts.items()]
+    labelled, pool = [one for one in items if one.labels], [one for one in items if not one.labels]
+    if len({plain(word) for word in words}) < len(set(words)):
+        notes.add("labels differ in case or white space and were read as the same")
+    if scheme.kind == "ordinal" and (unused := set(scheme.answers) - {v for i in labelled for v in i.labels.values()}):
+        notes.add(f"nobody used the level {', '.join(sorted(unused))}; weights of kappa go by value")
+    return Labels(path, scheme, labelled, pool, names, [*notes.lines, *_twins(labelled)])
+
+
+class _Notes:
+    """What a reader of the result should know about the file."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.by_models = 0
+
+    def add(self, line: str) -> None:
+        if line not in self.lines:
+            self.lines.append(line)
+
+
+def _rows(path: Path, question: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if (export := read_export(path, question)) is not None:
+        yield from export
+        return
+    if question is not None:
+        raise BadLabels(f"--question chooses a question of an export, and {path} is a table")
+    yield from ((row.where, row.values) for row in rows(path))
+
+
+def _columns(path: Path, there: set[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Our names -> the file's. Raises: BadLabels."""
+    if unknown := given.keys() - ALIASES.keys():
+        raise BadLabels(f"--columns {min(unknown)}=…: the columns are {', '.join(ALIASES)}")
+    if missing := [column for column in given.values() if column not in there]:
+        raise BadLabels(f"{path} has no column {missing[0]!r}: it has {', '.join(sorted(there))}")
+    by_fold = {name.casefold(): name for name in there}
+    names = {
+        ours: by_fold[alias]
+        for ours, aliases in ALIASES.items()
+        for alias in reversed(aliases)
+        if alias in by_fold and by_fold[alias] not in given.values()
+    }
+    names |= given
+    if "a" not in names or "b" not in names:
+        names = {ours: name for ours, name in names.items() if ours not in ("a", "b")}
+    elif "output" in names and "output" not in given:
+        del names["output"]
+    wide = [name for name in there if _WIDE.fullmatch(name) and name not in names.values()]
+    if "label" not in names and not wide and "chosen" not in names:
+        raise BadLabels(
+            f"{path} has no column of labels ({', '.join(ALIASES['label'])}): give --columns label=NAME; it has "
+            f"{', '.join(sorted(there))}"
+        )
+    return names
+
+
+def _add(
+    drafts: dict[str, _Draft], where: str, row: Mapping[str, Any], names: Mapping[str, str], notes: _Notes
+) -> None:
+    """Adds a row to its item."""
+
+    def text(ours: str) -> str:
+        value = row.get(names[ours]) if ours in names else None
+        if value is None:
+            return ""
+        return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else _dumped(value)
+
+    texts = {name: found for name in TEXTS if (found := text(name)).strip()}
+    word = text("label").strip()
+    item_id = text("id").strip() or content_hash_of_list([f"{name}={texts[name]}" for name in sorted(texts)])
+    if "chosen" in names and "a" not in texts:
+        first = int(content_hash_of_list([item_id]), 16) % 2 == 0
+        sides = ("a", "b") if first else ("b", "a")
+        texts |= dict(zip(sides, (text("chosen"), text("rejected")), strict=True))
+        word = word or ("A" if first else "B")
+    if not any(name in texts for name in ("input", "output", "a", "trace")):
+        raise BadLabels(
+            f"{where}: has no text to judge; the columns are {', '.join(TEXTS)}: name yours by --columns output=NAME"
+        )
+    draft = drafts.get(item_id)
+    if draft is None:
+        cluster = text("cluster").strip() or content_hash_of_list([texts.get("input", item_id)])
+        split = "dev" if text("split").strip().casefold() in DEV else "test"
+        draft = drafts[item_id] = _Draft(where, texts, cluster, split)
+    elif draft.texts != texts:
+        raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
+    if verdict := text("verdict").strip():
+        if draft.verdict not in (None, verdict):
+            raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")
+        draft.verdict = verdict
+        draft.confidence = float(text("confidence")) if text("confidence").strip() else None
+    if text("saw_verdict").strip().casefold() in ("true", "1", "yes"):
+        notes.add("people saw the judge's verdict before they labelled some items: their labels are anchored to it")
+    person = text("annotator").strip() or "human"
+    for one, given in [(person, word), *_wide(row, names)]:
+        if not given:
+            continue
+        if text("annotator_kind").strip().casefold() not in ("", "human"):
+            notes.by_models += 1
+            notes.add("labels of models or code are left out: they are no labels of people")
+            continue
+        known = draft.words.setdefault(one, (given, where))
+        if plain(known[0]) != plain(given):
+            raise BadLabels(
+                f"{where}: {one!r} labels id {short_name(item_id)!r} {given!r}, and {known[0]!r} in {known[1]}: keep "
+                "one of them"
+            )
+
+
+def _dumped(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
+
+
+def _wide(row: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The labels of a row with one column for each person."""
+    for column, value in row.items():
+        if column not in names.values() and (found := _WIDE.fullmatch(column)) and value is not None:
+            yield found["name"] or found["number"], str(value).strip()
+
+
+def _scheme(words: Sequence[str], verdicts: Sequence[str], **options: Any) -> Scheme:
+    """The scheme of labels. Levels that only verdicts use belong to the scale, too."""
+    scheme = find_scheme(words, **options)
+    if scheme.kind == "ordinal" and options["scale"] is None:
+        levels = [word for word in verdicts if re.fullmatch(r"-?\d+", plain(word))]
+        return find_scheme([*words, *levels], **options)
+    if scheme.kind == "pairwise" and any(plain(word) in SIDES["tie"] for word in verdicts):
+        return Scheme("pairwise", ("A", "B", "tie"))
+    return scheme
+
+
+def _item(item_id: str, draft: _Draft, scheme: Scheme) -> LabelledItem:
+    labels = {}
+    for person, (word, where) in draft.words.items():
+        if (label := scheme.read(word)) is None:
+            raise BadLabels(f"{where}: label {word!r} is none of {', '.join(scheme.answers) or 'the numbers'}")
+        labels[person] = label
+    return LabelledItem(
+        item_id, draft.texts, draft.cluster, labels, draft.split, draft.verdict, draft.confidence
+    )  # fmt: skip
+
+
+def _twins(items: Sequence[LabelledItem]) -> Iterator[str]:
+    """Notes about equal items under several ids."""
+    by_content = defaultdict(list)
+    for item in items:
+        by_content[item.content].append(item)
+    twins = [same for same in by_content.values() if len(same) > 1]
+    if twins:
+        yield f"{counted(len(twins), 'text')} stand under several ids"
+    for same in twins:
+        if len(Counter(label for item in same for label in item.labels.values())) > 1:
+            yield f"{' and '.join(item.id for item in same)} have the same texts and different labels"

@@ -1,0 +1,48 @@
+"""A judge's verdicts on labelled items: those of a column of the file, or those of a judge that was asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_r1.labels.kinds import BadLabels
+from judge_r1.labels.rows import Labels
+from judge_r1.statistics.position_bias import Answer
+
+
+@dataclass(frozen=True)
+class JudgeVerdicts:
+    """Verdicts by item id, None where the judge gave none (`missing` says why).
+
+    `repeats` are the verdicts of equal requests, `orders` the letters that a judge of pairs wrote with the candidates
+    in their order and in the other one, `texts` what the judge wrote. `asked` says how it was asked: requests, tokens,
+    seconds, models that the server reported, settings.
+    """
+
+    name: str
+    verdicts: Mapping[str, str | None]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    repeats: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    orders: Mapping[str, tuple[Answer, Answer]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    confidences: Mapping[str, float] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    unanswered: int = 0
+    """Items whose request has no reply: an infrastructure failure, which is never a verdict."""
+
+
+def verdicts_of_file(labels: Labels) -> JudgeVerdicts:
+    """The verdicts in the file's own column. A word that is no label is invalid.
+
+    Raises:
+        BadLabels: The file has no verdicts.
+    """
+    if not any(item.verdict for item in labels.items):
+        raise BadLabels(f"{labels.path} has no verdicts: give --verdicts COLUMN, or a judge to ask by --judge")
+    read = {item.id: labels.scheme.read(item.verdict) if item.verdict else None for item in labels.items}
+    missing = {
+        item.id: f"no label: {item.verdict}" if item.verdict else "no verdict"
+        for item in labels.items
+        if read[item.id] is None
+    }
+    confidences = {item.id: item.confidence for item in labels.items if item.confidence is not None}
+    return JudgeVerdicts(labels.columns.get("verdict", "verdict"), read, missing, confidences=confidences)

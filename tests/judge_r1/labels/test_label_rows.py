@@ -1,0 +1,243 @@
+"""Reading labels: names of columns, kinds, people, errors, and the same result from every file format."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from label_factories import TWO_CLASSES, rows_of, write_csv, write_lines
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.labels.gold import gold_of
+from judge_r1.labels.kinds import find_scheme
+from judge_r1.labels.rows import read_labels
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "kind", "answers"),
+    [
+        (["Pass", "fail", "pass "], {}, "binary", ("pass", "fail")),
+        (["0", "1", "1"], {}, "binary", ("1", "0")),
+        (["helpful", "harmful"], {"positive": "helpful"}, "binary", ("helpful", "harmful")),
+        (["yes"], {}, "binary", ("yes", "no")),
+        (["1", "4", "5.0", "2/5"], {}, "ordinal", ("1", "2", "3", "4", "5")),
+        (["1", "2"], {"scale": (1, 5)}, "ordinal", ("1", "2", "3", "4", "5")),
+        (["0.5", "0.25", "1"], {}, "numeric", ()),
+        (["red", "green", "blue"], {}, "nominal", ("blue", "green", "red")),
+        (["A", "model_b", "tie (bothbad)"], {"pairs": True}, "pairwise", ("A", "B", "tie")),
+        (["left", "right"], {"pairs": True}, "pairwise", ("A", "B")),
+    ],
+)
+def test_kinds_are_found(words: list[str], options: dict[str, Any], kind: str, answers: tuple[str, ...]) -> None:
+    scheme = find_scheme(words, **options)
+    assert (scheme.kind, scheme.answers) == (kind, answers)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "said"),
+    [
+        (["red", "blue"], {}, "--positive"),
+        (["pass", "passed"], {"kind": "binary"}, "mean the same"),
+        (["4-5", "3"], {"kind": "ordinal"}, "'4-5' is no number"),
+        ([str(n) + "x" for n in range(30)], {}, "30 different labels"),
+        (["A", "C3"], {"pairs": True}, "'c3' names no side"),
+        (["1", "9"], {"scale": (1, 5)}, "outside the scale"),
+        (["a", "b", "c"], {"kind": "binary"}, "two words"),
+        (["yes", "no"], {"positive": "good"}, "no label of the file"),
+    ],
+)
+def test_labels_that_fit_no_kind_are_named(words: list[str], options: dict[str, Any], said: str) -> None:
+    with pytest.raises(JudgeError, match=said):
+        find_scheme(words, **options)
+
+
+def test_every_format_and_order_gives_the_same_labels(tmp_path: Path) -> None:
+    rows = rows_of(TWO_CLASSES)
+    as_csv = read_labels(write_csv(tmp_path / "a.csv", rows))
+    turned = random.Random(0).sample(rows, len(rows))
+    lines = read_labels(write_lines(tmp_path / "a.jsonl", [{**row, "color": "red"} for row in turned]))
+    (tmp_path / "a.json").write_text(json.dumps(turned))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    others = [read_labels(tmp_path / name) for name in ("a.json", "a.parquet")]
+    assert {found.digest for found in (as_csv, lines, *others)} == {as_csv.digest}
+    assert gold_of(as_csv).labels == gold_of(lines).labels
+    assert as_csv.columns["label"] == "label"
+
+
+def test_wide_files_hold_one_column_for_each_person(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "output": "x", "label_ana": "pass", "label_ben": "fail"},
+        {"id": "2", "output": "y", "label_ana": "pass", "label_ben": ""},
+        {"id": "3", "output": "z", "label_ana": "", "label_ben": ""},
+    ]
+    labels = read_labels(write_csv(tmp_path / "wide.csv", rows))
+    assert labels.people == ["ana", "ben"]
+    assert [item.id for item in labels.pool] == ["3"]
+    gold = gold_of(labels)
+    assert (gold.labels, gold.contested) == ({"2": "pass"}, ("1",))
+    assert gold_of(labels, "ben").labels == {"1": "fail", "2": "pass"}
+
+
+def test_chosen_and_rejected_are_placed_by_the_id(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "prompt": "q", "chosen": f"good {n}", "rejected": f"bad {n}"} for n in range(20)]
+    labels = read_labels(write_lines(tmp_path / "pairs.jsonl", rows))
+    gold = gold_of(labels).labels
+    assert set(gold.values()) == {"A", "B"}
+    for item in labels.items:
+        assert item.texts[gold[item.id].lower()].startswith("good")
+
+
+def test_labels_of_models_are_left_out_and_a_file_of_them_is_an_error(tmp_path: Path) -> None:
+    rows = [{**row, "annotator_kind": "human" if n else "model"} for n, row in enumerate(rows_of(TWO_CLASSES))]
+    labels = read_labels(write_csv(tmp_path / "some.csv", rows))
+    assert len(labels.items) == 99
+    assert any("labels of models" in note for note in labels.notes)
+    with pytest.raises(JudgeError, match="not of people"):
+        read_labels(write_csv(tmp_path / "all.csv", [{**row, "annotator_kind": "model"} for row in rows]))
+
+
+def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "input": "same", "output": "x", "label": "pass" if n else "fail"} for n in range(2)]
+    labels = read_labels(write_csv(tmp_path / "twins.csv", rows))
+    assert len({item.cluster for item in labels.items}) == 1
+    assert any("1 text stand under several ids" in note for note in labels.notes)
+    assert any("different labels" in note for note in labels.notes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"id": "1", "output": "x", "grade": "pass"}], "no column of labels"),
+        ([{"id": "1", "output": "x", "label": ""}], "has no label"),
+        ([{"id": "1", "label": "pass"}], "no text to judge"),
+        (
+            [{"id": "1", "output": "x", "label": "pass"}, {"id": "1", "output": "x", "label": "fail"}],
+            "keep one of them",
+        ),
+        ([{"id": "1", "output": "x", "label": "pass"}, {"id": "1", "output": "y", "label": "pass"}], "has other texts"),
+    ],
+)
+def test_rows_that_cannot_be_used_are_named(tmp_path: Path, rows: list[dict[str, str]], said: str) -> None:
+    with pytest.raises(JudgeError, match=said):
+        read_labels(write_csv(tmp_path / "bad.csv", rows))
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    rows = [{"nr": "1", "text": "x", "grade": "pass"}, {"nr": "2", "text": "y", "grade": "fail"}]
+    file = write_csv(tmp_path / "own.csv", rows)
+    labels = read_labels(file, columns={"label": "grade", "output": "text", "id": "nr"})
+    assert gold_of(labels).labels == {"1": "pass", "2": "fail"}
+    with pytest.raises(JudgeError, match="no column 'mark'"):
+        read_labels(file, columns={"label": "mark"})
+
+
+TASK = {"input": "q", "output": "x"}
+EXPORTS: dict[str, Any] = {
+    "label studio": [
+        {
+            "id": 1,
+            "data": TASK,
+            "annotations": [
+                {"completed_by": 7, "result": [{"type": "choices", "from_name": "ok", "value": {"choices": ["pass"]}}]},
+                {"was_cancelled": True, "completed_by": 8, "result": []},
+            ],
+            "predictions": [{"result": [{"from_name": "ok", "value": {"choices": ["fail"]}}]}],
+        }
+    ],
+    "argilla": [
+        {
+            "id": "1",
+            "fields": TASK,
+            "responses": {
+                "ok": [
+                    {"value": "pass", "user_id": "7", "status": "submitted"},
+                    {"value": "fail", "user_id": "8", "status": "discarded"},
+                ]
+            },
+        }
+    ],
+    "langfuse": [
+        {"traceId": "1", "name": "ok", "stringValue": "pass", "source": "ANNOTATION", "authorUserId": "7", **TASK},
+        {"traceId": "1", "name": "ok", "stringValue": "fail", "source": "EVAL", **TASK},
+    ],
+    "phoenix": [
+        {
+            "span_id": "1",
+            "name": "ok",
+            "annotator_kind": "HUMAN",
+            "result": {"label": "pass"},
+            "identifier": "7",
+            **TASK,
+        },
+        {"span_id": "1", "name": "ok", "annotator_kind": "LLM", "result": {"label": "fail"}, **TASK},
+    ],
+    "langsmith": [
+        {
+            "id": "1",
+            "inputs": "q",
+            "outputs": "x",
+            "feedback": [
+                {"key": "ok", "value": "pass", "user_id": "7", "feedback_source": {"type": "app"}},
+                {"key": "ok", "value": "fail", "feedback_source": {"type": "model"}},
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("tool", EXPORTS)
+def test_exports_give_the_labels_of_people_and_the_verdicts_of_judges(tmp_path: Path, tool: str) -> None:
+    (tmp_path / "export.json").write_text(json.dumps(EXPORTS[tool]))
+    (item,) = read_labels(tmp_path / "export.json").items
+    assert dict(item.labels) == {"7": "pass"}
+    assert (item.texts["input"], item.texts["output"]) == ("q", "x")
+    assert item.verdict in (None, "fail")
+
+
+def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:
+    records = json.loads(json.dumps(EXPORTS["argilla"]))
+    records[0]["responses"]["fluent"] = [{"value": "5", "user_id": "7", "status": "submitted"}]
+    (tmp_path / "export.json").write_text(json.dumps(records))
+    with pytest.raises(JudgeError, match="the questions fluent, ok"):
+        read_labels(tmp_path / "export.json")
+    assert gold_of(read_labels(tmp_path / "export.json", question="ok")).labels == {"1": "pass"}
+
+
+def test_a_log_of_inspect_has_a_column_for_each_scorer(tmp_path: Path) -> None:
+    log = pytest.importorskip("inspect_ai.log")
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.scorer import Score
+
+    samples = [
+        log.EvalSample(
+            id=n, epoch=1, input=f"q{n}", target="x", output=ModelOutput.from_content("m", f"answer {n}"),
+            scores={"person": Score(value="I" if n == 2 else "C"), "model": Score(value="C")},
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    spec = log.EvalSpec(
+        created="2026-01-01T00:00:00+00:00", task="t", dataset=log.EvalDataset(samples=len(samples)), model="m",
+        config=log.EvalConfig(),
+    )  # fmt: skip
+    log.write_eval_log(log.EvalLog(eval=spec, samples=samples, status="success"), str(tmp_path / "a.eval"))
+    labels = read_labels(tmp_path / "a.eval", columns={"label": "person", "verdict": "model"}, positive="c")
+    assert gold_of(labels).labels == {"0/1": "c", "1/1": "c", "2/1": "i"}
+    assert {item.verdict for item in labels.items} == {"C"}
+    assert (labels.items[0].texts["input"], labels.items[0].texts["output"]) == ("q0", "answer 0")
+
+
+def test_choices_of_an_audit_are_labels(tmp_path: Path) -> None:
+    from factories import make_case, make_pair
+
+    case = make_case()
+    pair = make_pair(case)
+    (tmp_path / "cases.jsonl").write_text(case.model_dump_json(by_alias=True) + "\n")
+    (tmp_path / "pairs.jsonl").write_text(pair.model_dump_json(by_alias=True) + "\n")
+    answer = {"annotator": "ana", "round": 1, "pair_id": pair.pair_id, "choice": "A", "shown_first": "B", "at": "now"}
+    write_lines(tmp_path / "answers.jsonl", [answer, {**answer, "round": 2, "choice": "B"}])
+    (item,) = read_labels(tmp_path).items
+    assert dict(item.labels) == {"ana": "A"}
+    assert item.texts["a"] == pair.reasoning_a

@@ -1,0 +1,106 @@
+"""Agreement from contingency tables, on cases computed with scikit-learn 1.9.1, statsmodels 0.15.0 and irrCAC 0.4.4."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from label_factories import HUMAN, JUDGE
+from sklearn.metrics import cohen_kappa_score
+
+from judge_r1.statistics.agreement import cohens_kappa, matthews
+from judge_r1.statistics.contingency import (
+    ac1,
+    agreement,
+    bootstrapped,
+    kappa,
+    matthews_of,
+    perfect_ci,
+    recall_of,
+    resampled,
+    tables_by_cluster,
+    value_weights,
+    weighted_kappa,
+)
+
+SCALE = [1, 2, 3, 4, 5]
+PAIRS = st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("ABC")), min_size=1, max_size=40)
+
+
+def own_clusters(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
+
+
+def test_a_judge_that_always_passes_has_no_kappa_beyond_chance_and_no_matthews() -> None:
+    table = np.array([[90.0, 0], [10, 0]])
+    assert agreement(table) == pytest.approx(0.9)
+    assert kappa(table) == pytest.approx(0)
+    assert ac1(table, 2) == pytest.approx(0.8895028, abs=1e-6)
+    assert np.isnan(matthews_of(table))  # scikit-learn says 0
+
+
+def test_two_classes() -> None:
+    table = np.array([[70.0, 10], [5, 15]])
+    assert [float(f(table)) for f in (kappa, lambda t: ac1(t, 2), matthews_of)] == pytest.approx(
+        [0.5714286, 0.7696737, 0.5773503], abs=1e-6
+    )
+    assert [float(recall_of(label)(table)) for label in (0, 1)] == pytest.approx([0.875, 0.75])
+
+
+def test_an_abstention_is_a_label_of_its_own() -> None:
+    table = np.array([[28.0, 4, 3, 1], [5, 22, 2, 1], [4, 3, 6, 1], [0, 0, 0, 0]])
+    assert [float(agreement(table)), float(kappa(table))] == pytest.approx([0.7, 0.5252226], abs=1e-6)
+    answered = table[:3, :3]
+    assert [float(agreement(answered)), float(kappa(answered))] == pytest.approx([0.7272727, 0.5569863], abs=1e-6)
+
+
+def test_weighted_kappa_goes_by_value_also_where_levels_are_unused() -> None:
+    table = tables_by_cluster(HUMAN, JUDGE, own_clusters(20), SCALE).sum(0)
+    found = [float(weighted_kappa(table, value_weights(SCALE, power))) for power in (1, 2)]
+    assert [float(kappa(table)), *found] == pytest.approx([0.6153846, 0.7486034, 0.8173913], abs=1e-6)
+    by_index = cohen_kappa_score(HUMAN, JUDGE, weights="linear")  # without labels: weights by index
+    assert by_index == pytest.approx(0.6987952, abs=1e-6)
+    assert found[0] == pytest.approx(cohen_kappa_score(HUMAN, JUDGE, weights="linear", labels=SCALE))
+
+
+def test_perfect_agreement_has_an_interval_below_one() -> None:
+    labels = ["pass"] * 30 + ["fail"] * 10
+    tables = tables_by_cluster(labels, labels, own_clusters(40), ["pass", "fail"])
+    assert bootstrapped(resampled(tables), kappa) == ((1.0, 1.0), 1.0, 1.0)
+    assert perfect_ci(tables, kappa) == pytest.approx((0.7663424, 1.0), abs=1e-6)
+    one_class = tables_by_cluster(["pass"] * 5, ["pass"] * 5, own_clusters(5), ["pass", "fail"])
+    assert perfect_ci(one_class, kappa) is None
+
+
+def test_one_class_has_no_recall_of_the_other_and_no_interval_of_kappa() -> None:
+    gold, verdicts = ["pass"] * 50, ["pass"] * 48 + ["fail"] * 2
+    tables = tables_by_cluster(gold, verdicts, own_clusters(50), ["pass", "fail"])
+    assert np.isnan(recall_of(1)(tables.sum(0)))
+    assert float(recall_of(0)(tables.sum(0))) == pytest.approx(0.96)
+    assert bootstrapped(resampled(tables), recall_of(1)) is None
+
+
+@given(PAIRS)
+def test_tables_give_what_sequences_give(rows: list[tuple[str, str]]) -> None:
+    one, other = [a for a, _ in rows], [b for _, b in rows]
+    tables = tables_by_cluster(one, other, own_clusters(len(rows)), "ABC")
+    for by_table, by_sequence in ((kappa, cohens_kappa), (matthews_of, matthews)):
+        expected = by_sequence(one, other)
+        found = float(by_table(tables.sum(0)))
+        assert np.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_interval_needs_several_clusters_and_does_not_depend_on_the_order() -> None:
+    gold, verdicts = ["a", "b"] * 20, ["a", "b", "b", "b"] * 10
+    clusters = [str(number // 2) for number in range(40)]
+    tables = tables_by_cluster(gold, verdicts, clusters, "ab")
+    found = bootstrapped(resampled(tables), kappa)
+    assert found is not None
+    assert found.ci95[0] <= found.lower < float(kappa(tables.sum(0))) < found.upper <= found.ci95[1]
+    turned = tables_by_cluster(gold[::-1], verdicts[::-1], clusters[::-1], "ab")
+    assert bootstrapped(resampled(turned), kappa) == found
+    assert bootstrapped(resampled(tables_by_cluster(gold, verdicts, ["one"] * 40, "ab")), kappa) is None
+
+
+def test_unequal_lengths_are_errors() -> None:
+    with pytest.raises(ValueError, match="no agreement"):
+        tables_by_cluster(["a"], ["a", "b"], ["1"], "ab")

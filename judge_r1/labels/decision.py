@@ -121,7 +121,7 @@ def _hint(requirement: Requirement, measured: Measured, state: State) -> str:
     if state != "undecided" or measured.value is None or requirement.absolute:
         return ""
     if measured.value <= requirement.threshold:
-        return "the value itself is below: more labels will rather end in not trusted"
+        return "the value itself is not above it: more labels will rather end in not trusted"
     if not requirement.measure.startswith("recall[") or measured.of is None:
         return "more labels decide it"
     label = requirement.measure.removeprefix("recall[").removesuffix("]")

@@ -37,7 +37,7 @@ def test_two_classes(tmp_path: Path) -> None:
     assert judge.decision.word == "undecided"
     assert [one.hint for one in judge.decision.checked][:2] == [
         "about 26 more labels of 'pass'",
-        "the value itself is below: more labels will rather end in not trusted",
+        "the value itself is not above it: more labels will rather end in not trusted",
     ]
 
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from retrieval.case_index import Hit, check_passages, check_queries
 from retrieval.passages import Passage
-from retrieval.words import characters, terms
+from retrieval.words import characters, spellings, terms
 
 
 class BM25Index:
-    """BM25 in the variant of Lucene, with k1 = 1.2 and b = 0.75, over `retrieval.words.terms`.
+    """BM25 in the variant of Lucene, with k1 = 1.2 and b = 0.75, over `retrieval.words.terms`, and the `spellings` of
+    queries and passages.
 
     score(q, d) = sum over terms w of q of  ln(1 + (N - n_w + 0.5) / (n_w + 0.5)) * tf / (tf + k1 (1 - b + b |d| / avg))
 
@@ -32,8 +33,8 @@ class BM25Index:
         norm = self.K1 * (1 - self.B + self.B * lengths / (lengths.mean() or 1.0))
         postings: dict[str, list[tuple[int, int]]] = {}
         for index, (passage, count) in enumerate(zip(passages, counts, strict=True)):
-            # After the lengths were taken: single characters are found, and must not make a passage longer.
-            count.update(characters(passage.text))
+            # After the lengths were taken: what is found besides must not make a passage longer.
+            count.update([*characters(passage.text), *spellings(passage.text)])
             for word, frequency in count.items():
                 postings.setdefault(word, []).append((index, frequency))
         where = np.array([index for entries in postings.values() for index, _ in entries], dtype=np.int64)
@@ -52,7 +53,7 @@ class BM25Index:
     def ranked(self, query: str) -> Iterator[Hit]:
         """All passages by descending score, made one by one; none for a query without a term of the case."""
         scores = np.zeros(len(self.passages))
-        known = [self._weights[word] for word in terms(query) if word in self._weights]
+        known = [self._weights[word] for word in [*terms(query), *spellings(query)] if word in self._weights]
         if not known:
             return
         for where, weights in known:

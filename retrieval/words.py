@@ -6,6 +6,7 @@ has as many words as `str.split` finds.
 
 import re
 import unicodedata
+from collections import Counter
 from functools import cache
 from itertools import pairwise
 
@@ -40,6 +41,13 @@ _CHARACTER = re.compile(rf"[{_JOINED}][{_LETTER_MARKS}\u3099\u309a]*")
 _IGNORED = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _SCRIPT_DIGIT = re.compile(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u2079\u2150-\u215f])")
 
+_PART = r"[^\W_]+"
+_COMPOUND = re.compile(rf"{_PART}(?:[-\u2010\u2011_\u200b]+{_PART})+")
+_SEPARATOR = re.compile(r"[\W_]+")
+_UNIT = re.compile(r"(?<!\w)(\d+)([^\W\d_]{1,4})(?!\w)")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, '\u2019]\d{3})+(?!\d)")
+_ACCENTED = re.compile(r"(?<=[a-z])[\u0300-\u036f]+")
+
 
 def has_unspaced(text: str) -> bool:
     """Whether a text has letters of a script without spaces between words."""
@@ -71,6 +79,23 @@ def characters(text: str) -> list[str]:
     if text.isascii():
         return []
     return [one for run in _runs(text) if len(found := _CHARACTER.findall(run)) > 1 for one in found]
+
+
+def spellings(text: str) -> list[str]:
+    """What other spellings of the text have as terms, beside `terms`: `il6` for `IL-6`, `max`, `tokens` and `maxtokens`
+    for `max_tokens`, `5` and `mg` for `5mg`, `1000` for `1,000`, `cafe` for `café`, and a word that a zero-width space
+    splits. Measured in docs/experiments/bm25_spellings.md."""
+    text = folded(text)
+    found: list[str] = []
+    for compound in _COMPOUND.findall(text):
+        found.append(_SEPARATOR.sub("", compound))
+        found += [part for word in _TERM.findall(compound) if "_" in word for part in word.split("_") if part]
+    found += [part for number in _UNIT.findall(text) for part in number]
+    found += [_SEPARATOR.sub("", number) for number in _GROUPED.findall(text)]
+    if not text.isascii():
+        plain = unicodedata.normalize("NFC", _ACCENTED.sub("", unicodedata.normalize("NFD", text)))
+        found += (Counter(_TERM.findall(plain)) - Counter(_TERM.findall(text))).elements() if plain != text else ()
+    return found
 
 
 def tokens(text: str) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.words import characters, count_words, has_unspaced, terms, tokens
+from retrieval.words import characters, count_words, has_unspaced, spellings, terms, tokens
 
 SPACED = st.text(st.characters(max_codepoint=0x0DFF, exclude_categories=["Cs"]), max_size=60)
 
@@ -63,6 +63,35 @@ def test_words_are_counted_in_any_script(text: str, count: int) -> None:
 )
 def test_variants_of_a_text_have_the_same_terms(one: str, other: str) -> None:
     assert terms(one) == terms(other) != []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("IL-6", "IL6"),
+        ("IL\u20116", "il6"),
+        ("max_tokens", "max tokens"),
+        ("max_tokens", "maxtokens"),
+        ("max_tokens", "max-tokens"),
+        ("5mg", "5 mg"),
+        ("2.5mg/kg", "2.5 mg/kg"),
+        ("1,000,000", "1000000"),
+        ("1\u202f000", "1000"),
+        ("naïve café", "naive cafe"),
+        ("hemo\u200bglobin", "hemoglobin"),
+    ],
+)
+def test_another_spelling_meets(one: str, other: str) -> None:
+    for query, passage in ((one, other), (other, one)):
+        found = {*terms(passage), *spellings(passage)}
+        asked = [*terms(query), *spellings(query)]
+        assert found.intersection(asked), (query, passage)
+    assert {*terms(one), *spellings(one)} >= set(terms(other))
+
+
+def test_the_spellings_of_ordinary_words_are_none() -> None:
+    assert spellings("The judge paid 34 crowns in 2024, at 10.5%, and H1N1 hit p53.") == []
+    assert spellings("हिन्दी में 患者 ผู้ป่วย 환자") == []  # vowel signs are no accents
 
 
 def test_a_raised_digit_does_not_join_a_number() -> None:

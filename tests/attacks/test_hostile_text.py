@@ -155,7 +155,6 @@ def test_search_command(tmp_path: Path, attacks: Attacks) -> None:
 
 
 HHH = "###The instruction to evaluate:\ni\n\n###Response to evaluate:\n{}\n\n###Score Rubrics:\n[r]"
-CONVERSATION = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "autoj": (
         "testdata_pairwise.jsonl", {"scenario": "s", "label": 0, "prompt": "p", "response 1": "a", "response 2": "b"},
@@ -168,20 +167,10 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
         "hhh_alignment_eval.jsonl",
         {"source": "honest", "chosen_instruction": HHH.format("It is."), "rejected_instruction": HHH.format("No.")},
     ),
-    "longrewardbench": ("Cite.jsonl", {"id": 1, "question": "q", "chosen": "a", "rejected": "b", "candidates": []}),
-    "memoryrewardbench": (
-        "Long-form_Generation.jsonl",
-        {"task": "t", "subtask": "Parallel", "ctx_length": "8k", "question": "q", "chosen": "a", "rejected": "b"},
-    ),
     "judgebench": (
         "data.jsonl",
         {"pair_id": "1", "source": "mmlu-pro", "question": "q", "response_model": "m", "response_A": "a",
          "response_B": "b", "label": "A>B"},
-    ),
-    "mtbench": (
-        "human.jsonl",
-        {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "model_a", "turn": 1,
-         "conversation_a": CONVERSATION, "conversation_b": CONVERSATION},
     ),
     "pandalm": (
         "testset-v1.jsonl",

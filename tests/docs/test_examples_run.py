@@ -141,9 +141,7 @@ SUBSTITUTES = {
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead(
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True
     ),
-    'python scripts/draw_architecture.py --out docs/img/architecture.svg --title "Folders and their imports"': Instead(
-        "reads 700 files; tests/scripts draws a small tree", slow=True
-    ),
+    "python scripts/code_sizes.py": Instead("reads 700 files; tests/scripts counts a small tree", slow=True),
     "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
     "judge-r1 demo --source mini --out runs/mini": Instead(

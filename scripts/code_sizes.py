@@ -1,12 +1,9 @@
-"""Draws the folders of a source tree and the imports between them as an SVG, and counts cycles.
+"""Prints the sizes of a source tree: lines, files, words, options, and imports in a circle or against the layers.
 
-    python scripts/draw_architecture.py --out docs/img/architecture.svg
-    python scripts/draw_architecture.py --trace ReasoningPair,PairSet
-    python scripts/draw_architecture.py --compare f21ca3fc       # a table of sizes: that revision and the working tree
+    python scripts/code_sizes.py
+    python scripts/code_sizes.py --compare f21ca3fc       # that revision and the working tree
 
-Reads imports with `ast` and runs none of the code. A box is a folder of `retrieval`, `judge_r1` or `data_builders`,
-sub-folders included. Boxes follow the order of the layers, the highest on top. Arcs on the right point down, as the
-layers require. Red arcs on the left point up and break the order. Red boxes are part of a cycle.
+Reads imports with `ast` and runs none of the code. A layer is a folder of `judge_r1`, `retrieval` or `data_builders`.
 """
 
 import argparse
@@ -32,7 +29,7 @@ ORDER = [
     "judge_r1/evaluation", "judge_r1/rewards", "judge_r1/benchmarks", "judge_r1/judges", "judge_r1/episode",
     "judge_r1/models", "judge_r1/statistics", "judge_r1/client", "judge_r1/core", "retrieval",
 ]  # fmt: skip
-"""The boxes from the top layer down."""
+"""The layers from the top down."""
 
 
 @dataclass(frozen=True)
@@ -122,80 +119,6 @@ def cycles(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[
     return sorted(sorted(component) for component in members.values() if len(component) > 1)
 
 
-WIDTH, BOX, HEIGHT, GAP, LEFT = 1000, 370, 40, 18, 290
-STYLE = (
-    "text{font-family:system-ui,'DejaVu Sans',sans-serif;font-size:15px;fill:#1f2933}"
-    ".small{font-size:12px;fill:#52606d}.head{font-size:19px;font-weight:600}"
-    "path{fill:none}.down{stroke:#8a97a6}.up{stroke:#d03b3b}"
-)
-
-
-def draw(title: str, boxes: list[str], modules: dict[str, Module], edges: Counter[tuple[str, str]]) -> str:
-    """The SVG: a column of boxes, arcs down on the right and arcs up on the left."""
-    tops = {box: 70 + place * (HEIGHT + GAP) for place, box in enumerate(boxes)}
-    members = {box: [module for module in modules.values() if box_of(module.folder) == box] for box in boxes}
-    cyclic = {box for component in cycles(boxes, edges) for box in component}
-    bottom = 70 + len(boxes) * (HEIGHT + GAP)
-    against = sum(1 for source, target in edges if tops[target] < tops[source])
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 30}" role="img">',
-        f"<title>{title}</title><style>{STYLE}</style>",
-        '<defs><marker id="g" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" '
-        'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill:#8a97a6"/></marker>'
-        '<marker id="r" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" orient="auto" '
-        'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill:#d03b3b"/></marker></defs>',
-        f'<rect width="{WIDTH}" height="{bottom + 30}" fill="#ffffff"/>',
-        f'<text class="head" x="{LEFT + BOX / 2}" y="34" text-anchor="middle">{title}</text>',
-    ]
-    outgoing: Counter[str] = Counter()
-    incoming: Counter[str] = Counter()
-    for (source, target), count in sorted(edges.items(), key=lambda edge: abs(tops[edge[0][0]] - tops[edge[0][1]])):
-        down = tops[target] > tops[source]
-        x = LEFT + BOX if down else LEFT
-        start = tops[source] + 6 + (outgoing[source] * 7) % (HEIGHT - 12)
-        end = tops[target] + 6 + (incoming[target] * 5) % (HEIGHT - 12)
-        outgoing[source] += 1
-        incoming[target] += 1
-        reach = (24 + 0.42 * abs(end - start)) * (1 if down else -1)
-        parts.append(
-            f'<path class="{"down" if down else "up"}" stroke-width="{min(4.5, 0.8 + count**0.5 / 4):.1f}" '
-            f'stroke-opacity="{0.55 if down else 0.75}" marker-end="url(#{"g" if down else "r"})" '
-            f'd="M{x} {start:.0f}C{x + reach:.0f} {start:.0f} {x + reach:.0f} {end:.0f} {x} {end:.0f}">'
-            f"<title>{source} → {target}: {count} imports</title></path>"
-        )
-    for box in boxes:
-        fill, line = ("#fbe4e4", "#d03b3b") if box in cyclic else ("#e6f0fa", "#3a7ebf")
-        lines = sum(module.lines for module in members[box])
-        label = box if box != "judge_r1" else "judge_r1/*.py"
-        parts.append(
-            f'<rect x="{LEFT}" y="{tops[box]}" width="{BOX}" height="{HEIGHT}" rx="7" fill="{fill}" stroke="{line}"/>'
-            f'<text x="{LEFT + 14}" y="{tops[box] + 25}">{label}</text>'
-            f'<text class="small" x="{LEFT + BOX - 14}" y="{tops[box] + 25}" text-anchor="end">'
-            f"{len(members[box])} module{'' if len(members[box]) == 1 else 's'}, {lines:,} lines</text>"
-        )
-    parts.append(
-        f'<text class="small" x="{LEFT + BOX / 2}" y="{bottom + 14}" text-anchor="middle">'
-        f"{len(edges) - against} arrows down, {against} up; "
-        f"{len(cyclic)} of {len(boxes)} folders in a cycle</text></svg>"
-    )
-    return "\n".join(parts) + "\n"
-
-
-def mentions(modules: dict[str, Module], names: set[str]) -> tuple[list[str], list[str]]:
-    """(modules that use one of `names`, classes with a field of one of these types)."""
-    using, classes = [], []
-    for module in modules.values():
-        nodes = list(ast.walk(module.tree))
-        if any(names & _names(node) for node in nodes):
-            using.append(module.name)
-        for node in nodes:
-            fields = node.body if isinstance(node, ast.ClassDef) else []
-            annotations = [field.annotation for field in fields if isinstance(field, ast.AnnAssign)]
-            if any(names & _names(part) for annotation in annotations for part in ast.walk(annotation)):
-                classes.append(f"{module.name}.{node.name}" if isinstance(node, ast.ClassDef) else module.name)
-    return using, classes
-
-
 def _names(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Name):
         return {node.id}
@@ -260,41 +183,13 @@ def at_revision(root: Path, revision: str) -> dict[str, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="root of the repository")
-    parser.add_argument("--out", type=Path, help="the SVG to write")
-    parser.add_argument("--title", default="Folders and their imports")
-    parser.add_argument("--trace", default="", help="comma-separated types: list the modules and records that use them")
-    parser.add_argument("--compare", metavar="REV", help="print the sizes of a revision and of the working tree")
+    parser.add_argument("--compare", metavar="REV", help="also the sizes of this revision, and the differences")
     args = parser.parse_args()
-    if args.compare:
-        before, now = at_revision(args.root, args.compare), totals(args.root)
-        for what, count in now.items():
-            print(f"{what:28} {before[what]:8,} {count:8,} {count - before[what]:+8,}")
-        return
-    modules = read_modules(args.root)
-    ordered = layer_order(modules)
-    edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
-    print(f"{len(modules)} modules, {sum(module.lines for module in modules.values()):,} lines")
-    print(*(f"{count:,} {what}" for what, count in totals(args.root).items()), sep=", ")
-    against = ", ".join(upward(modules)) or "none"
-    print(f"{len(ordered)} folders, cycles: {_sizes(cycles(ordered, edges))}; upward: {against}")
-    print(f"modules, cycles: {_sizes(cycles(modules, edges_between(modules, {name: name for name in modules})))}")
-    folders = Counter(module.folder for module in modules.values())
-    lines: Counter[str] = Counter()
-    for module in modules.values():
-        lines[module.folder] += module.lines
-    for folder, count in sorted(folders.items()):
-        print(f"{lines[folder]:7,} lines {count:4} modules  {folder}")
-    if args.out:
-        args.out.write_text(draw(args.title, ordered, modules, edges), encoding="utf-8")
-    if args.trace:
-        using, classes = mentions(modules, set(args.trace.split(",")))
-        print(f"{args.trace}: {len(using)} modules, {len(classes)} classes with such a field")
-        for name in [*using, *(f"class {name}" for name in classes)]:
-            print(f"  {name}")
-
-
-def _sizes(components: list[list[str]]) -> str:
-    return "; ".join(f"{len(component)} ({', '.join(component)})" for component in components) or "none"
+    before, now = at_revision(args.root, args.compare) if args.compare else {}, totals(args.root)
+    for what, count in now.items():
+        print(
+            f"{what:28} {before[what]:8,} {count:8,} {count - before[what]:+8,}" if before else f"{what:28} {count:8,}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The picture of the folders: imports, cycles and the types that modules use, on a small tree."""
+"""Sizes, imports and cycles of a small tree."""
 
 from pathlib import Path
 
 import pytest
 
-from scripts.draw_architecture import box_of, cycles, draw, edges_between, layer_order, mentions, read_modules, totals
+from scripts.code_sizes import box_of, cycles, edges_between, layer_order, read_modules, totals
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -30,7 +30,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_imports_cycles_and_picture(tree: Path) -> None:
+def test_imports_and_cycles(tree: Path) -> None:
     modules = read_modules(tree)
     edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
     assert dict(edges) == {
@@ -42,15 +42,6 @@ def test_imports_cycles_and_picture(tree: Path) -> None:
     boxes = layer_order(modules)
     assert boxes == ["data_builders", "judge_r1", "judge_r1/episode", "judge_r1/models", "judge_r1/core", "retrieval"]
     assert cycles(boxes, edges) == [["judge_r1/episode", "judge_r1/models"]]
-    picture = draw("t", boxes, modules, edges)
-    assert "3 arrows down, 1 up; 2 of 6 folders in a cycle" in picture
-    assert picture.count('class="up"') == 1
-
-
-def test_users_of_a_type(tree: Path) -> None:
-    using, classes = mentions(read_modules(tree), {"Pair"})
-    assert using == ["judge_r1.episode.task", "data_builders.made"]
-    assert classes == ["data_builders.made.Made"]
 
 
 def test_totals_around_the_packages(tree: Path) -> None:

@@ -24,7 +24,6 @@ from judge_r1.core.text_check import counted
 
 T = TypeVar("T")
 R = TypeVar("R")
-LIKELIHOODS_FILE = "likelihoods.sqlite"
 
 
 def build(

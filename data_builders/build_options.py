@@ -75,5 +75,5 @@ def _described(option: str, value: Any) -> str:
     if value == []:
         return f"no {flag}"
     if value is None:
-        return "--reader none" if option == "reader" else f"no {flag}"
+        return f"no {flag}"
     return f"{flag} {','.join(value) if isinstance(value, list) else value}"

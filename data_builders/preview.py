@@ -112,7 +112,7 @@ def first_cases(plan: BuildPlan, count: int) -> list[Case]:
     """The first cases of a corpus as they are built; none of a corpus whose cases a teacher completes."""
     if SOURCES.get(plan.source).drafts is not None:
         return []
-    return list(generator_for(plan.source, with_teacher=False)(replace(_first(plan, count), reader=None)).items())
+    return list(generator_for(plan.source, with_teacher=False)(_first(plan, count)).items())
 
 
 def _first(plan: BuildPlan, cases: int) -> BuildPlan:

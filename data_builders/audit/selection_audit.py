@@ -14,11 +14,9 @@ from data_builders.audit.shortcut_probe import (
     cross_validate,
     groups_of,
     one_line_rules,
-    zero_shot_likelihood,
 )
 from data_builders.audit.shortcuts import CASE_DEPENDENT, result_entry
 from data_builders.perturb.balance.selection import Candidate
-from data_builders.text_units.likelihood import ZERO_SHOT
 from judge_r1.core.records import Case, ReasoningPair
 
 MAX_CASES = 200
@@ -32,7 +30,6 @@ class SelectionAudit:
         self._cases = 0
         self._before: list[ReasoningPair] = []
         self._after: list[ReasoningPair] = []
-        self._differences: dict[str, dict[str, float]] = {}
 
     def add(self, case: Case, candidates: Sequence[Candidate], chosen: Sequence[ReasoningPair]) -> None:
         """Add a case. Cases of one article or paper count as one."""
@@ -41,10 +38,6 @@ class SelectionAudit:
         self._cases += 1
         for kept, pairs in ((self._before, [one.pair for one in candidates]), (self._after, chosen)):
             kept += [pair.model_copy(update={"case_id": case.group}) for pair in pairs]
-        for one in candidates:
-            if one.features.keys() >= ZERO_SHOT.keys():  # a language model has read it
-                sign = -1 if one.pair.preferred == "A" else 1
-                self._differences[one.pair.pair_id] = {name: sign * one.features[name] for name in ZERO_SHOT}
 
     def as_dict(self, seed: int) -> dict[str, Any]:
         """The entry of build.json: the strongest reader of each kind on each set, before and after the choice."""
@@ -65,7 +58,4 @@ class SelectionAudit:
             found["length"].append(cross_validate(name, group, "length", seed=seed))
             if name in CASE_DEPENDENT:
                 found["words"] = [cross_validate(name, group, "words", seed=seed)]
-        read = [pair for pair in group if pair.pair_id in self._differences]
-        if case_count(read) >= MIN_CASES:
-            found["likelihood"] = zero_shot_likelihood(name, read, self._differences, seed=seed)
         return {kind: result_entry(max(results, key=lambda one: one.ci95[1])) for kind, results in found.items()}

@@ -29,11 +29,9 @@ class BuildPlan:
 
     `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
     `candidates` is how many flaws of a principle a teacher is asked for, to choose `variants` of them; None for no
-    choice. `reader` names the causal language model whose
-    likelihoods the choice balances, and `cache` the file that keeps them. `options` are the `key=value` options of
-    one generator. With `early_stop`, a build by a teacher ends after the first cases if nothing of them is
-    accepted. `keep` says which pairs stay where there is a verifier: those whose label it confirms, or all.
-    `prompts` is a folder with templates of the user for a teacher of pairs.
+    choice. `options` are the `key=value` options of one generator. With `early_stop`, a build by a teacher ends after
+    the first cases if nothing of them is accepted. `keep` says which pairs stay where there is a verifier: those whose
+    label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of pairs.
     """
 
     source: str
@@ -42,8 +40,6 @@ class BuildPlan:
     variants: int = 5
     seed: int = 0
     limit: int | None = None
-    reader: str | None = None
-    cache: Path | None = None
     candidates: int | None = None
     options: Sequence[str] = ()
     early_stop: bool = True
@@ -65,7 +61,7 @@ class BuildPlan:
     @property
     def recorded(self) -> dict[str, Any]:
         """The options on which the records depend, as a build report records them. Of folders it has the last part."""
-        left_out = ("cache", "early_stop", "keep")
+        left_out = ("early_stop", "keep")
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left_out}
         prompts = self.prompts and self.prompts.absolute().name
         lists = {"kinds": list(self.kinds), "options": list(self.options)}

@@ -1,6 +1,5 @@
 """Labelled pairs of reasonings, with flaws by a teacher."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,6 @@ from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
-from data_builders.perturb.balance.cached_likelihoods import CachedLikelihoods
 from data_builders.perturb.balance.selection import Balance, Candidate, measure
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
@@ -57,9 +55,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._dropped: Counter[str] = Counter()
         self._left_over: Counter[str] = Counter()
         self._selection = SelectionAudit()
-        self._prompts, self._balance = PairPrompts(plan.prompts), None
-        if plan.candidates is not None:
-            self._balance = Balance(CachedLikelihoods(plan.reader, plan.cache) if plan.reader else None)
+        self._prompts, self._balance = PairPrompts(plan.prompts), Balance() if plan.candidates else None
 
     @property
     def files(self) -> Sequence[RecordFile[Any]]:
@@ -103,17 +99,15 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return _TeacherGroup([case, *kept], pairs, opinions, dropped, stats)
 
     async def choose(self, group: _TeacherGroup) -> _TeacherGroup:
-        """Choose among the pairs in a thread, because a language model reads them while the teachers answer."""
-        return group if self._balance is None else await asyncio.to_thread(self._chosen, group, self._balance)
-
-    def _chosen(self, group: _TeacherGroup, balance: Balance) -> _TeacherGroup:
+        if self._balance is None:
+            return group
         case, *others = group.records
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
         records, left_over, candidates = [case], Counter[str](), list[Candidate]()
         # Apart for each set of principles, as `plan.variants` is a number for each. The pairs of a set are adjacent.
         pairs = (one for one in others if isinstance(one, ReasoningPair))
         sets = [(name, measure(list(found))) for name, found in groupby(pairs, set_name)]
-        chosen_of = balance.choose([measured for _, measured in sets], self.plan.variants)
+        chosen_of = self._balance.choose([measured for _, measured in sets], self.plan.variants)
         for (name, measured), chosen in zip(sets, chosen_of, strict=True):
             left_over[name] = len(measured) - len(chosen)
             candidates += measured
@@ -134,7 +128,7 @@ class PairsByTeacher(Pairs[Case | Draft]):
 
     def settings(self) -> dict[str, Any]:
         plan, own = self.plan, self.plan.prompts
-        chosen = {"candidates": plan.candidates, "reader": plan.reader} if self._balance else {}
+        chosen = {"candidates": plan.candidates} if self._balance else {}
         return super().settings() | chosen | ({"prompts": own.absolute().name} if own else {})
 
     def details(self) -> dict[str, Any]:

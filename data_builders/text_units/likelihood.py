@@ -15,8 +15,6 @@ from typing import Any
 
 from judge_r1.core.records import ReasoningPair
 
-TAIL = 12
-"""Tokens after a change that show how well it fits."""
 CHUNK = 2048
 """Tokens of a forward pass over several texts."""
 ROWS = 64
@@ -40,48 +38,36 @@ class TokenScores:
 class LikelihoodReader:
     """Reads texts with a causal language model: a folder, a hub name or `bundled:NAME`.
 
-    With `fast`, it computes in bfloat16 if the processor has instructions for it: twice as fast, and log-probabilities
-    differ by 0.04 nats on average.
-
     Raises:
         ModelUnavailable: The model or its tokenizer cannot be loaded.
     """
 
-    def __init__(self, name: str, *, fast: bool = False) -> None:
-        import torch
+    def __init__(self, name: str) -> None:
 
         from judge_r1.models.branch_attention import can_branch
         from judge_r1.models.hub import load_model, load_tokenizer
 
         self._model, self._tokenizer = load_model(name).eval(), load_tokenizer(name)
-        # torch has no public question for this; without its private one the reader stays in float32.
-        if fast and getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)():
-            self._model.bfloat16()
         start = self._tokenizer.bos_token_id
         self._start = self._tokenizer.eos_token_id if start is None else start
         self._can_branch = can_branch(self._model)
 
-    def read(self, texts: Sequence[str], tail: int | None = None) -> list[TokenScores]:
-        """The scores of each text. The first text is read whole, the others from where they leave it.
-
-        With `tail`, a text is read for so many tokens after it has joined the first one again. The scores of the first
-        text stand for the rest.
-        """
+    def read(self, texts: Sequence[str]) -> list[TokenScores]:
+        """The scores of each text. The first text is read whole, the others from where they leave it."""
         from judge_r1.models.branch_attention import grouped
+        from judge_r1.models.kv_cache import shared_length
 
         first, *others = (tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts)
-        branches = [_branch(first, ids, tail) for ids in others]
-        parts = sorted(dict.fromkeys([whole := _Branch(first, 0, 0), *branches]), key=lambda part: part.left)
+        branches = [_Branch(ids, shared_length(first, ids)) for ids in others]
+        parts = sorted(dict.fromkeys([whole := _Branch(first, 0), *branches]), key=lambda part: part.left)
         read: dict[_Branch, tuple[float, ...]] = {}
         # The first text stands in every row, so a row has several times its length.
         most = max(CHUNK, 4 * len(first)) if self._can_branch else 0
         for own in grouped(parts, lambda part: len(part.read), most):
             read.update(zip(own, self._read(first if self._can_branch else own[0].ids, own), strict=True))
-        scores = [TokenScores(first, kept := read[whole])]
-        for branch in branches:
-            unread = kept[len(kept) - branch.joined :] if branch.joined else ()
-            scores.append(TokenScores(branch.ids, (*kept[: branch.left], *read[branch], *unread)))
-        return scores
+        kept = read[whole]
+        others_read = [TokenScores(one.ids, (*kept[: one.left], *read[one])) for one in branches]
+        return [TokenScores(first, kept), *others_read]
 
     def _read(self, first: Sequence[int], branches: "Sequence[_Branch]") -> list[tuple[float, ...]]:
         """The log-probabilities of the ids of each branch, in one forward pass over a row with the first text."""
@@ -116,23 +102,14 @@ class LikelihoodReader:
 
 @dataclass(frozen=True)
 class _Branch:
-    """The ids of a text that leaves the first one after `left` ids. Its last `joined` ids are not read again."""
+    """The ids of a text that leaves the first one after `left` ids."""
 
     ids: tuple[int, ...]
     left: int
-    joined: int
 
     @property
     def read(self) -> tuple[int, ...]:
-        return self.ids[self.left : len(self.ids) - self.joined]
-
-
-def _branch(first: Sequence[int], ids: tuple[int, ...], tail: int | None) -> _Branch:
-    from judge_r1.models.kv_cache import shared_length
-
-    left = shared_length(first, ids)
-    joined = 0 if tail is None else max(0, shared_length(first[left:][::-1], ids[left:][::-1]) - tail)
-    return _Branch(ids, left, joined)
+        return self.ids[self.left :]
 
 
 def _chosen(logits: Any, ids: Sequence[int]) -> list[float]:

@@ -56,14 +56,6 @@ def build(
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL, anthropic:MODEL or local:MODEL.")] = "rules",
-    reader: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="With --candidates: a causal language model. Variants are chosen so that its likelihoods do not "
-            "reveal them. A folder, a hub name, bundled:NAME, or none [default: none].",
-        ),
-    ] = None,
     candidates: Annotated[
         int | None,
         typer.Option(
@@ -125,7 +117,7 @@ def build(
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
     """
-    from data_builders.build import LIKELIHOODS_FILE, build_by_rules
+    from data_builders.build import build_by_rules
     from data_builders.build_options import refuse_other_build
     from data_builders.generators import generator_for
     from data_builders.generators.base import BuildPlan
@@ -144,8 +136,6 @@ def build(
         variants,
         seed,
         limit,
-        None if reader == "none" else reader,
-        out / LIKELIHOODS_FILE,
         candidates,
         tuple(set_options or ()),
         early_stop,
@@ -166,13 +156,10 @@ def build(
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
             batch_import=batch_import, prompts=prompts, rationales=rationales, candidates=candidates,
-            reader=plan.reader,
         )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
     elif candidates is not None and candidates < variants:
         raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
-    elif candidates is None and reader is not None:
-        raise JudgeError("--reader chooses among the candidates of a teacher: add --candidates N, or leave it out")
     if not overwrite:
         refuse_other_build(out, plan, teacher, verify)
     if (rationales is None) != (recipe is None):
@@ -322,7 +309,7 @@ def _leaks(leaks: dict[str, Any]) -> Table | str:
 
     if not leaks["before"]:
         return f"too few cases to measure what the candidates reveal: {leaks['cases']}"
-    kinds = ("length", "words", "likelihood")
+    kinds = ("length", "words")
     table = Table(
         "", "choice", "pairs", *kinds, title=f"Strongest readers without the case ({counted(leaks['cases'], 'case')})"
     )

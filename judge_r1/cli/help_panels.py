@@ -6,7 +6,7 @@ from typing import Any
 _TEACHER = "budget prices cache batch_export batch_import"
 PANELS: Mapping[str, Mapping[str, str]] = {
     "build": {
-        "Flaws": "kinds variants reader candidates set_options",
+        "Flaws": "kinds variants candidates set_options",
         "Teacher": f"teacher verify keep prompts early_stop concurrency {_TEACHER} rationales recipe",
         "Running": "preview yes overwrite",
     },

@@ -128,10 +128,10 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     reference = next(iter(SOURCES.get("builtin").read(None, 1, 0, Counter()))).reference
     words = reference.split(" ")
     variants = [" ".join([*words[:at], "seldom", *words[at + 1 :]]) for at in range(0, len(words), len(words) // 48)]
-    reader = LikelihoodReader("bundled:smollm2-135m", fast=True)
+    reader = LikelihoodReader("bundled:smollm2-135m")
     reader.read([variants[-1]])
     started = time.process_time()
-    reader.read([reference, *variants], tail=12)
+    reader.read([reference, *variants])
     print((time.process_time() - started) * 1000 / 48)
     """,
     ),

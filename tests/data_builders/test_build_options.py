@@ -28,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report_of(out: Path, **changes: Any) -> None:
     """A build report as the build of a corpus by rules writes it."""
     settings = {"source": "custom", "path": "a.yaml", "limit": None, "seed": 0, "variants": 5, "kinds": ["single"]}
-    report = settings | {"reader": None, "rules": RULES_VERSION, "cases": 3, "pairs": 9} | changes
+    report = settings | {"rules": RULES_VERSION, "cases": 3, "pairs": 9} | changes
     (out / "build.json").write_text(json.dumps({key: value for key, value in report.items() if value != "missing"}))
 
 
@@ -67,7 +67,6 @@ def test_the_option_that_differs_is_named(plan: BuildPlan, teacher: str, message
     ("changes", "message"),
     [
         ({"path": "b.yaml"}, "with --path b.yaml, and this one has --path a.yaml"),
-        ({"reader": "bundled:smollm2-135m"}, "with --reader bundled:smollm2-135m, and this one has --reader none"),
         ({"candidates": 16}, "with --candidates 16, and this one has no --candidates"),
         ({"rules": 5}, "with version 5 of the rules, and this one has version 6 of the rules"),
         ({"teacher": {"name": "chat:toy"}}, "with --teacher chat:toy, and this one has --teacher rules"),
@@ -93,7 +92,7 @@ def test_options_of_corpora_are_compared(changes: dict[str, Any], message: str, 
 def test_another_verifier_is_another_build(
     verify: str | None, keep: Literal["agreed", "all"], message: str | None, tmp_path: Path
 ) -> None:
-    report_of(tmp_path, reader="missing", rules="missing", teacher={"name": "chat:toy"}, **VERIFIED)
+    report_of(tmp_path, rules="missing", teacher={"name": "chat:toy"}, **VERIFIED)
     plan = replace(CUSTOM, keep=keep)
     if message is None:
         refuse_other_build(tmp_path, plan, TEACHER, verify)

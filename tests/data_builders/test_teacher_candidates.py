@@ -5,7 +5,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +16,6 @@ from fake_llm_server import FakeLLMServer
 
 from data_builders.build import build_by_teacher
 from data_builders.generators.base import BuildPlan
-from data_builders.perturb.balance import cached_likelihoods
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import set_name
 from data_builders.teachers import TeacherReply, TeacherRequest
@@ -97,7 +95,7 @@ def test_the_chosen_variants_lean_less_than_the_first_ones(tmp_path: Path) -> No
     left = Counter[str]()
     for (_, name), pairs in everything.items():
         left[name] += max(0, len(pairs) - KEPT)
-    assert (report["candidates"], report["reader"], report["left_over"]) == (ASKED, None, dict(left))
+    assert (report["candidates"], report["left_over"]) == (ASKED, dict(left))
     assert left.total() > 0
     assert report["teacher"] == report_of(tmp_path / "all")["teacher"]
 
@@ -133,17 +131,4 @@ def test_without_candidates_nothing_is_chosen(tmp_path: Path) -> None:
         return [p for case in cases for p in await perturb_by_teacher(case, Honest(), stats=VariantStats(), **asked)]  # type: ignore[arg-type]
 
     assert list(load_pairs(tmp_path).pairs) == asyncio.run(variants())
-    assert not {"candidates", "reader", "left_over"} & set(report)
-
-
-def test_a_language_model_reads_the_candidates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = BuildPlan("builtin", kinds=["single"], variants=KEPT, limit=2, candidates=ASKED)
-    cache = tmp_path / "likelihoods.sqlite"
-    read = replace(plan, reader="bundled:tiny", cache=cache)
-    report = asyncio.run(build_by_teacher(read, tmp_path / "read", Honest()))
-    assert report["reader"] == "bundled:tiny"
-    monkeypatch.setattr(cached_likelihoods, "LikelihoodReader", None)
-    asyncio.run(build_by_teacher(read, tmp_path / "again", Honest()))
-    asyncio.run(build_by_teacher(plan, tmp_path / "unread", Honest()))
-    read_pairs, again, unread = ((tmp_path / name / "pairs.jsonl").read_bytes() for name in ("read", "again", "unread"))
-    assert read_pairs == again != unread
+    assert not {"candidates", "left_over"} & set(report)

@@ -3,14 +3,13 @@
 A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
 `Balance` keeps running sums of these differences by group (principle and domain) and takes the variant that brings them
 nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear combinations of
-features are balanced too. The features are counts (`flaw_features`), log-likelihoods under a language model, and the
-words that a flaw adds and removes. A choice is only as good as its candidates: `judge-r1 audit` measures what is left.
+features are balanced too. The features are counts (`flaw_features`) and the words that a flaw adds and
+removes. A choice is only as good as its candidates: `judge-r1 audit` measures what is left.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,25 +29,11 @@ SCALES = {
     "shared words of the change": 0.1,
     "numbers": 1.0,
     "mean word length": 0.03,
-    "log-likelihood": 6.0,
-    "mean log-likelihood": 0.03,
-    "mean log-likelihood of the change": 1.0,
-    "least likely token of the change": 2.0,
 }
 """The difference of each feature that counts about as much as its sign."""
 PRIOR = 10
 """How many chosen flaws the scales count for in the estimate of the spread."""
 WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
-READ = 12
-"""Variants of a set that the language model reads: those that suit the counts best. It reads none of several flaws."""
-
-
-class Likelihoods(Protocol):
-    """What a language model says of the reasonings of a case."""
-
-    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
-        """The likelihood features of flawed reasonings, flawed minus reference."""
-        ...
 
 
 @dataclass(eq=False)
@@ -118,23 +103,17 @@ class _Group:
 
 
 class Balance:
-    """The state of one build. Choices depend on the order of the cases, which a build fixes.
+    """The state of one build. Choices depend on the order of the cases, which a build fixes."""
 
-    Without `likelihoods`, only counts and words are balanced.
-    """
-
-    def __init__(self, likelihoods: Likelihoods | None = None) -> None:
-        self._likelihoods = likelihoods
+    def __init__(self) -> None:
         self._groups: defaultdict[tuple[str, str], _Group] = defaultdict(_Group)
 
     def choose(self, sets: Sequence[Sequence[Candidate]], wanted: int) -> list[list[ReasoningPair]]:
         """Choose up to `wanted` variants of each set of one case (a principle, or several flaws), numbered from 1.
 
-        Operators that the case has used before in the set are avoided. The language model reads all sets at once.
+        Operators that the case has used before in the set are avoided.
         """
-        free = [self._promising(candidates) for candidates in sets]
-        self._read([one for candidates in free for one in candidates if one.pair.kind == "single"])
-        return [self._choose(candidates, wanted) for candidates in free]
+        return [self._choose(candidates, wanted) for candidates in sets]
 
     def _choose(self, free: Sequence[Candidate], wanted: int) -> list[ReasoningPair]:
         chosen: list[ReasoningPair] = []
@@ -147,27 +126,6 @@ class Balance:
             free = [candidate for candidate in free if candidate.place != best.place]
             chosen.append(best.pair.model_copy(update={"variant": len(chosen) + 1}))
         return chosen
-
-    def _promising(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The candidates to choose from: those that the language model is to read, if there is one."""
-        if self._likelihoods is None or not candidates or candidates[0].pair.kind != "single":
-            return candidates
-        group = self._group(candidates[0])
-        ranks: Counter[int | tuple[int, ...]] = Counter()
-        order: list[tuple[int, int]] = []
-        for index in sorted(range(len(candidates)), key=lambda index: group.cost(candidates[index])):
-            order.append((ranks[candidates[index].place], index))
-            ranks[candidates[index].place] += 1
-        return [candidates[index] for _, index in sorted(order, key=lambda one: one[0])[:READ]]
-
-    def _read(self, candidates: Sequence[Candidate]) -> None:
-        """Add the features of the language model, if there is one, to those of candidates of one case."""
-        if self._likelihoods is None or not candidates:
-            return
-        flawed = [candidate.pair.flawed for candidate in candidates]
-        found = self._likelihoods.features(candidates[0].pair.reference, flawed)
-        for candidate, features in zip(candidates, found, strict=True):
-            candidate.features |= features
 
     def _group(self, candidate: Candidate) -> _Group:
         return self._groups[set_name(candidate.pair), candidate.pair.domain]

@@ -38,10 +38,10 @@ def plain(reader: LikelihoodReader, text: str) -> TokenScores:
     return TokenScores(tuple(ids), tuple(logits.log_softmax(-1)[range(len(ids)), ids].tolist()))
 
 
-def assert_equal(found: list[TokenScores], expected: list[TokenScores], abs: float = 1e-4) -> None:
+def assert_equal(found: list[TokenScores], expected: list[TokenScores]) -> None:
     assert [scores.ids for scores in found] == [scores.ids for scores in expected]
     for one, other in zip(found, expected, strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, abs=abs)
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 @pytest.mark.parametrize("chunk", [likelihood.CHUNK, 12, 0])
@@ -62,31 +62,11 @@ def test_a_branch_of_one_token_stands_beside_a_long_one(reader: LikelihoodReader
 def test_a_model_whose_attention_cannot_branch_reads_the_same(
     reader: LikelihoodReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = reader.read(TEXTS, tail=2)
+    expected = reader.read(TEXTS)
     monkeypatch.setattr(hub, "load_model", partial(hub.load_model, attention="eager"))
     other = LikelihoodReader("bundled:tiny")
     assert not other._can_branch
-    assert_equal(other.read(TEXTS, tail=2), expected)
-
-
-def test_a_text_is_read_to_the_end_of_the_tail(reader: LikelihoodReader) -> None:
-    """The scores of the first text stand for the rest."""
-    one, other = "a cat sat on the mat and saw the old dog of Ana", "a cat lay on the mat and saw the old dog of Ana"
-    first, second = plain(reader, one), plain(reader, other)
-    left = next(n for n, (a, b) in enumerate(zip(first.ids, second.ids, strict=False)) if a != b)
-    right = next(n for n, (a, b) in enumerate(zip(first.ids[::-1], second.ids[::-1], strict=False)) if a != b)
-    for tail in (0, 3):
-        kept = right - tail
-        mixed = TokenScores(second.ids, (*second.logprobs[:-kept], *first.logprobs[-kept:]))
-        assert_equal(reader.read([one, other], tail=tail), [first, mixed])
-    assert left > 0 < right - 3
-
-
-def test_in_bfloat16_scores_are_nearly_the_same(reader: LikelihoodReader) -> None:
-    fast = LikelihoodReader("bundled:tiny", fast=True)
-    assert fast._model.dtype == (torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32)
-    assert reader._model.dtype == torch.float32
-    assert_equal(fast.read(TEXTS), reader.read(TEXTS), abs=0.5)
+    assert_equal(other.read(TEXTS), expected)
 
 
 def test_features_are_differences_and_turn_their_sign_with_the_sides() -> None:

@@ -6,7 +6,6 @@ from factories import make_case
 from data_builders.audit import selection_audit
 from data_builders.audit.selection_audit import SelectionAudit
 from data_builders.perturb.balance.selection import Candidate, measure
-from data_builders.text_units.likelihood import ZERO_SHOT
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 STEPS = 5
@@ -25,27 +24,23 @@ def candidates(case: Case) -> list[Candidate]:
     return measure(pairs)
 
 
-def audit(cases: int, *, likelihoods: bool = False) -> SelectionAudit:
+def audit(cases: int) -> SelectionAudit:
     found = SelectionAudit()
     for number in range(cases):
         lines = [f"{step}. The patient {number} had finding {step} at noon." for step in range(1, STEPS + 1)]
         case = make_case(f"Patient {number}.", reference="\n".join(lines))
         drawn = candidates(case)
-        for one in drawn if likelihoods else ():
-            one.features |= dict.fromkeys(ZERO_SHOT, -1.0)
         found.add(case, drawn, [drawn[0].pair, drawn[-1].pair])
     return found
 
 
 def test_the_strongest_readers_of_candidates_and_of_chosen_pairs() -> None:
-    entry = audit(12, likelihoods=True).as_dict(seed=0)
+    entry = audit(12).as_dict(seed=0)
     assert (entry["cases"], list(entry["before"]), list(entry["after"])) == (12, ["P2"], ["P2"])
     before, after = entry["before"]["P2"], entry["after"]["P2"]
     assert (before["pairs"], after["pairs"]) == (12 * STEPS, 12 * 2)
-    assert list(before) == list(after) == ["pairs", "length", "words", "likelihood"]
+    assert list(before) == list(after) == ["pairs", "length", "words"]
     assert before["length"]["accuracy"] >= 0.9  # four of five have more words, and more different ones
-    assert before["likelihood"]["accuracy"] == after["likelihood"]["accuracy"] == 1.0
-    assert after["likelihood"]["reader"].startswith("likelier")  # whatever the placement
 
 
 @pytest.mark.parametrize("cases", [0, 3])

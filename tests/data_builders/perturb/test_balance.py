@@ -1,13 +1,11 @@
 """The balance chooses among the variants of any origin, one of each step, so that counts lean little over a set."""
 
-from collections.abc import Mapping, Sequence
-
 import pytest
 from factories import make_pair
 from perturb_factories import case_of
 
 from data_builders.perturb.balance.flaw_features import changed_words
-from data_builders.perturb.balance.selection import READ, Balance, measure
+from data_builders.perturb.balance.selection import Balance, measure
 from judge_r1.core.records import Case, ReasoningPair
 
 STEPS = ["The first sentence is here.", "The second one comes next.", "A third one ends it all."]
@@ -25,10 +23,6 @@ def variant(case: Case, step: int, text: str) -> ReasoningPair:
     [flaw] = pair.origin.flaws
     moved = flaw.model_copy(update={"span": flaw.span.model_copy(update={"start": start, "end": start + len(text)})})
     return pair.model_copy(update={"origin": pair.origin.model_copy(update={"flaws": (moved,)})})
-
-
-def as_set(pair: ReasoningPair, principle: int) -> ReasoningPair:
-    return pair.model_copy(update={"violated": (principle,)})
 
 
 LONGER, SHORTER = "The first sentence is here and it is much longer than it was.", "The first."
@@ -60,37 +54,6 @@ def test_a_single_variant_is_kept_however_much_it_leans() -> None:
     balance = Balance()
     chosen = [balance.choose([measure([variant(case_number(n), 0, LONGER)])], 5)[0] for n in range(30)]
     assert all(len(found) == 1 for found in chosen)
-
-
-class Reader:
-    """Finds a text likelier that begins with its subject."""
-
-    def __init__(self) -> None:
-        self.read: list[int] = []
-
-    def features(self, reference: str, flawed: Sequence[str]) -> Sequence[Mapping[str, float]]:
-        self.read.append(len(flawed))
-        return [{"log-likelihood": 6.0 if "1. Now the" in text else -6.0} for text in flawed]
-
-
-def test_a_language_model_reads_the_most_promising_variants() -> None:
-    reader, case = Reader(), case_number(0)
-    pairs = [variant(case, n % 3, f"{STEPS[n % 3]} {'Indeed so. ' * (n // 3)}Yes.") for n in range(READ + 6)]
-    other = [as_set(variant(case, n, f"{STEPS[n]} So."), 3) for n in range(2)]
-    several = [pair.model_copy(update={"violated": (1, 3), "kind": "multi"}) for pair in pairs[:2]]
-    chosen = Balance(reader).choose([measure(pairs), measure(other), measure(several)], 3)
-    assert [len(found) for found in chosen] == [3, 2, 1]
-    assert reader.read == [READ + 2], "all sets of a case at once, and none of several flaws"
-
-
-def test_likelihoods_are_balanced() -> None:
-    likelier, balance = 0, Balance(Reader())
-    for number in range(30):
-        case = case_number(number)
-        texts = "Now the first sentence stands here.", "The first sentence now stands here."
-        [[pair]] = balance.choose([measure([variant(case, 0, text) for text in texts])], 1)
-        likelier += "1. Now the" in pair.flawed
-    assert 12 <= likelier <= 18
 
 
 @pytest.mark.parametrize(("old", "new", "words"), [("a-b c", "a-d c", {"a-b": -1, "a-d": 1}), ("x", "x", {})])

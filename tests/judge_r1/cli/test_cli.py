@@ -21,7 +21,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Path) -> None:
-    done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--reader", "none", "--out", tmp_path)
+    done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--out", tmp_path)
     assert "a --teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
     assert report["rules"] == RULES_VERSION
@@ -85,7 +85,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
-        (["build", "builtin", "--reader", "bundled:tiny", "--out", "x"], "--reader is for flaws by a model"),
         (
             ["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"],
             "is 5 or more, as many as",
@@ -97,10 +96,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (
             ["build", "minni", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"],
             "did you mean 'mini'?",
-        ),
-        (
-            ["build", "builtin", "--reader", "none", "--teacher", "chat:http://x/v1#y", "--out", "x"],
-            "add --candidates N",
         ),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
         (

@@ -12,6 +12,7 @@ have a reserved seed (`data_builders.sources.haystack`). A stopped run resumes. 
 import argparse
 import json
 import re
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from pathlib import Path
 from random import Random
 
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
@@ -30,8 +31,18 @@ from data_builders.sources.corpus_io import numbered
 from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, check_disjoint, contents, facts, lines, read, triples
 from data_builders.sources.mini import Fact
 from judge_r1.core.record_base import content_hash
-from scripts.build_tiny_base import EXTRA_WORDS, descend, finish, shared_config, train_tokenizer
+from judge_r1.episode.tags import NAMES as TAG_NAMES
 
+TEMPLATE = (
+    "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
+)
+EXTRA_WORDS = (
+    " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
+    ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
+    ' "violated_principles": [2]} 0 1 2 3 4 5 6 searches left nothing found; no passage fits here; empty query;'
+    " answer now A 1 B 2 A 3 B 4 is fair ok unfair vague harmful illogical principle sound advice unchecked the rest"
+)
 LEVELS = ((2, 1, 80), (4, 2, 80), (6, 3, 340))
 """Most lines of a list, passages of the record, and steps, from easy to hard. At the last level the learning rate
 decays."""
@@ -168,6 +179,23 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     return train_tokenizer(bpe, texts, 2400)
 
 
+def train_tokenizer(bpe: Tokenizer, texts: list[str], size: int) -> PreTrainedTokenizerFast:
+    """Trains `size` tokens, and adds the tags as plain tokens and the chat template."""
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        min_frequency=20,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tags = [f"<{slash}{name}>" for name in TAG_NAMES for slash in ("", "/")]
+    fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
+    fast.chat_template = TEMPLATE
+    return fast
+
+
 WIDTH, HEADS, LAYERS = 128, 4, 4
 
 
@@ -183,7 +211,12 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         num_key_value_heads=HEADS,
         head_dim=WIDTH // HEADS,
         attention_bias=True,
-        **shared_config(tokenizer),
+        max_position_embeddings=2048,
+        rope_theta=10000.0,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
     )
     model = Qwen3ForCausalLM(config)
     init = torch.nn.init
@@ -262,6 +295,26 @@ def accuracies(model: Qwen3ForCausalLM, encode: Encoder, texts: list[Text]) -> d
         for number, name in enumerate(encode.names)
         if number and bool((tasks[:, 1:] == number).any())
     }
+
+
+def descend(model: Qwen3ForCausalLM, optimizer: torch.optim.Optimizer, loss: torch.Tensor, rate: float) -> float:
+    """Takes one step and returns the loss."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+def finish(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    """Writes the base and removes the unfinished one."""
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    shutil.rmtree(out / "unfinished")
 
 
 def main() -> None:

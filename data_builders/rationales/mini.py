@@ -55,7 +55,7 @@ def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookup
         found, known = _nearest(seen, claim), _nearest(facts, claim)
         if found is None or known is None or _nearness(found, claim) < _nearness(known, claim):
             return  # the search missed the nearest fact, so a finding would be a guess
-        thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
+        thoughts += f"<think>{_side_by_side(found, claim)}</think>"
     yield f"{thoughts}<think>{side} worse</think>"
 
 
@@ -68,15 +68,15 @@ def _nearness(fact: Fact, claim: Fact) -> int:
     return (fact.who == claim.who) + (fact.did == claim.did)
 
 
-def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
-    """Compares record and claim word by word up to the first difference. `numbered` adds the violated principle: 4 if
-    the record is about something else, 2 if it has another value."""
+def _side_by_side(found: Fact, claim: Fact) -> str:
+    """Compares record and claim word by word up to the first difference, and adds the violated principle: 4 if the
+    record is about something else, 2 if it has another value."""
     words = []
     for part, principle in (("who", 4), ("did", 4), ("value", 2)):
         recorded, claimed = getattr(found, part), getattr(claim, part)
         words += [recorded, claimed, "same" if recorded == claimed else "differs"]
         if recorded != claimed:
-            return " ".join([*words, str(principle)] if numbered else words)
+            return " ".join([*words, str(principle)])
     return " ".join(words)
 
 

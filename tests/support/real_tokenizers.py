@@ -22,9 +22,7 @@ CHAT_TEMPLATE = (
 @cache
 def tiny() -> Any:
     """The tiny model's tokenizer: words of `mini`, and the tags as non-special added tokens."""
-    from scripts.build_tiny_base import build_tokenizer
-
-    return build_tokenizer()
+    return load_tokenizer("bundled:tiny")
 
 
 @cache

@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from data_builders.conversations import mini
-from data_builders.conversations.exports import CONVERSATION_FORMATS, ConversationExample, gold_answer
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
-from data_builders.exports import Format
+from data_builders.exports import FACTORY_LIMIT, TRL_LIMIT, Format, Options, alpaca_row, single
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
-from judge_r1.benchmarks.rankjudge.prompt import read_pairwise
+from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt, read_pairwise
 from judge_r1.benchmarks.rankjudge.scoring import gold_of
 from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES, failure_type
 from judge_r1.core.conversations import (
@@ -25,7 +24,64 @@ from judge_r1.core.conversations import (
 )
 from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.core.text_check import counted
+from judge_r1.core.verdicts import LocatedVerdict
+from judge_r1.episode.located_answer import located_answer
 from judge_r1.training.recipe import Recipe
+
+
+class ConversationExample(NamedTuple):
+    """A pair and its document."""
+
+    pair: ConversationPair
+    document: Document
+
+
+def gold_answer(pair: ConversationPair) -> str:
+    """The answer that scores 1."""
+    return located_answer(LocatedVerdict(winner=pair.preferred, round=pair.flawed_round, failure=pair.failure))
+
+
+def _messages(example: ConversationExample) -> list[dict[str, str]]:
+    pair = example.pair
+    return pairwise_prompt(pair.conversation_a, pair.conversation_b, example.document.context).chat()
+
+
+def _sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    pair = example.pair
+    fields = alpaca_row(_messages(example), gold_answer(pair))
+    return {**fields, "pair_id": pair.pair_id, "document_id": pair.document_id}
+
+
+def _trl_sft(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    completion = [{"role": "assistant", "content": gold_answer(example.pair)}]
+    return {"prompt": _messages(example), "completion": completion, "pair_id": example.pair.pair_id}
+
+
+def _trl_grpo(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
+    pair = example.pair
+    return {
+        "prompt": _messages(example), "winner": pair.preferred, "round": pair.flawed_round,
+        "failure": pair.failure, "pair_id": pair.pair_id, "document_id": pair.document_id,
+    }  # fmt: skip
+
+
+def _notes(options: Options) -> Sequence[str]:
+    return [
+        "Prompts show the document and both conversations. An answer is right if the better side, the round and the "
+        "type are right. Rows of grpo have the labels for `judge_r1.benchmarks.rankjudge.reward`."
+    ]
+
+
+CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
+    "sft": single("instruction, input, output, for LLaMA-Factory", _notes, FACTORY_LIMIT, sft=_sft),
+    "trl": single(
+        "prompt and completion for SFTTrainer, prompts with labels for GRPOTrainer",
+        _notes,
+        TRL_LIMIT,
+        sft=_trl_sft,
+        grpo=_trl_grpo,
+    ),
+}
 
 
 def pair_labels(pair: ConversationPair) -> Mapping[str, Iterable[str]]:

@@ -5,9 +5,10 @@ The reference is the review as numbered steps, without form text and bibliograph
 Reviews are in separate files, so none can enter a context. `meta` counts what was left out or written otherwise.
 """
 
+import re
 import xml.etree.ElementTree as ET
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,59 @@ from data_builders.sources.corpus_io import (
 )
 from data_builders.sources.jats import table_lines
 from data_builders.sources.jats_inline import inline_text
-from data_builders.sources.linked_citations import linked_references, without_citations
 from data_builders.sources.review_steps import review_steps
-from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
+from data_builders.sources.text_repair import CITATIONS, Changes, changes_as_meta, repaired
 from judge_r1.core.records import Case
+
+_LIST = r"\d{1,3}(?:, ?\d{1,3}|[–-] ?\d{1,3})*"
+_CITATION = re.compile(rf"(?<![,–-]) (?P<marks>{_LIST})(?:(?P<blank> (?=[.,;:)]))|(?= [^\W\d])|$)")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?!\w)")
+_LABEL = re.compile(r"\d+(?!\S)")
+_NAMES_A_NUMBER = re.compile(
+    r"\b(?:figs?|figures?|tables?|box|datasets?|steps?|sections?|equations?|refs?|references?|see|in|by|from|of|including)"
+    r"\.?$",
+    re.IGNORECASE,
+)
+"""What a number belongs to as a word of the sentence: Figure 3, see 26."""
+_BEFORE = 20
+"""Characters before a number in which that word is looked for."""
+
+
+def linked_references(graph: Mapping[str, Any]) -> dict[str, Counter[int]]:
+    """The numbers of the references that each node cites, and how often. Empty for a graph without links."""
+    numbers, links = {}, defaultdict[str, Counter[int]](Counter)
+    for node in _objects(graph.get("nodes")):
+        label = _LABEL.match(str(node.get("content", "")))
+        if node.get("ntype") == "ref" and label:
+            numbers[node.get("ix")] = int(label[0])
+    for edge in _objects(graph.get("edges")):
+        if edge.get("etype") == "link" and edge.get("tgt_ix") in numbers:
+            links[str(edge.get("src_ix"))][numbers[edge["tgt_ix"]]] += 1
+    return dict(links)
+
+
+def _objects(entries: Any) -> Iterable[Mapping[str, Any]]:
+    return (entry for entry in entries if isinstance(entry, dict)) if isinstance(entries, list) else ()
+
+
+def without_citations(text: str, linked: Mapping[int, int] | None, changes: Changes) -> str:
+    """The text of a node without the citations to its `linked` references."""
+    if not linked:
+        return text
+    occurrences = Counter(int(number) for number in _NUMBER.findall(text))
+
+    def leave_out(match: re.Match[str]) -> str:
+        cited = [int(number) for number in re.findall(r"\d+", match["marks"])]
+        before = text[max(0, match.start() - _BEFORE) : match.start()]
+        if not all(number in linked for number in cited) or _NAMES_A_NUMBER.search(before):
+            return match[0]
+        if match["blank"] or all(occurrences[number] <= linked[number] for number in cited):
+            changes[CITATIONS] += 1
+            return ""
+        return match[0]
+
+    return _CITATION.sub(leave_out, text)
+
 
 FOLDER, DATA = "academic_f1000rd", "data/itg"
 CORPUS_LICENSE = "CC BY-SA 4.0 (F1000RD)"

@@ -16,22 +16,57 @@ an open block, renders observations and enforces the budgets. Only sampled text 
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts
 from judge_r1.episode.config import Budget, BudgetTooSmall
-from judge_r1.episode.observation import (
-    NOTHING_FITS,
-    NOTHING_FOUND,
-    EpisodeTokenizer,
-    no_action_notice,
-    query_too_long,
-    render,
-)
 from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.tags import StreamDecoder, TagScanner
+from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags
 from retrieval.words import terms
+
+NOTHING_FOUND = "nothing found"
+"""No passage of the case has a term of the query. Only BM25 can tell: embeddings always have a nearest passage."""
+NOTHING_FITS = "no passage fits here"
+
+
+class EpisodeTokenizer(Protocol):
+    """What an episode uses of a tokenizer (`judge_r1.episode.tokenizer.SafeTokenizer`)."""
+
+    @property
+    def bytewise(self) -> bool:
+        """Whether each id stands for fixed bytes: the text of ids is that of all their bytes."""
+
+    def decode(self, ids: Sequence[int]) -> str: ...
+    def encode_trusted(self, text: str) -> list[int]: ...
+    def encode_untrusted(self, text: str) -> list[int]: ...
+
+
+def render(tokenizer: EpisodeTokenizer, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
+    """An observation as ids and as text. The frame is trusted, the passages are not."""
+    ids: list[int] = tokenizer.encode_trusted("<information>")
+    text = "<information>"
+    for number, passage in enumerate(passages, 1):
+        head, body = f"\n[{number}]", " " + escape_tags(passage)
+        ids += tokenizer.encode_trusted(head) + tokenizer.encode_untrusted(body)
+        text += head + body
+    tail = f"\n({notice})</information>"
+    return ids + tokenizer.encode_trusted(tail), text + tail
+
+
+def query_too_long(longest: int, left: int) -> str:
+    """The notice after a query of more words than `Budget.query_words`."""
+    return f"the query has more than {longest} word{'s' * (longest > 1)}; {left} searches left"
+
+
+def no_action_notice(left: int) -> str:
+    """The notice after a turn that neither searched nor answered."""
+    return (
+        "no action found: write a query between <search> and </search>, or the judgment between <answer> and "
+        f"</answer>; {left} searches left"
+    )
+
 
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`, which is several ids in vocabularies

@@ -24,9 +24,9 @@ from data_builders.second_opinion import read_opinion
 from data_builders.sources.corpus_io import clean, one_line
 from data_builders.sources.deepreview import review_sections
 from data_builders.sources.echr import split_judgment
-from data_builders.sources.echr_articles import named_articles
 from data_builders.sources.elife import decided
 from data_builders.sources.medrbench import _without_rule, report_before_discussion
+from data_builders.sources.pilot import named_articles
 from data_builders.sources.review_steps import review_steps
 from data_builders.sources.text_grounding import missing_numbers, quotations, runs
 from data_builders.splits.near_duplicates import shingles

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.config import Budget
-from judge_r1.episode.machine import Episode, Finished, Sample, Search
-from judge_r1.episode.observation import EpisodeTokenizer
+from judge_r1.episode.machine import Episode, EpisodeTokenizer, Finished, Sample, Search
 from judge_r1.training.trl.grpo import as_columns
 from judge_r1.training.trl.sft import IGNORED, training_row
 

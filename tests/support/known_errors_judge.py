@@ -11,9 +11,9 @@ from functools import cache
 from itertools import pairwise
 from statistics import fmean
 
-from data_builders.manipulations.stories import story, story_lexicon
+from data_builders.manipulations.corpus import story, story_lexicon
+from data_builders.manipulations.operators.coherence import modern_sentences, wordings
 from data_builders.manipulations.units import CHAPTER
-from data_builders.manipulations.wordings import modern_sentences, wordings
 from judge_r1.core.record_base import content_hash
 from retrieval.passages import sentences
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from judge_r1.episode.driver import SearchFunction
-from judge_r1.episode.machine import Episode, Sample, Search
-from judge_r1.episode.observation import EpisodeTokenizer
+from judge_r1.episode.machine import Episode, EpisodeTokenizer, Sample, Search
 
 
 class ScriptedBackend:

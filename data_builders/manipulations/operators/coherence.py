@@ -2,16 +2,53 @@
 
 import re
 from bisect import bisect_left
+from functools import cache
+from itertools import product
 from random import Random
 
+from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.manipulations import by_density, manipulation
 from data_builders.manipulations.names import names
 from data_builders.manipulations.operator import CannotManipulate, Material, Task, draw, need
 from data_builders.manipulations.tagger import Mention
 from data_builders.manipulations.units import sentence_starts
-from data_builders.manipulations.wordings import modern_sentences, wordings
 from data_builders.text_units.edits import Edit
 from judge_r1.core.documents import COHERENCE
+
+
+class ModernSentences(Lexicon):
+    """Sentences about today's technology: every template with every device and person."""
+
+    templates: tuple[str, ...]
+    devices: tuple[str, ...]
+    someone: tuple[str, ...]
+
+
+class Wordings(Lexicon):
+    """`terms` replace names, and `pool` has names of persons."""
+
+    modern: ModernSentences
+    terms: tuple[str, ...]
+    pool: tuple[str, ...]
+
+
+@cache
+def wordings() -> Wordings:
+    return load_lexicon("manipulations", Wordings)
+
+
+@cache
+def modern_sentences() -> tuple[tuple[str, ...], ...]:
+    """Different sentences that are neutral in tone and do not belong into an old text, in groups by template."""
+    modern = wordings().modern
+    return tuple(
+        tuple(
+            template.format(device=device, someone=person, someone_cap=person[0].upper() + person[1:])
+            for device, person in product(modern.devices, modern.someone)
+        )
+        for template in modern.templates
+    )
+
 
 _ARTICLE, _POSSESSIVE = re.compile(r"\b[Tt]he\s$"), re.compile(r"['’]s\b")
 _ARTICLES = frozenset({"a", "an", "the"})

@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
@@ -26,7 +26,30 @@ from judge_r1.training.lora import adapter_config
 from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.objective import trl_objective
+from judge_r1.training.stage_config import DUAL_CLIP
+
+_LOSS: dict[Literal["token-mean", "sequence-mean", "constant"], str] = {
+    "token-mean": "dapo",
+    "sequence-mean": "grpo",
+    "constant": "dr_grpo",
+}
+
+
+def trl_objective(recipe: Recipe) -> dict[str, Any]:
+    """Arguments of GRPOConfig. The constant of `loss: constant` is the longest episode of the budget."""
+    grpo = recipe.grpo
+    return {
+        "epsilon": grpo.clip,
+        "epsilon_high": grpo.clip_high,
+        "delta": DUAL_CLIP if grpo.ratio == "token" else None,
+        "importance_sampling_level": grpo.ratio,
+        "loss_type": _LOSS[grpo.loss],
+        "scale_rewards": "group" if grpo.advantage_by_std else "none",
+        "beta": grpo.kl,
+        "use_bias_correction_kl": False,
+        "max_completion_length": recipe.episode.effective_budget.episode_tokens,
+    }
+
 
 Episodes = list[tuple[ReasoningPair, Trajectory]]
 

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,45 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.dataset import DEV
-from judge_r1.training.verl.group_routing import routing_key
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import DEV_ROLLOUTS, RolloutLog
 from judge_r1.training.verl.sampling_params import stop_params
+
+MAX_OVERLOAD = 1.25
+"""A group is split if one replica would otherwise get more than this multiple of the mean load."""
+
+
+def replica_count(config: Any) -> int:
+    """The number of rollout replicas under verl's configuration."""
+    rollout = config.actor_rollout_ref.rollout
+    gpus = config.trainer.nnodes * config.trainer.n_gpus_per_node
+    size = rollout.tensor_model_parallel_size * rollout.data_parallel_size * rollout.pipeline_model_parallel_size
+    return max(int(gpus // size), 1)
+
+
+def parts_per_group(groups: int, group_size: int, replicas: int) -> int:
+    """The smallest number of equal parts per group under which `groups` of one step load `replicas` evenly.
+
+    One part computes a group's prompt once. With 8 groups on 16 replicas half of them would idle, so the answer is 2.
+    """
+
+    def overload(parts: int) -> float:
+        return ceil(groups * parts / replicas) * replicas / (groups * parts)
+
+    divisors = (parts for parts in range(1, group_size) if group_size % parts == 0)
+    return next((parts for parts in divisors if overload(parts) <= MAX_OVERLOAD), group_size)
+
+
+def routing_key(config: Any, group: str, session: int) -> str:
+    """The `request_id` of episode number `session` of `group` (verl's `uid`), for all its turns.
+
+    Under `full_determinism` verl uses it as vLLM's id, too, so it is unique per episode."""
+    rollout = config.actor_rollout_ref.rollout
+    if rollout.get("full_determinism", False):
+        return f"{group}-{session}"
+    parts = parts_per_group(config.data.train_batch_size, rollout.n, replica_count(config))
+    return f"{group}-{session % parts}"
+
 
 CACHED_PROMPTS = 1024
 """Prompts that a worker keeps, oldest dropped first. A step rarely has more pairs."""

@@ -16,9 +16,7 @@ from data_builders.exports import Options
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.manipulations import MANIPULATIONS
-from data_builders.manipulations.cleaning import cleaned_book, prepared
-from data_builders.manipulations.corpus import CorpusRules, read_folder
-from data_builders.manipulations.stories import story
+from data_builders.manipulations.corpus import CorpusRules, cleaned_book, prepared, read_folder, story
 from data_builders.manipulations.tagger import _loaded
 from data_builders.manipulations.units import paragraphs, prefix, units
 from data_builders.validate import validate

@@ -4,8 +4,7 @@ import pytest
 from factories import make_pair
 from perturb_factories import case_of
 
-from data_builders.perturb.balance.flaw_features import changed_words
-from data_builders.perturb.balance.selection import Balance, measure
+from data_builders.perturb.balance.selection import Balance, changed_words, measure
 from judge_r1.core.records import Case, ReasoningPair
 
 STEPS = ["The first sentence is here.", "The second one comes next.", "A third one ends it all."]

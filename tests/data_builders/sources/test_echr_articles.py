@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.sources.corpus_io import SourceError
-from data_builders.sources.echr_articles import (
+from data_builders.sources.pilot import (
     article_name,
     article_order,
     load_articles,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_builders.sources.linked_citations import linked_references, without_citations
+from data_builders.sources.f1000rd import linked_references, without_citations
 from data_builders.sources.text_repair import CITATIONS, Changes
 
 GRAPH = {

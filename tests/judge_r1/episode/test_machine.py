@@ -10,8 +10,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Evidence, InvalidVerdict
 from judge_r1.episode.config import Budget, BudgetTooSmall
-from judge_r1.episode.machine import Episode, Finished, Sample, Search
-from judge_r1.episode.observation import no_action_notice
+from judge_r1.episode.machine import Episode, Finished, Sample, Search, no_action_notice
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.single_turn import SingleTurnEpisode

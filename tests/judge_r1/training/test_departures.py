@@ -15,7 +15,7 @@ from judge_r1.training.data.targets import answer, question
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.stage_config import DUAL_CLIP
 from judge_r1.training.trl.common import common_arguments
-from judge_r1.training.trl.objective import trl_objective
+from judge_r1.training.trl.grpo import trl_objective
 from judge_r1.training.verl.config import overrides
 
 PAPER = sorted((RECIPES / "paper").glob("*.yaml"))

@@ -19,8 +19,7 @@ from hellobench_factories import (
 )
 
 from judge_r1.benchmarks.hellobench.benchmark import load, predictions
-from judge_r1.benchmarks.hellobench.reference_metrics import perplexity_metric
-from judge_r1.benchmarks.hellobench.text_measures import joined
+from judge_r1.benchmarks.hellobench.text_measures import joined, perplexity_metric
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pipeline import Evaluation, evaluate_predictions

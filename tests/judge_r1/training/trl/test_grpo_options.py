@@ -27,7 +27,7 @@ from judge_r1.models.hub import load_model
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.stage_config import GrpoConfig, LoraConfig
-from judge_r1.training.trl.objective import trl_objective
+from judge_r1.training.trl.grpo import trl_objective
 
 
 def recipe(**grpo: Any) -> Recipe:

@@ -18,8 +18,7 @@ from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.trl.sft import IGNORED, train_sft, training_row
-from judge_r1.training.trl.sorted_batches import SortedBatchTrainer
+from judge_r1.training.trl.sft import IGNORED, SortedBatchTrainer, train_sft, training_row
 
 BATCH, PROMPT, ALIKE = 4, 3, 2
 """Examples of a batch, tokens of a prompt, and how many of them begin all prompts."""

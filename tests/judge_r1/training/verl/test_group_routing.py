@@ -6,7 +6,7 @@ import pytest
 from verl_factories import compose, keys_of
 
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.verl.group_routing import parts_per_group, replica_count, routing_key
+from judge_r1.training.verl.agent_loop import parts_per_group, replica_count, routing_key
 
 
 @pytest.mark.parametrize(

@@ -57,29 +57,20 @@ def _trl_sft(example: ConversationExample, index: int, split: str) -> dict[str, 
     return {"prompt": _messages(example), "completion": completion, "pair_id": example.pair.pair_id}
 
 
-def _trl_grpo(example: ConversationExample, index: int, split: str) -> dict[str, Any]:
-    pair = example.pair
-    return {
-        "prompt": _messages(example), "winner": pair.preferred, "round": pair.flawed_round,
-        "failure": pair.failure, "pair_id": pair.pair_id, "document_id": pair.document_id,
-    }  # fmt: skip
-
-
 def _notes(options: Options) -> Sequence[str]:
     return [
         "Prompts show the document and both conversations. An answer is right if the better side, the round and the "
-        "type are right. Rows of grpo have the labels for `judge_r1.benchmarks.rankjudge.reward`."
+        "type are right."
     ]
 
 
 CONVERSATION_FORMATS: Mapping[str, Format[ConversationExample]] = {
     "sft": single("instruction, input, output, for LLaMA-Factory", _notes, FACTORY_LIMIT, sft=_sft),
     "trl": single(
-        "prompt and completion for SFTTrainer, prompts with labels for GRPOTrainer",
+        "prompt and completion for SFTTrainer",
         _notes,
         TRL_LIMIT,
         sft=_trl_sft,
-        grpo=_trl_grpo,
     ),
 }
 

@@ -1,6 +1,5 @@
 """Conversations as text, and pairs of conversations in the form that episodes and trainers take."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -25,12 +24,6 @@ def transcript(conversation: Conversation, *, numbered: bool = True) -> str:
     return "\n\n".join(parts)
 
 
-def compact_transcript(conversation: Conversation) -> str:
-    """A conversation with one line per round, for tiny models: its number, the question and the answer."""
-    texts = [message.content for message in conversation]
-    return "\n".join(f"{i // 2 + 1}. {texts[i]} {texts[i + 1]}" for i in range(0, len(texts), 2))
-
-
 class TranscriptPair(ReasoningPair):
     """A pair of conversations in the place of two reasonings. It violates no principle; its gold is the better side,
     the flawed round and the type of the flaw."""
@@ -53,10 +46,6 @@ class TranscriptPair(ReasoningPair):
     @property
     def gold(self) -> Judgment:
         return Judgment(verdict=self.located)
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return [self.failure]
 
 
 def transcript_pair(pair: ConversationPair, case: Case) -> TranscriptPair:

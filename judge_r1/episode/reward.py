@@ -3,9 +3,7 @@
 from collections.abc import Collection
 from math import isfinite
 
-from judge_r1.core.located_verdicts import JOINT, Shaping, parts_correct
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.transcripts import TranscriptPair
 from judge_r1.core.verdicts import Judgment
 
 _GRID = 2**18
@@ -57,22 +55,6 @@ def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
     }
 
 
-def located_score(judgment: Judgment | None, pair: TranscriptPair, shaping: Shaping = JOINT) -> dict[str, float]:
-    """The reward of a verdict on two conversations and its parts: `r`, `R1` (Eq. 5, of the side alone), `side`,
-    `side_round`, `joint` (all three parts, RankJudge's Eq. 1) and `valid`. Without a valid judgment all are lowest."""
-    if judgment is None:
-        return {"r": 0.0, "R1": -2.0, "side": 0.0, "side_round": 0.0, "joint": 0.0, "valid": 0.0}
-    parts = parts_correct(judgment.verdict, pair.located)
-    return {
-        "r": shaping.reward(parts),
-        "R1": 2.0 if parts.side else -2.0,
-        "side": float(parts.side),
-        "side_round": float(parts.side and parts.round),
-        "joint": float(all(parts)),
-        "valid": 1.0,
-    }
-
-
 def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     """1.0 if a shown passage of the case overlaps a context span that a flaw contradicts, else 0.0. None if the flaws
     have no context spans."""
@@ -84,12 +66,9 @@ def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     return float(any(p.start < span.end and span.start < p.end for p in shown for span in spans))
 
 
-def with_reward(trajectory: Trajectory, pair: ReasoningPair, shaping: Shaping = JOINT) -> Trajectory:
-    """The trajectory with its reward: `score`, or for conversations `located_score`; `searches`; and, if it is defined,
-    `evidence_hit`."""
-    judgment = trajectory.judgment
-    parts = located_score(judgment, pair, shaping) if isinstance(pair, TranscriptPair) else score(judgment, pair)
-    breakdown = parts | {"searches": float(trajectory.searches)}
+def with_reward(trajectory: Trajectory, pair: ReasoningPair) -> Trajectory:
+    """The trajectory with its reward: `score`, `searches` and, if it is defined, `evidence_hit`."""
+    breakdown = score(trajectory.judgment, pair) | {"searches": float(trajectory.searches)}
     if (hit := evidence_hit(trajectory, pair)) is not None:
         breakdown["evidence_hit"] = hit
     return trajectory.model_copy(update={"reward": breakdown})

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.located_verdicts import JOINT, Shaping
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -141,7 +140,7 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
 
 def answer_parser(style: str) -> Parser:
     """The parser of the text between the answer tags."""
-    return parse_located if style in CONVERSATIONS else parse_strict
+    return parse_located if style == CONVERSATIONS else parse_strict
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, context_length: int | None) -> None:
@@ -202,7 +201,7 @@ def batch_search(retriever: CaseRetriever, case_ids: Sequence[str], top_k: int) 
 
 class RolloutRunner:
     """Runs episodes of pairs with one backend, retriever and tokenizer, under one configuration. `timer` measures
-    the stages `generation` and `search`. `shaping` weighs the parts of the reward of conversations."""
+    the stages `generation` and `search`."""
 
     def __init__(
         self,
@@ -213,9 +212,7 @@ class RolloutRunner:
         eos_ids: Collection[int],
         *,
         timer: StageTimer | None = None,
-        shaping: Shaping = JOINT,
     ) -> None:
-        self.shaping = shaping
         self.data, self.config, self.tokenizer, self.backend, self.eos_ids = data, config, tokenizer, backend, eos_ids
         self.retriever = new_retriever(data.texts, config)
         self.timer = timer or StageTimer()
@@ -243,7 +240,7 @@ class RolloutRunner:
             temperature=sampling.temperature,
             timer=self.timer,
         )
-        return [with_reward(t, pair, self.shaping) for t, pair in zip(trajectories, pairs, strict=True)]
+        return [with_reward(t, pair) for t, pair in zip(trajectories, pairs, strict=True)]
 
 
 def run_episodes(

@@ -15,7 +15,6 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
 from judge_r1.core.strict_json import read_checked
 from judge_r1.core.text_check import counted
-from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_index import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.checkpoints import checkpoints
@@ -214,8 +213,6 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
     if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
         searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
         for folder in searched:
-            if is_conversations(folder):
-                continue  # documents are embedded when they are searched
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
         counts = {"pairs": len(data.pairs), "cases": len(data.cases)}

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.located_verdicts import JOINT, Shaping
 from judge_r1.core.yaml_config import ConfigModel
 from judge_r1.training.verl_keys import LOSS_MODE, flatten
 
@@ -95,11 +94,6 @@ class GrpoConfig(ConfigModel):
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
-    shaping: Shaping = Field(
-        JOINT,
-        description="reward of conversations: weights of the better side, of side and round, and of all three parts; "
-        "they add up to 1. Default: all three",
-    )
     traced_pairs: int = Field(
         1,
         ge=0,
@@ -114,12 +108,6 @@ class GrpoConfig(ConfigModel):
         """verl's processes that run episodes, spread over the nodes: one for each GPU, as each of them samples for
         itself. verl splits a batch into equal parts, so the number divides `pairs_per_step`, and groups stay whole."""
         return max(count for count in range(1, gpus + 1) if self.pairs_per_step % count == 0)
-
-    @field_validator("shaping")
-    @classmethod
-    def _adds_up(cls, shaping: Shaping) -> Shaping:
-        shaping.check()
-        return shaping
 
     @field_validator("verl", mode="before")
     @classmethod

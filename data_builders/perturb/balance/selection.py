@@ -3,7 +3,8 @@
 A linear reader learns nothing from features whose mean difference between the better and the flawed reasoning is zero.
 `Balance` keeps running sums of these differences by group (principle and domain) and takes the variant that brings them
 nearest to zero: herding (Welling, 2009), in units of the covariance of the chosen flaws, so that linear combinations of
-features are balanced too. The features are counts and the words that a flaw adds and removes. A choice is only as good as its candidates: `judge-r1 audit` measures what is left.
+features are balanced too. The features are counts and the words that a flaw adds and removes. A
+choice is only as good as its candidates: `judge-r1 audit` measures what is left.
 """
 
 import re

@@ -20,7 +20,6 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.template_file import read_template
 from judge_r1.core.text_check import check_domain, check_unicode
-from judge_r1.core.transcripts import compact_transcript
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
@@ -39,10 +38,8 @@ CHAIN_OF_THOUGHT = "chain-of-thought"
 """The style that asks for reasoning in plain text before the JSON of Table 11."""
 SEARCH_R1 = "search-r1"
 """The style of an agent in the manner of Search-R1 whose answer is the JSON of Table 11, between tags."""
-COMPACT_CONVERSATIONS = "compact-conversations"
-"""The style for two conversations and tiny models, with one line per round."""
-CONVERSATIONS = ("conversations", COMPACT_CONVERSATIONS)
-"""The styles whose answer names the better conversation, and the round and the type of the other one's problem."""
+CONVERSATIONS = "conversations"
+"""The style whose answer names the better conversation, and the round and the type of the other one's problem."""
 FILE_FIELDS = ("context", "decision", "reasoning_a", "reasoning_b", "principles", "domain", "lead")
 """The fields of a prompt in a file of the user."""
 _GAP = "\n[…]\n"
@@ -176,13 +173,9 @@ def _prompt_of_file(task: PairwiseTask, context: ContextMode, file: str, lead: s
 
 def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     """The texts of the two candidates by the names of their fields."""
-    first, second = task.reasoning_a, task.reasoning_b
-    if style in CONVERSATIONS:
-        if task.conversations is None:
-            raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
-        if style == COMPACT_CONVERSATIONS:
-            first, second = map(compact_transcript, task.conversations)
-    return {"reasoning_a": first, "reasoning_b": second}
+    if style == CONVERSATIONS and task.conversations is None:
+        raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
+    return {"reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
 
 
 def table11_answer(judgment: Judgment) -> str:
@@ -284,10 +277,10 @@ def describes_search(style: str) -> bool:
 
 
 def principles(style: str, *, has_case: bool = True) -> str:
-    """The text of the principles in a style: its own file if it has one, else their names and definitions. Styles for
-    conversations have the types of problems instead."""
-    if style in CONVERSATIONS:
-        return "" if style == COMPACT_CONVERSATIONS else problem_list()
+    """The text of the principles in a style: its own file if it has one, else their names and definitions. The style
+    for conversations has the types of problems instead."""
+    if style == CONVERSATIONS:
+        return problem_list()
     if _exists(own := _own_file(style, "principles")):
         return _fill(own, {})
     texts = [p.definition if has_case else p.without_case or p.definition for p in PRINCIPLES]

@@ -60,16 +60,17 @@ def check_conversations(recipe: Recipe) -> None:
     """
     style, folder = recipe.episode.prompt, recipe.data.train
     if not is_conversations(folder):
-        if style in CONVERSATIONS:
+        if style == CONVERSATIONS:
             raise JudgeError(f"recipe {recipe.name}: prompt {style!r} needs conversations, and {folder} holds none")
         return
-    if style not in CONVERSATIONS:
+    if style != CONVERSATIONS:
+        raise JudgeError(f"recipe {recipe.name}: {folder} holds conversations: set episode.prompt to {CONVERSATIONS}")
+    if recipe.stage != "sft" or recipe.sft.form == "traces":
+        what = f"stage {recipe.stage}" if recipe.stage != "sft" else "traces"
         raise JudgeError(
-            f"recipe {recipe.name}: {folder} holds conversations: set episode.prompt to {' or '.join(CONVERSATIONS)}"
+            f"recipe {recipe.name}: conversations train by sft on the gold answers, not by {what}: set stage=sft "
+            "sft.form=json"
         )
-    if recipe.stage == "dpo" or recipe.on_verl:
-        what = "stage dpo" if recipe.stage == "dpo" else "engine verl"
-        raise JudgeError(f"recipe {recipe.name}: conversations train by sft, and by grpo on the engine trl, not {what}")
     if recipe.data.dev is not None and not is_conversations(recipe.data.dev):
         raise JudgeError(f"recipe {recipe.name}: data.dev {recipe.data.dev} holds no conversations, unlike data.train")
 

@@ -105,9 +105,6 @@ class DevEpisodes:
             rows = self.recipe.grpo.rollout_batch_size
             local = LocalModel(model, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
             backend = EpisodeDriver(local)
-            shaping = self.recipe.grpo.shaping
-            self._runner = RolloutRunner(
-                self.data, self.recipe.episode, self.tokenizer, backend, self.eos, shaping=shaping
-            )
+            self._runner = RolloutRunner(self.data, self.recipe.episode, self.tokenizer, backend, self.eos)
         trajectories = self._runner.run(self.data.pairs, Sampling(0.0, self.recipe.seed))
         return dev_metrics(list(zip(self.data.pairs, trajectories, strict=True)))

@@ -172,7 +172,6 @@ class TrlRollouts:
                 EpisodeDriver(local),
                 self.eos,
                 timer=self._clock,
-                shaping=self.recipe.grpo.shaping,
             )
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63

@@ -1,31 +1,18 @@
-"""`mini-conversations`: the flaw shows in its round and nowhere else, and the writers' traces find it."""
+"""`mini-conversations`: the flaw shows in its round and nowhere else."""
 
-import re
-from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paths import RECIPES
 
 from data_builders.build import build
 from data_builders.conversations import mini
-from data_builders.rationales.base import WRITERS
-from data_builders.rationales.mini_conversations import undirected, write_mini_conversations
-from data_builders.rationales.rules import traces
 from data_builders.sources.mini import facts_of
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.transcripts import load_transcripts
-from judge_r1.core.verdicts import LocatedVerdict
-from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.recipe import load_recipe
-
-RECIPE = load_recipe(RECIPES / "conversations" / "mini" / "warmup.yaml")
 
 
 @settings(max_examples=15, deadline=None)
@@ -66,41 +53,3 @@ def test_the_verifier_rejects_a_pair_with_other_labels(folder: Path, data: PairS
     worse = pair.conversations["AB".index("B" if pair.preferred == "A" else "A")]  # type: ignore[attr-defined]
     assert mini.flaws(worse, context)
     assert mini.flaws((*worse[:-1], worse[-1].model_copy(update={"content": "Zzz left oslo."})), context)
-
-
-def _traces(data: PairSet, writer: str) -> list[tuple[int, bool]]:
-    """The number of searches of each trace, and whether it has read the flawed turn's record."""
-    tokenizer, rejected = SafeTokenizer(load_tokenizer(RECIPE.model)), Counter[str]()
-    made = list(traces(data, RECIPE.episode, tokenizer, rejected=rejected, writer=WRITERS.get(writer)))
-    assert not rejected
-    found = []
-    for pair, trajectory in made:
-        assert trajectory.judgment is not None
-        assert trajectory.judgment.verdict == pair.gold.verdict
-        assert trajectory.reward is not None
-        assert trajectory.reward["r"] == 1.0
-        text = tokenizer.decode(trajectory.token_ids)
-        found.append((trajectory.searches, re.search(r" (?:no|differs) [AB] worse", text) is not None))
-    return found
-
-
-def test_careful_traces_find_the_flaw_and_undirected_ones_often_miss_it(data: PairSet) -> None:
-    careful, careless = (_traces(data, name) for name in ("mini-conversations-careful", "mini-conversations"))
-    assert all(found for _, found in careful)
-    assert 0.1 < sum(found for _, found in careless) / len(careless) < 0.8
-    assert len({searches for searches, _ in careless}) > 2
-
-
-def test_what_is_checked_does_not_depend_on_the_flaw(data: PairSet) -> None:
-    pair = data.pairs[0]
-    turns = [(side, number) for side in "AB" for number in (1, 2)]
-    other = pair.model_copy(update={"failure": "evasion", "flawed_round": 1})
-    assert undirected(pair, turns, 4) == undirected(other, turns, 4)
-
-
-def test_a_writer_gives_up_without_searches(data: PairSet) -> None:
-    pair = data.pairs[0]
-    config = RECIPE.episode.model_copy(update={"search": False})
-    write = partial(write_mini_conversations, choose=undirected)
-    assert next(write(data.case_of(pair), pair, config), None) is None
-    assert isinstance(pair.gold.verdict, LocatedVerdict)

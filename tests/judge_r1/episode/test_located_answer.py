@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_parsing import reason_of
 
 from judge_r1.core.conversation_types import FAILURE_KEYS, FAILURES
-from judge_r1.core.located_verdicts import JOINT, Parts, Shaping, parts_correct
+from judge_r1.core.located_verdicts import Parts, parts_correct
 from judge_r1.core.verdicts import Judgment, LocatedVerdict, PairwiseVerdict
 from judge_r1.episode.located_answer import located_answer, parse_located, problem_list
 
@@ -68,15 +68,9 @@ def test_every_type_is_listed() -> None:
 
 @given(verdict=VERDICTS, gold=VERDICTS)
 def test_joint_correctness_is_equality(verdict: LocatedVerdict, gold: LocatedVerdict) -> None:
-    assert (JOINT.reward(parts_correct(verdict, gold)) == 1) == (verdict == gold)
+    assert all(parts_correct(verdict, gold)) == (verdict == gold)
 
 
 def test_a_comparison_alone_has_no_round() -> None:
     gold = LocatedVerdict(winner="A", round=1, failure="evasion")
     assert parts_correct(PairwiseVerdict(winner="A"), gold) == Parts(True, False, False)
-
-
-@given(side=st.booleans(), round_=st.booleans(), type_=st.booleans())
-def test_nested_weights(side: bool, round_: bool, type_: bool) -> None:
-    found = Shaping(0.2, 0.3, 0.5).reward(Parts(side, round_, type_))
-    assert found == pytest.approx(side * (0.2 + round_ * (0.3 + type_ * 0.5)))

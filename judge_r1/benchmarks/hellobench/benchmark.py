@@ -4,7 +4,6 @@ The module `options` documents the subset text. docs/hellobench.md lists the dif
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +71,7 @@ def response_folders(path: Path, options: HelloBenchOptions) -> dict[str, Path]:
     if options.responses:
         found = systems_in(options.responses)
     else:
-        experiment = options.experiment or EXPERIMENTS[0]
+        experiment = options.exp or EXPERIMENTS[0]
         folders = [path / "results" / kind / experiment for kind in ("generations", "judgements")]
         there = next((folder for folder in folders if folder.is_dir()), None)
         if there is None:
@@ -134,7 +133,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResu
     """Scores released judgements, a results file of one task or the folder of one or several systems, by the release's
     rules (results/scripts/compute.py): a line with another number of scores, or a score outside [0, 1], is left out of
     S and counts as invalid."""
-    options = replace(predictions_options(subset), responses=file)
+    options = predictions_options(subset).model_copy(update={"responses": file})
     chosen = list(chosen_texts(path, options, chosen_weights(path, options)))
     entries = add_gold([one.entry for one in chosen], options, part=True)
     return [_published(entry, one.row) for entry, one in zip(entries, chosen, strict=True)]
@@ -166,11 +165,11 @@ def predicted(path: Path, files: Sequence[Path], subset: str | None) -> LoadedBe
     """
     options = predictions_options(subset)
     weights = chosen_weights(path, options)
-    named = chosen_texts(path, options, weights) if options.responses or options.experiment else ()
+    named = chosen_texts(path, options, weights) if options.responses or options.exp else ()
     judged = {one.entry.item_id: one for one in named}
     found: dict[str, ChosenText] = {}
     for file in files:
-        for one in chosen_texts(path, replace(options, responses=file), weights):
+        for one in chosen_texts(path, options.model_copy(update={"responses": file}), weights):
             first = judged.get(one.entry.item_id) if judged else found.setdefault(one.entry.item_id, one)
             if first is None:
                 raise BadBenchmark(f"{one.row.where}: judges a response that responses or exp of --subset do not name")
@@ -212,7 +211,7 @@ def loaded(chosen: Sequence[ChosenText], options: HelloBenchOptions, weights: We
 def generation_tasks(path: Path, subset: str | None) -> list[GenerationTask]:
     """The instructions to answer: the five tasks, or with exp=length_constrained_exp those with a required length."""
     options = generation_options(subset)
-    constrained = options.experiment == "length_constrained_exp"
+    constrained = options.exp == "length_constrained_exp"
     instructions = [one for one in read_instructions(path).values() if (one.stem in CONSTRAINED) == constrained]
     check_parts(options, {one.category for one in instructions})
     return [

@@ -1,89 +1,75 @@
-"""The options of a HelloBench evaluation, and the subset text that they are parsed from.
+"""The options of a HelloBench evaluation: the text of `--subset`, parts separated by commas.
 
-The text is a list of parts, separated by commas:
-
-* a task (`chat`) or a category (`book`): judge these only; several are added
-* `responses=FOLDER`: the responses to judge, of one system or, in subfolders, of several
-* `exp=main_exp` (default), `longcontext_exp` or `length_constrained_exp`: the release's experiment, without `responses`
-* `system=NAME`: this system only
-* `weights=FILE`, or `weights=average` for equal weights; by default the release's weights if the checkout has them
-* `human=FILE`: human annotations, for the correlation with the overall score
-* `gold=FOLDER`: judgements in the release's format, or an evaluation, to compare the item scores with
-* `references=FILE`: JSON Lines of `id` and `reference`, for BLEU, ROUGE-L and METEOR
-* `perplexity=MODEL`: a causal language model, for the perplexity of the texts (the paper's is gpt2-large)
-* `refusals=FILE`: the first words of a refusal, one phrase on each line
-* `against=NAME`: the system that the others are compared with, for their win rates
-* `legacy_join=true`: show responses to the judge as the release did, without their layout
+A part is a task (`chat`) or a category (`book`), which judges these only, or an option `NAME=VALUE`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal, get_args
+
+from pydantic import Field, model_validator
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core.registry import suggest
+from judge_r1.core.yaml_config import ConfigModel, validated
 
-EXPERIMENTS = ("main_exp", "longcontext_exp", "length_constrained_exp")
-_PATHS = ("responses", "human", "gold", "references", "refusals")
-_NAMES = (*_PATHS, "weights", "exp", "system", "perplexity", "against", "legacy_join")
+Experiment = Literal["main_exp", "longcontext_exp", "length_constrained_exp"]
+EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)
 
 
-@dataclass(frozen=True)
-class HelloBenchOptions:
+class HelloBenchOptions(ConfigModel):
     """What is judged and how it is scored."""
 
-    parts: tuple[str, ...] = ()
-    """Tasks and categories; empty for all."""
-    responses: Path | None = None
-    experiment: str | None = None
-    """None for the first of `EXPERIMENTS`."""
-    system: str | None = None
-    weights: str | None = None
-    human: Path | None = None
-    gold: Path | None = None
-    references: Path | None = None
-    refusals: Path | None = None
-    perplexity: str | None = None
-    against: str | None = None
-    legacy_join: bool = False
+    parts: tuple[str, ...] = Field((), description="tasks and categories; empty for all")
+    responses: Path | None = Field(
+        None, description="a folder: the responses to judge, of one system or, in subfolders, of several"
+    )
+    exp: Experiment | None = Field(
+        None, description="the release's experiment, without `responses`; the first one by default"
+    )
+    system: str | None = Field(None, description="this system only")
+    weights: str | None = Field(
+        None, description="a file, or `average` for equal weights; the release's if the checkout has them"
+    )
+    human: Path | None = Field(None, description="human annotations, for the correlation with the overall score")
+    gold: Path | None = Field(
+        None, description="judgements in the release's format, or an evaluation, to compare the item scores with"
+    )
+    references: Path | None = Field(
+        None, description="JSON Lines of `id` and `reference`, for BLEU, ROUGE-L and METEOR"
+    )
+    perplexity: str | None = Field(
+        None, description="a causal language model, for the perplexity of the texts (the paper's is gpt2-large)"
+    )
+    refusals: Path | None = Field(None, description="the first words of a refusal, one phrase on each line")
+    against: str | None = Field(None, description="the system that others are compared with, for their win rates")
+    legacy_join: bool = Field(False, description="show responses to the judge as the release did, without their layout")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "HelloBenchOptions":
+        if self.exp and self.responses:
+            raise ValueError("exp chooses among the released results; with responses it has no meaning")
+        return self
 
 
 def generation_options(text: str | None) -> HelloBenchOptions:
     """The options that choose instructions. Raises: BadBenchmark for an option that is for the responses."""
-    return parse_options(text, {name: "is for `judge-r1 eval`" for name in _NAMES if name != "exp"})
+    others = HelloBenchOptions.model_fields.keys() - {"exp"}
+    return parse_options(text, dict.fromkeys(others, "is for `judge-r1 eval`"))
 
 
 def parse_options(text: str | None, unused: Mapping[str, str] = MappingProxyType({})) -> HelloBenchOptions:
-    """The options of the text. `unused` says why some have no effect. Raises: BadBenchmark for an unknown option, and
-    for one in `unused`."""
+    """The options of the text. `unused` says why some have no effect. Raises: BadBenchmark for one of them or one that
+    is given twice, ConfigError for an unknown option or value."""
     parts, named = [], dict[str, str]()
     for part in (text or "").split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             parts += [name] if name else []
-            continue
-        if name not in _NAMES:
-            raise BadBenchmark(f"hellobench has no option {name!r}{suggest(name, _NAMES)}")
-        if name in unused:
+        elif name in unused:
             raise BadBenchmark(f"hellobench: {name} {unused[name]}: leave it out")
-        if not value or name in named:
+        elif not value or name in named:
             raise BadBenchmark(f"hellobench: give {name}=VALUE once")
-        named[name] = value
-    if named.get("exp", EXPERIMENTS[0]) not in EXPERIMENTS:
-        raise BadBenchmark(f"hellobench: exp is one of {', '.join(EXPERIMENTS)}, not {named['exp']!r}")
-    if "exp" in named and "responses" in named:
-        raise BadBenchmark("hellobench: exp chooses among the released results; with responses it has no meaning")
-    if named.get("legacy_join", "true") not in ("true", "false"):
-        raise BadBenchmark(f"hellobench: legacy_join is true or false, not {named['legacy_join']!r}")
-    paths = {name: Path(named[name]) for name in _PATHS if name in named}
-    return HelloBenchOptions(
-        parts=tuple(parts),
-        experiment=named.get("exp"),
-        system=named.get("system"),
-        weights=named.get("weights"),
-        perplexity=named.get("perplexity"),
-        against=named.get("against"),
-        legacy_join=named.get("legacy_join") == "true",
-        **paths,
-    )
+        else:
+            named[name] = value
+    return validated(HelloBenchOptions, {"parts": parts, **named}, (), "hellobench")

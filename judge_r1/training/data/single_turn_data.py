@@ -8,7 +8,6 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.targets import answer, answer_form, reasonings, violations, wrong_judgment
@@ -32,13 +31,14 @@ def gold_answer(
 
     Raises:
         PromptTooLong: The prompt is over `prompt_tokens`.
-        AnswerDoesNotFit: The episode does not end with the judgment and r = 1.
+        AnswerDoesNotFit: The episode does not end with the judgment.
     """
     episode = new_episode(pair, data, config, tokenizer, (eos_id,))
     ids = tokenizer.encode_policy_text(answer(pair.gold, answer_form(config), config.prompt))
     used = episode.feed([*ids, eos_id], [0.0] * (len(ids) + 1))
-    trajectory = with_reward(episode.trajectory(), pair)
-    if used < len(ids) or trajectory.reward is None or trajectory.reward["r"] != 1.0:
+    trajectory = episode.trajectory()
+    judgment = trajectory.judgment and trajectory.judgment.model_copy(update={"explanation": None})
+    if used < len(ids) or judgment != pair.gold:
         raise AnswerDoesNotFit(
             f"pair {pair.pair_id}: its gold judgment of {len(ids)} tokens ends an episode as {trajectory.ended!r}: "
             "raise episode.budget.response_tokens, or set episode.thinking to false"

@@ -55,7 +55,7 @@ def test_messages_equal_the_prompt_of_a_judge_without_search(context: str, style
         assert (case.context in expected[1]["content"]) == (context == "full" and case is not FORGED)
 
 
-@pytest.mark.parametrize("style", sorted({*pairwise_styles()} - {*CONVERSATIONS}))
+@pytest.mark.parametrize("style", sorted({*pairwise_styles()} - {CONVERSATIONS}))
 @pytest.mark.parametrize("form", ["json", "table6"])
 def test_targets_have_what_their_prompt_asks_for(style: str, form: AnswerForm) -> None:
     """Thoughts, tags, an explanation, and the lines of Table 6: in the instruction if and only if in the target."""

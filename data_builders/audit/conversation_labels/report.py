@@ -16,7 +16,7 @@ from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
 from judge_r1.core.conversations import ConversationPair, read_conversations
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.on_scale import ITEMS
+from judge_r1.evaluation.rating.comparison import ITEMS
 from judge_r1.evaluation.rating.records import ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
 

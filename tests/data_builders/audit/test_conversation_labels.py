@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rating_folder import write_rating
 from test_annotation_pages import Page, answer, get
 from typer.testing import CliRunner
 
@@ -107,20 +108,14 @@ def test_labels_by_difficulty(sample: Path, tmp_path: Path) -> None:
     ]
     (sample / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     rating, elo = tmp_path / "rating", (1000.0, 1500.0, 1200.0, 1200.0, 1600.0, None)
-    rating.mkdir()
-    items = [
-        {"schema": 1, "item": pair, "cluster": "d", "status": "rated" if value else "incomplete", "elo": value,
-         "se": None, "points": 1, "votes": 2}
-        for pair, value in zip(pairs, elo, strict=True)
-    ]  # fmt: skip
-    (rating / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    write_rating(rating, dict(zip(pairs, elo, strict=True)))
     words = ["audit", "report", str(sample), "--rating", str(rating)]
     output = CliRunner().invoke(app, words).output
     assert "Labels by difficulty" in output
     steps = json.loads((sample / "labels.json").read_text())["by_elo"]
     assert [(step["elo"], step["answers"]) for step in steps] == [(1000, 1), (1200, 3), (1500, 4), (1600, 5)]
     assert [step["noise"] for step in steps] == pytest.approx([0, 1 / 3, 1 / 4, 2 / 5])
-    (rating / "items.jsonl").write_text(json.dumps({**items[0], "item": "other"}) + "\n")
+    write_rating(rating, {"other": 1500.0})
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
     assert "gives none of the labelled pairs an Elo" in result.output + str(result.exception)

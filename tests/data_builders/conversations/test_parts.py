@@ -1,9 +1,9 @@
 """Parts of a folder of conversations: a split by document, and a band of difficulty."""
 
-import json
 from pathlib import Path
 
 import pytest
+from rating_folder import write_rating
 from typer.testing import CliRunner
 
 from data_builders.build import build, write_pairs
@@ -25,18 +25,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("parts") / "data"
     build("mini-conversations", out, variants=3, limit=20)
     return out
-
-
-def rating(path: Path, elo: dict[str, float | None]) -> Path:
-    """A folder with the items of a rating."""
-    path.mkdir()
-    rows = [
-        {"schema": 1, "item": item, "cluster": "d", "status": "rated" if value else "uninformative", "elo": value,
-         "se": None, "points": 1, "votes": 2}
-        for item, value in elo.items()
-    ]  # fmt: skip
-    (path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def test_a_split_keeps_documents_together(folder: Path, tmp_path: Path) -> None:
@@ -63,7 +51,7 @@ def test_a_split_keeps_documents_together(folder: Path, tmp_path: Path) -> None:
 def test_a_band_of_difficulty(folder: Path, tmp_path: Path) -> None:
     ids = sorted(pair.pair_id for pair in read_conversations(folder)[0])
     elo = {pair_id: 1000.0 + number if number < 50 else None for number, pair_id in enumerate(ids)}
-    items = rating(tmp_path / "rating", elo)
+    items = write_rating(tmp_path / "rating", elo)
     output = run("select", folder, "--rating", items, "--band", "0,0.2", "--out", tmp_path / "hard")
     assert "10 pairs, Elo 1040 to 1049" in output
     assert {pair.pair_id for pair in read_conversations(tmp_path / "hard")[0]} == set(ids[40:50])
@@ -77,7 +65,7 @@ def test_a_band_of_difficulty(folder: Path, tmp_path: Path) -> None:
     )
     assert "the smaller one first" in run("select", folder, "--rating", items, "--band", "1,0", "--out", tmp_path / "x")
     assert "takes two shares" in run("select", folder, "--rating", items, "--band", "hard", "--out", tmp_path / "x")
-    other = rating(tmp_path / "other", {"x": 1500.0})
+    other = write_rating(tmp_path / "other", {"x": 1500.0})
     assert "gives none of the pairs an Elo" in run("select", folder, "--rating", other, "--out", tmp_path / "x")
 
 
@@ -86,7 +74,7 @@ def test_a_band_of_pairs_of_reasonings(tmp_path: Path) -> None:
     data = load_pairs(tmp_path / "data")
     write_pairs(data, tmp_path / "data")
     ids = [pair.pair_id for pair in data.pairs]
-    items = rating(tmp_path / "rating", dict(zip(ids, map(float, range(1000, 1000 + len(ids))), strict=True)))
+    items = write_rating(tmp_path / "rating", dict(zip(ids, map(float, range(1000, 1000 + len(ids))), strict=True)))
     run("select", tmp_path / "data", "--rating", items, "--band", "0.5,1", "--out", tmp_path / "easy")
     easy = load_pairs(tmp_path / "easy")
     assert {pair.pair_id for pair in easy.pairs} == set(ids[: len(ids) - round(len(ids) / 2)])

@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients attacks findings lint docs clean
+.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients test-trace-writers attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -142,6 +142,18 @@ test-clients: $(VENV)-clients/.done
 	OMP_NUM_THREADS=1 $(VENV)-clients/bin/python -m pytest -m 'slow or not slow' \
 	  tests/judge_r1/integrations/test_inspect_plugin.py tests/judge_r1/integrations/test_lighteval.py \
 	  tests/judge_r1/integrations/test_reference_judges.py tests/judge_r1/serving/test_framework_prompts.py
+
+# Agents of the packages whose traces are read, with scripted models. Their versions stand in docs/traces.md, too.
+$(VENV)-trace-writers/.done: pyproject.toml requirements/trace-writers.txt
+	$(PYTHON) -m venv $(VENV)-trace-writers
+	$(VENV)-trace-writers/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-trace-writers/bin/python -m pip install --quiet -r requirements/trace-writers.txt -e . \
+	  hypothesis pytest pytest-timeout
+	touch $@
+
+test-trace-writers: $(VENV)-trace-writers/.done
+	OMP_NUM_THREADS=1 $(VENV)-trace-writers/bin/python -m pytest -m 'slow or not slow' -rs \
+	  tests/judge_r1/core/trace_formats/test_trace_writers.py tests/judge_r1/core/trace_formats/test_inspect_events.py
 
 lint: setup
 	$(BIN)/ruff check .

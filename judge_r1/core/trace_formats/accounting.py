@@ -105,6 +105,12 @@ class Unread:
             self._shown += [draft.text, *draft.forms, *(one for one in (draft.role, draft.tool) if one)]
             self._empty = self._empty and not draft.text.strip()
 
+    def lose(self, sentence: str) -> None:
+        """Counts a text whose end is not in the file. Raises: BadTrace with the sentence, unless it is allowed."""
+        self.count += 1
+        if not self.allowed:
+            raise BadTrace(sentence)
+
     def settle(self, *, end: bool = False) -> None:
         """Looks for the noted texts in the events since the last time. Raises: BadTrace for one that no event has."""
         if not (self._shown or end):

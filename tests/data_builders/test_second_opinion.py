@@ -4,14 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from factories import make_case, make_pair
+from factories import make_case, make_pair, mini_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.build import build_by_teacher
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.pairs import Pairs
-from data_builders.second_opinion import read_opinion, verify
+from data_builders.second_opinion import Agreement, read_opinion, verify
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
 CASE = make_case()
@@ -60,6 +60,26 @@ class ScriptedVerifier:
 PAIRS = [
     make_pair(CASE, f"1. ana paid 35{more}, so this counts.", seed=n) for n, more in enumerate(["", " then", " now"])
 ]
+
+
+def test_disagreement_is_counted_by_kind() -> None:
+    data = mini_pairs(40)
+    agreement = Agreement()
+    for number, pair in enumerate(data.pairs):
+        right = "B" if pair.preferred == "A" else "A"
+        answers = [
+            f"Worse: {right}\nViolated Principles: {list(pair.violated)}",
+            f"Worse: {right}\nViolated Principles: [1, 6]",
+        ]
+        answers += [f"Worse: {pair.preferred}\nViolated Principles: {list(pair.violated)}", "I cannot tell."]
+        agreement.add(pair, read_opinion(pair.pair_id, "x", answers[number % 4]))
+    shares = agreement.as_dict()
+    assert {"P1", "P2", "P3", "P4", "multi", "all"} <= set(shares)
+    assert shares["all"]["pairs"] == len(data.pairs)
+    assert sum(share["pairs"] for name, share in shares.items() if name != "all") == len(data.pairs)
+    assert shares["all"]["worse_agreed"] == pytest.approx(0.5, abs=0.03)
+    assert shares["all"]["principles_agreed"] == pytest.approx(0.25, abs=0.03)
+    assert shares["all"]["unreadable"] == pytest.approx(len(data.pairs) / 4, abs=1)
 
 
 def test_refused_requests_give_no_opinion_and_other_errors_propagate() -> None:

@@ -250,10 +250,10 @@ def _write(path: Path, text: str) -> None:
 
 
 class TextJudge:
-    """A judge that answers by a function."""
+    """A judge that answers by a function. Its episodes end as `ended`, but the first `answered` ones."""
 
-    def __init__(self, reply: Callable[[JudgeRequest], str], ended: str = "answer") -> None:
-        self.name, self._says, self._ended = "text", reply, ended
+    def __init__(self, reply: Callable[[JudgeRequest], str], ended: str = "answer", answered: int = 0) -> None:
+        self.name, self._says, self._ended, self._answered = "text", reply, ended, answered
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -263,13 +263,18 @@ class TextJudge:
         pass
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for request in requests:
-            trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(request))])
+        for number, request in enumerate(requests):
+            ended = "answer" if number < self._answered else self._ended
+            trajectory = Trajectory.without_ids(ended, [Turn(text=self._says(request))])
             yield JudgeOutput(request, trajectory, request.read(trajectory))
 
 
 def run_text_judge(
-    benchmark: LoadedBenchmark, out: Path, reply: Callable[[JudgeRequest], str], ended: str = "answer"
+    benchmark: LoadedBenchmark,
+    out: Path,
+    reply: Callable[[JudgeRequest], str],
+    ended: str = "answer",
+    answered: int = 0,
 ) -> PanelResults:
-    row = JudgePanel("row", (TextJudge(reply, ended),))
+    row = JudgePanel("row", (TextJudge(reply, ended, answered),))
     return evaluate(row, benchmark, out=out, resume=False, console=Console(file=io.StringIO()))

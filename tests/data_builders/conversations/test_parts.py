@@ -1,5 +1,6 @@
 """Parts of a folder of conversations: a split by document, and a band of difficulty."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,24 @@ def test_a_split_keeps_documents_together(folder: Path, tmp_path: Path) -> None:
     split_conversations(folder, tmp_path / "again", 0.2, dev_share=0.1)
     again = {pair.pair_id for pair in read_conversations(tmp_path / "again" / "test")[0]}
     assert again == {pair.pair_id for pair in parts["test"][0]}
+
+
+def test_near_duplicate_documents_stay_together(folder: Path, tmp_path: Path) -> None:
+    """Five groups of documents that differ in one word at the end."""
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    lines = [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()]
+    texts = [line["context"] for line in lines[:5]]
+    for number, line in enumerate(lines):
+        line["context"] = f"{texts[number % 5]} {number}"
+    (tmp_path / "documents.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    counts = split_conversations(tmp_path, tmp_path / "split", 0.2)
+    assert counts["test"]["documents"] == 4
+    starts = [
+        {document.context.rpartition(" ")[0] for document in read_conversations(tmp_path / "split" / name)[1].values()}
+        for name in ("train", "test")
+    ]
+    assert [len(found) for found in starts] == [4, 1]
 
 
 def test_a_band_of_difficulty(folder: Path, tmp_path: Path) -> None:

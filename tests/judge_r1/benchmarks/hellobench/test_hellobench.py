@@ -131,6 +131,14 @@ def test_systems_with_other_instructions_are_compared_on_the_shared_ones(checkou
         load(checkout, f"responses={tmp_path / 'responses'},against=none")
 
 
+def test_a_tie_is_half_a_win_and_equal_scores_have_no_correlation(checkout: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_responses(tmp_path / "same" / name, "A good text", scores={"travel": [1, 1], "rewrite": [1, 1, 1]})
+    subset = f"responses={tmp_path / 'same'},against=one"
+    cells = load(checkout, subset).tables(predictions(checkout, tmp_path / "same", subset))["Systems"]["two"]
+    assert (cells["win rate"], cells["ρ words"]) == (50.0, None)
+
+
 def test_the_text_is_shown_as_the_release_does_on_request_only(checkout: Path, tmp_path: Path) -> None:
     folder = write_responses(tmp_path / "r" / "fine", "A good\n\ntext")
     plain, legacy = (load(checkout, f"responses={folder},chat{more}") for more in ("", ",legacy_join=true"))

@@ -13,6 +13,7 @@ import judge_r1.models
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
 from judge_r1.benchmarks.longjudgebench.benchmark import load, read_queries
+from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.task import PairwiseTask
@@ -183,6 +184,14 @@ def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
     assert len(traces) == 6
     assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
     assert benchmark.metrics(results.items)["unfit"] == 0
+
+
+def test_describe_hidden_text() -> None:
+    text = "# One\ntext\n\\section{Two}\n" + "## More\n" * 60
+    description = describe_hidden_text("A", text)
+    assert f"{len(text)} characters" in description
+    assert "Its 40 of 62 headings: One; Two; More" in description
+    assert "headings" not in describe_hidden_text("B", "no heading # here")
 
 
 def test_missing_texts_are_reported_with_the_first_request(root: Path, tmp_path: Path) -> None:

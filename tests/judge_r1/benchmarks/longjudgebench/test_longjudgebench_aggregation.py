@@ -90,6 +90,18 @@ def test_panel_votes_by_majority_per_order() -> None:
     assert (split.verdict, split.score) == (InvalidVerdict(reason=UNDECIDED), 0.0)
 
 
+def test_score_metrics() -> None:
+    queries = [make_query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
+    results = [result_of(queries[0], scored(9, 7, 7)), result_of(queries[1], scored(5, 5, 5))]
+    found = column_metrics({q.item_id: q for q in queries}, results)
+    assert found["acc_strict"] == pytest.approx(2 / 6)
+    assert found["acc_half"] == pytest.approx(4 / 6)
+    assert found["tie_rate"] == pytest.approx(4 / 6)
+    assert found["ranked"] == 0.5
+    assert found["spearman_zero"] == pytest.approx(found["spearman"] / 2)
+    assert found["kendall"] == pytest.approx(2 / (3 * 2) ** 0.5)
+
+
 def test_survey_metrics_without_the_human_survey() -> None:
     query = make_query("Structure", (-1.0, -3.0, -2.0, -4.0))
     order = (3, 0, 1, 2)

@@ -77,6 +77,6 @@ def test_a_model_that_reads_no_prompt_is_refused_before_any_work(root: Path, tmp
 
 def test_an_endpoint_that_refuses_a_prompt_for_its_length_counts_as_not_fitting(root: Path, tmp_path: Path) -> None:
     benchmark = load(root, "verify_bench_hard")
-    results = run_text_judge(benchmark, tmp_path, lambda request: "", ended="context_overflow").items
+    results = run_text_judge(benchmark, tmp_path, lambda request: "", ended="context_overflow", answered=1).items
     found = benchmark.metrics(results)
-    assert (found["unfit"], found["invalid"]) == (1, 0)
+    assert (found["unfit"], found["invalid"]) == pytest.approx((2 / 3, 1 / 3))

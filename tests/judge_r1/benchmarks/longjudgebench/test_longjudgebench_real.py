@@ -56,6 +56,11 @@ def test_dr_fixed_order_baseline(root: Path) -> None:
     assert interval == pytest.approx((0.70, 0.80), abs=0.05)
 
 
+def test_dr_agreement_between_annotators(root: Path) -> None:
+    found = baseline(root, "deepresearch_bench", "one annotator, vs the others")
+    assert found["acc_strict"] == pytest.approx(0.6932, abs=0.00005)
+
+
 def test_verify_baselines(root: Path) -> None:
     """In the paper, on 316 answers: 0.7975, 0.8608 and 0.6709. The snapshot has 110 answers, 88 of them wrong."""
     rows = {name: baseline(root, "verify_bench_hard", name) for name in

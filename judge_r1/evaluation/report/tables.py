@@ -144,6 +144,7 @@ def system_grids(summary: Mapping[str, Any]) -> list[Grid]:
 def _of_texts(grid: Grid) -> Grid:
     """A table of accuracies as one of the scores that judges gave."""
     text = grid.note.replace("Accuracy", MEAN_SCORE).replace("an invalid answer is wrong", "an invalid answer is 0")
+    text = text.replace("number of pairs", "number of texts")
     return replace(
         grid,
         title=grid.title.replace("Accuracy", MEAN_SCORE),

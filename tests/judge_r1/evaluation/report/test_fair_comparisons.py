@@ -122,6 +122,7 @@ def test_scores_of_texts_rank_systems_and_no_judge(tmp_path: Path) -> None:
     assert means["fine"] == [summary["rows"][0]["by_system"]["fine"]["accuracy"]] * 2
     assert all("accuracy" not in grid.columns and "Accuracy" not in grid.title for grid in grids(summary))
     assert "a higher one makes no better judge" in shown
+    assert "number of texts" in shown
     status, shown = run("report", tmp_path / "eval", "--out", tmp_path / "r.html", "--markdown", tmp_path / "r.md")
     assert status == 0, shown
     assert (tmp_path / "r.md").read_text().startswith("| system | ")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval.bundled_e5 import BUNDLED, e5_folder
 from retrieval.errors import BadVectors, EmbedderUnavailable
+from retrieval.hub import hub_problem
 
 Vectors: TypeAlias = NDArray[np.float32]
 CACHE_BYTES = 256 * 2**20  # per embedder: 174,000 vectors of 384 dimensions
@@ -90,6 +91,8 @@ class SentenceTransformerEmbedder:
             raise EmbedderUnavailable(
                 f"dense retrieval needs sentence-transformers ({error}): pip install 'judge-r1[retrieval]'"
             ) from error
+        if problem := hub_problem(path_or_name, "modules.json"):
+            raise EmbedderUnavailable(f"embedder {path_or_name!r}: {problem}, or use {BUNDLED!r}")
         try:
             self.model = SentenceTransformer(path_or_name, device=device, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError, AssertionError) as error:  # the last: torch without CUDA

@@ -116,7 +116,7 @@ def eval_(
     from judge_r1.evaluation.ray_judge import RayEvaluation
     from judge_r1.evaluation.summary import compared_pairs
     from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import make_panel, parse_panel, parse_spec
+    from judge_r1.judges.panel import loads_model, make_panel, parse_panel, parse_spec
     from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
@@ -135,6 +135,10 @@ def eval_(
     more: Any = {"unanswered": unanswered, "inspect_logs": inspect_logs}
     with Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset, **more) as evaluation:
         evaluation.check_stored([panel.name for panel in panels])
+        # The first judge is checked when it runs. Weights are not loaded twice, so a local judge waits for its turn.
+        for panel, spec in list(zip(panels, specs, strict=True))[1:] if not on_ray else ():
+            if not any(map(loads_model, panel.members)):
+                evaluation.check_judges(make(spec))
         for spec in specs:
             evaluation.run(partial(make, spec))
         # A judge without a result has no row: its neighbours are compared, unless there is a reference.

@@ -31,7 +31,7 @@ from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summa
 from judge_r1.evaluation.traces import EvaluationError, StoredTraces
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.base import Closable, JudgeBuild
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.models.base import Sampling
 
@@ -89,6 +89,14 @@ class Evaluation:
         """Checks before the first request that the folder can take all these panels, so that no judge is paid for in
         vain. Raises: EvaluationError."""
         check_stored(panels, self.benchmark, out=self.out, resume=self.resume)
+
+    def check_judges(self, panel: JudgePanel) -> None:
+        """Checks that judges can answer the items, so that the others are not paid for in vain. Raises: BadJudge."""
+        requests = self.benchmark.requests(orders=panel.orders, samples=panel.samples)
+        for judge in panel.members:
+            judge.check(requests)
+            if isinstance(judge, Closable):
+                judge.close()
 
     def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
         """Evaluates one agentic judge under the name `panel`."""

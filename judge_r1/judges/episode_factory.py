@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import PROMPT_TOO_LONG
@@ -25,6 +26,7 @@ from judge_r1.judges.base import (
     pairs_only_message,
 )
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
+from judge_r1.judges.result import request_of
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
 if TYPE_CHECKING:
@@ -81,6 +83,17 @@ class EpisodeFactory:
             return self._fitting(request)
         except PromptTooLong as error:
             return error
+
+    def check_window(self, *, case: bool) -> None:
+        """Raises: BadJudge if the model cannot read the shortest prompt beside its episode, with a `case` or without
+        one."""
+        pair = request_of("shortest", CaseStore(), reasoning_a="a", reasoning_b="b", context="c" if case else "")
+        if isinstance(error := self.make_episode(pair), PromptTooLong):
+            which = " with a case" if case else ""
+            raise BadJudge(
+                f"judge {self.name} can answer no request{which}. Even of the shortest, {error}, or take a model that "
+                "reads more"
+            )
 
     def _fitting(self, request: JudgeRequest) -> Episode:
         seed = episode_seed(self.seed, request.item.item_id, request.sample, request.order)

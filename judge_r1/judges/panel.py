@@ -11,7 +11,7 @@ from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners.thread import ThreadJudge
-from judge_r1.models.hub import check_name
+from judge_r1.models.hub import check_hub, check_name
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
@@ -84,6 +84,8 @@ def check_models(text: str) -> None:
         entry, build = _chosen(member, JudgeBuild(""))
         if entry.of_judge:
             check_models(build.backend)
+        elif entry.needs_backend and is_local(build.backend):
+            check_hub(build.backend)
 
 
 def loads_model(member: str) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from judge_r1.core.folders_below import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
+from retrieval.hub import hub_problem
 from retrieval.weights_cache import build_once, cache_dir
 
 _log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ def resolve(name: str) -> str:
         ModelUnavailable: As for `check_name`, or the bundled weights are missing or damaged.
     """
     check_name(name)
+    check_hub(name)
     return str(_BUNDLED[name.removeprefix(BUNDLED)]()) if name.startswith(BUNDLED) else name
 
 
@@ -61,6 +63,17 @@ def check_name(name: str) -> None:
     else:
         return
     raise ModelUnavailable(problem + name_below(folder, _CONFIGS[0], "model folders"))
+
+
+@cache
+def check_hub(name: str) -> None:
+    """Checks once, with one request, that a hub name that is not in the cache can be loaded.
+
+    Raises:
+        ModelUnavailable: The hub cannot be reached.
+    """
+    if not name.startswith(BUNDLED) and (problem := hub_problem(name)):
+        raise ModelUnavailable(problem)
 
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:

@@ -18,6 +18,7 @@ class EngineJudge(TokenJudge):
         self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
     ) -> None:
         factory = EpisodeFactory.load(f"{kind}@{build.backend}", config, build.backend, build, prompted=prompted)
+        factory.check_window(case=True)  # before the weights: a server learns of its prompts only when they come
         local = factory.local_model(build.backend, max_rows=build.batch_size, persistent=True)
         self._engine = BackgroundModel(local, deadline_s=GENERATION_S)
         driver = EpisodeDriver(self._engine, temperature=build.sampling.temperature, alternatives=factory.alternatives)

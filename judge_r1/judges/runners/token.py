@@ -67,6 +67,7 @@ def vllm_judge(
         factory = EpisodeFactory.load(f"{kind}@vllm:{endpoint.name}", config, tokenizer, build, prompted=prompted)
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
+    factory.check_window(case=False)
     limits = judge_policy(build.batch_size, timeout_s)
     served = CompletionsModel(endpoint, find_key(endpoint), limits)
     driver = EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=factory.alternatives)

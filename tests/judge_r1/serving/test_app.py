@@ -205,6 +205,7 @@ def test_cases_in_use_are_not_evicted() -> None:
 
 def test_a_prompt_that_is_too_long_is_rejected_with_its_length(model_folder: Path) -> None:
     options = "context=full,prompt=compact,retriever=bm25,prompt_tokens=300,budget.response_tokens=8"
+    options += ",budget.observation_tokens=200"
     cases = CaseStore()
     judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
     answer = post(service(judge, cases=cases), "/v1/judge", PAIR | {"context": "ana paid 34. " * 300})

@@ -90,8 +90,8 @@ class RolloutReader:
 
         `rollout/episodes` is the number of episodes. `time/episode/generation` and `time/search` are the mean seconds
         that an episode waited for each stage, queues included. `rollout/weights_behind` is the largest age, in steps,
-        of the weights that sampled an episode; `/mean` and `/min` are over episodes, by their oldest weights.
-        `rollout/prefix_cache_hit` is the fraction of the ids read by the server that its prefix cache held.
+        of the weights that sampled an episode; above 0, they were not sent in time. `rollout/prefix_cache_hit` is the
+        fraction of the ids read by the server that its prefix cache held.
         """
         until = time.monotonic() + self.wait_seconds
         self._read_all()
@@ -106,12 +106,9 @@ class RolloutReader:
         grouped = groupby(zip(rows, episodes, strict=True), key=lambda both: both[0]["group"])
         groups = [[trajectory for _, (_, trajectory) in group] for _, group in grouped]
         waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
-        behind = [float(step - 1 - row["weights"][0]) for row in rows]
         means = {
             "rollout/episodes": float(len(rows)),
-            "rollout/weights_behind": max(behind),
-            "rollout/weights_behind/mean": sum(behind) / len(behind),
-            "rollout/weights_behind/min": min(behind),
+            "rollout/weights_behind": max(float(step - 1 - row["weights"][0]) for row in rows),
             "time/episode/generation": waits["generation"],
             "time/search": waits["search"],
         }

@@ -1,7 +1,6 @@
 """Estimates what a run costs before it starts: its tokens, the memory of a GPU by part, and the seconds of a step.
 
-docs/experiments/estimates.md has the formulas and compares them with measurements. Parts marked rough are within a
-factor of two. Not estimated: scheduling gaps, checkpoints, waiting for the longest episode.
+docs/experiments/estimates.md has the formulas and measurements. Parts marked rough are within a factor of two.
 """
 
 from pathlib import Path

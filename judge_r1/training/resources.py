@@ -45,7 +45,7 @@ class Resources:
         """
         import torch
 
-        from judge_r1.training.trl.common import accumulation
+        from judge_r1.training.trl.common import micro_batch
 
         launched, here = process_count() if is_worker() else None, torch.cuda.device_count()
         if recipe.stage == "grpo":
@@ -57,7 +57,7 @@ class Resources:
         count = launched or self.processes or (self.gpus if self.nodes > 1 else max(1, here))
         if self.nodes == 1 and not launched and 0 < here < count:
             raise JudgeError(f"--processes {count}: this machine has {counted(here, 'GPU')}, and each needs one")
-        accumulation(recipe, self.nodes * count)
+        micro_batch(recipe, self.nodes * count)
         return count
 
 

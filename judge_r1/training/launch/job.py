@@ -10,7 +10,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.stage_graph import stage_runs
-from judge_r1.training.trl.common import accumulation
+from judge_r1.training.trl.common import micro_batch
 from judge_r1.training.verl.config import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
@@ -92,7 +92,7 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
         return Job(recipe, cluster, 1, 1, ray=False, arguments=(), note=note)
     for stage, _ in stage_runs(recipe, Path(recipe.name)):
         if stage.stage != "grpo":
-            accumulation(stage, nodes * gpus)
+            micro_batch(stage, nodes * gpus)
     if recipe.on_verl:
         check_batches(recipe, nodes * gpus)
     if recipe.on_verl or nodes > 1:

@@ -61,13 +61,14 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
 def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFolder) -> dict[str, Any]:
     """Arguments of SFT and DPO. Examples come in the order of the data set: with sequential sampling, processes take
     micro-batches in turn, so a step has the same examples with any number of processes."""
+    micro = micro_batch(recipe, process_count())
     return common_arguments(recipe, save_steps=recipe.save_every) | {
         "output_dir": str(run.checkpoints),
         "num_train_epochs": 1,
         "max_steps": part.max_steps,
-        "per_device_train_batch_size": part.micro_batch_size,
+        "per_device_train_batch_size": micro,
         "per_device_eval_batch_size": part.micro_batch_size,
-        "gradient_accumulation_steps": accumulation(recipe, process_count()),
+        "gradient_accumulation_steps": part.batch_size // micro // process_count(),
         "learning_rate": part.learning_rate,
         "warmup_steps": part.warmup_ratio,
         "lr_scheduler_type": "cosine",
@@ -81,21 +82,21 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
     }
 
 
-def accumulation(recipe: Recipe, processes: int) -> int:
-    """Gradient accumulation steps of SFT or DPO: the micro-batches of one process per step.
+def micro_batch(recipe: Recipe, processes: int) -> int:
+    """The largest micro-batch up to the recipe's that divides the part of a process in a batch of SFT or DPO. Gradients
+    are summed over micro-batches, so only memory and speed depend on it.
 
     Raises:
-        JudgeError: The batch does not divide into micro-batches.
+        JudgeError: The batch does not divide among the processes.
     """
     stage, part = recipe.stage, recipe.sft if recipe.stage == "sft" else recipe.dpo
-    together = part.micro_batch_size * processes
-    if part.batch_size % together:
+    share, rest = divmod(part.batch_size, processes)
+    if rest:
         raise JudgeError(
-            f"recipe {recipe.name}: {stage}.batch_size {part.batch_size} does not divide into micro-batches of "
-            f"{part.micro_batch_size} on {counted(processes, 'process')}: set {stage}.micro_batch_size, or "
-            "--processes, so that it is a multiple of both"
+            f"recipe {recipe.name}: {stage}.batch_size {part.batch_size} does not divide among "
+            f"{counted(processes, 'process')}: change it, or use fewer processes"
         )
-    return part.batch_size // together
+    return max(size for size in range(1, part.micro_batch_size + 1) if share % size == 0)
 
 
 def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:

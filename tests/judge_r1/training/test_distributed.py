@@ -21,7 +21,7 @@ from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import accumulation, deepspeed_config
+from judge_r1.training.trl.common import deepspeed_config, micro_batch
 from judge_r1.training.trl.resume import check_process_count
 
 
@@ -148,9 +148,9 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
 
 def test_a_batch_that_processes_cannot_share_is_refused(data: Path) -> None:
     recipe = turn_recipe("sft", data)
-    assert [accumulation(recipe, count) for count in (1, 2, 4)] == [4, 2, 1]
-    with pytest.raises(JudgeError, match=re.escape("sft.batch_size 8 does not divide into micro-batches of 2 on 3")):
-        accumulation(recipe, 3)
+    assert [micro_batch(recipe, count) for count in (1, 2, 4, 8)] == [2, 2, 2, 1]
+    with pytest.raises(JudgeError, match=re.escape("sft.batch_size 8 does not divide among 3 processes")):
+        micro_batch(recipe, 3)
 
 
 def test_number_of_processes_of_each_recipe(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "resources", "message"),
     [
-        (SFT, Resources(nodes=2), "sft.batch_size 16 does not divide into micro-batches of 16 on 2 processes"),
+        (SFT, Resources(nodes=3), "sft.batch_size 16 does not divide among 3 processes"),
         (SFT, Resources(gpus_per_node=4), "--gpus-per-node is for several nodes and for grpo with grpo.engine=verl"),
         (PAPER, Resources(processes=2), "--processes is for sft and dpo"),
         (PAPER, Resources(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),

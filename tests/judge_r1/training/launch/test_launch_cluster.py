@@ -61,8 +61,8 @@ def test_resources_of_each_stage(tmp_path: Path) -> None:
     sft = job("slurm", tmp_path, "sft")
     assert (sft.nodes, sft.gpus, sft.ray, sft.note) == (2, 4, True, None)
     assert sft.command == "judge-r1 train launched/judge-r1-toy-1-82ac60c1.yaml --nodes 2 --gpus-per-node 4"
-    large = recipe("sft", sft={"batch_size": 32, "micro_batch_size": 8})
-    with pytest.raises(JudgeError, match=r"sft\.batch_size 32 does not divide into micro-batches of 8 on 8"):
+    large = recipe("sft", sft={"batch_size": 12, "micro_batch_size": 4})
+    with pytest.raises(JudgeError, match=r"sft\.batch_size 12 does not divide among 8 processes"):
         plan(large, cluster("slurm", tmp_path))
     one = plan(large, cluster("slurm", tmp_path).model_copy(update={"nodes": 1}))
     assert (one.nodes, one.gpus, one.ray) == (1, 4, False)

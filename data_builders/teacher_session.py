@@ -88,10 +88,12 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
             else:
                 value = run_stoppable(_run_live(specs, work, cache, options.concurrency, spending), how_to_resume)
                 messages = [spending.summary()]
-        except (BudgetSpent, Stopped):
+        except BudgetSpent:
             raise
+        except Stopped as error:
+            raise Stopped(f"{error}{spending.paid}") from None
         except TeacherError as error:
-            raise TeacherError(f"{error}; {how_to_resume}") from error
+            raise TeacherError(f"{error}; {how_to_resume}{spending.paid}") from error
         except JudgeError as error:
             if spending.refusals:  # the likely cause of an empty build
                 raise JudgeError(f"{error}; {spending.refusals}") from error

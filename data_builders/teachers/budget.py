@@ -132,6 +132,11 @@ class Spending:
         """The cost that the budget counts: this run and earlier ones. 0 without prices."""
         return sum(account.cost(account.run + account.before) or 0 for account in self._accounts.values())
 
+    @property
+    def paid(self) -> str:
+        """The end of a message about a run that failed: its summary, if it made a call."""
+        return f"; {self.summary()}" if any(account.run.calls for account in self._accounts.values()) else ""
+
     def summary(self) -> str:
         """A summary for the end of a command."""
         entries = [_sentence(teacher, account) for teacher, account in self.accounts().items()]

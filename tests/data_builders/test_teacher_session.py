@@ -153,7 +153,8 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
     assert process.returncode == 2
     stored = f"every answer so far is stored in {cache}"
     stopping = "stopping after the calls in flight; a second Ctrl-C stops at once"
-    assert output == f"{stopping}\nerror: stopped: {stored}, and the same command resumes\n"
+    assert output.startswith(f"{stopping}\nerror: stopped: {stored}, and the same command resumes; chat:toy: ")
+    assert f" {server.served.total()} calls, " in output, "what was paid is reported, calls in flight included"
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
     server.latency_s = 0
     build(server, out, cache)

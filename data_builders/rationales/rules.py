@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from rich.progress import track
-
 from data_builders.rationales.base import WRITERS, Writer, writer_for
 from data_builders.rationales.store import stored_traces
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_index import CaseRetriever, new_retriever
@@ -96,8 +95,12 @@ def recipe_traces(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> tu
     writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
     found = traces(data.of_ids(shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
     wanted = recipe.sft.traces or len(shuffled)
-    some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
-    return [trajectory for _, trajectory in some], rejected
+    written: list[Trajectory] = []
+    with show_progress("writing rationales", wanted) as one_done:
+        for _, trajectory in islice(found, wanted):
+            written.append(trajectory)
+            one_done()
+    return written, rejected
 
 
 def _without_judgment(trajectory: Trajectory, ended: str) -> Trajectory:

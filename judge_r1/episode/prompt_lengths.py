@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -22,18 +22,11 @@ SAVE_EVERY = 4096
 """Measured prompts after which the file is written, so that a killed run does not measure them again."""
 
 
-def stored_lengths(
-    prompts: Iterable[Prompt],
-    tokenizer: SafeTokenizer,
-    *,
-    thinking: bool,
-    progress: Callable[[int], None] = lambda done: None,
-) -> list[int]:
+def stored_lengths(prompts: Iterable[Prompt], tokenizer: SafeTokenizer, *, thinking: bool) -> list[int]:
     """The length of each prompt in tokens. Those that the cache lacks are measured and stored.
 
     A length is found by a hash of the prompt's text. The file belongs to the tokenizer, its chat template and
-    `thinking`. `prompts` are read one at a time. `progress` gets the number of prompts that are done. An unreadable
-    cache file counts as empty.
+    `thinking`. `prompts` are read one at a time. An unreadable cache file counts as empty.
     """
     name = hashlib.sha256(f"2 {tokenizer.fingerprint} {thinking}".encode()).hexdigest()[:32]
     cache = _Lengths(cache_dir() / "prompt_lengths" / f"{name}.json")
@@ -53,7 +46,6 @@ def stored_lengths(
                 if len(missing) == CHUNK:
                     cache.add(dict(zip(missing, pool.map(length, missing.values()), strict=True)))
                     missing.clear()
-                progress(len(keys))
             cache.add(dict(zip(missing, pool.map(length, missing.values()), strict=True)))
         finally:
             cache.save()

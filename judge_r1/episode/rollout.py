@@ -10,11 +10,9 @@ The local judge, the evaluator and both training engines use these functions.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from rich.console import Console
-from rich.progress import Progress
-
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
@@ -153,19 +151,15 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
     """
     Episode((), config.effective_budget, tokenizer)  # raises BudgetTooSmall
     needed = config.effective_budget.episode_tokens
-    pair_ids: list[str] = []
+    with show_progress("checking prompts", len(data.pairs)) as one_done:
 
-    def prompts() -> Iterator[Prompt]:
-        for pair in data.pairs:
-            pair_ids.append(pair.pair_id)
-            yield task_prompt(pairwise_task(pair, data.case_of(pair)), config)
+        def prompts() -> Iterator[Prompt]:
+            for pair in data.pairs:
+                one_done()
+                yield task_prompt(pairwise_task(pair, data.case_of(pair)), config)
 
-    with Progress(*Progress.get_default_columns(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("checking prompts", total=len(data.pairs))
-        lengths = stored_lengths(
-            prompts(), tokenizer, thinking=config.thinking, progress=lambda done: bar.update(task, completed=done)
-        )
-    for pair_id, prompt in zip(pair_ids, lengths, strict=True):
+        lengths = stored_lengths(prompts(), tokenizer, thinking=config.thinking)
+    for pair_id, prompt in zip(data.ids, lengths, strict=True):
         _check_length(prompt, config, f"pair {pair_id}")
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(

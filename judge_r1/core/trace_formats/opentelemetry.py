@@ -28,8 +28,8 @@ _INPUT, _OUTPUT, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "g
 _KEEP = {
     "traceloop.": "TRACELOOP_TRACE_CONTENT=true", "logfire.": "InstrumentationSettings(include_content=True)",
     "langsmith.": "LANGSMITH_HIDE_INPUTS=false and LANGSMITH_HIDE_OUTPUTS=false",
-    "gcp.vertex.": "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true",
-    "": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, or what it has in its place",
+    "": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY and "
+        "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental (=true where a writer has no such modes)",
 }  # fmt: skip
 """The options by which writers keep contents, by the start of an attribute that only they write."""
 

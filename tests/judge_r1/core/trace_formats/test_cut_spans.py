@@ -85,7 +85,7 @@ def test_texts_that_look_like_json_and_whole_texts_of_any_length_are_not_cut(tmp
     [
         ({"traceloop.entity.name": "chain"}, "TRACELOOP_TRACE_CONTENT=true"),
         ({"logfire.msg": "agent run"}, r"InstrumentationSettings\(include_content=True\)"),
-        ({"gen_ai.usage.input_tokens": "7"}, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"),
+        ({"gen_ai.usage.input_tokens": "7"}, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"),
     ],
 )
 def test_a_writer_without_contents_is_refused_with_its_option(

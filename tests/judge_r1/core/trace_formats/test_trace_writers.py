@@ -249,8 +249,22 @@ def test_google_adk_sessions(adk: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_google_adk_says_how_spans_keep_contents(adk: dict[str, Any], spans: Path) -> None:
-    with pytest.raises(BadTrace, match="the writer kept no contents; set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"):
+    option = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
+    with pytest.raises(BadTrace, match=f"the writer kept no contents; set {option}"):
         told(flushed(spans))
+
+
+@pytest.fixture
+def contents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_ONLY")
+    monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
+
+
+def test_google_adk_spans(contents: None, adk: dict[str, Any], spans: Path) -> None:
+    (_, _, system), *found = told(flushed(spans))
+    assert system.startswith(SYSTEM)
+    assert [one for one in found if one[0] != "result"] == [one for one in WITHOUT_SYSTEM if one[0] != "result"]
+    assert [text for kind, _, text in found if kind == "result"] == ['{"result": 3}']
 
 
 def test_the_docs_name_the_versions() -> None:

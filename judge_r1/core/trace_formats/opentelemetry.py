@@ -75,12 +75,12 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
 
 
 def _with_contents(drafts: Iterable[EventDraft], file: TraceFile, spans: list[Span]) -> Iterator[EventDraft]:
-    """The events. Raises: BadTrace if none has a text."""
+    """The events. Raises: BadTrace if none has a text, beside the instructions that the span of an agent keeps."""
     held: list[EventDraft] | None = []
     for draft in drafts:
         if held is not None:
             held.append(draft)
-            if draft.text.strip():
+            if draft.role != "system" and draft.text.strip() not in ("", "{}", "[]"):
                 yield from held
                 held = None
         else:

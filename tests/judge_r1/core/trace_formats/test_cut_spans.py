@@ -94,6 +94,8 @@ def test_a_writer_without_contents_is_refused_with_its_option(
     quiet = {
         "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "sh"}]}]
     }
-    for spans in ([more], [quiet, more]):
+    agent = {"gen_ai.system_instructions": [{"type": "text", "content": "Be exact."}]}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "sh", "gen_ai.tool.call.result": "{}"}
+    for spans in ([more], [quiet, more], [agent, more], [tool, more]):
         with pytest.raises(BadTrace, match=f"{len(spans)} spans? without the text .* kept no contents; set {option}"):
             list(read_events(written(tmp_path / "spans.json", *spans)))

@@ -15,6 +15,7 @@ from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.protocol import LINGER_S, ConnectionLimits, LimitedProtocol
 from judge_r1.serving.service import Service
+from retrieval.signals import signal_handlers
 
 REFUSE_S = 0.5
 """Seconds that a stopping server refuses new requests at least, instead of resetting their connections."""
@@ -84,9 +85,6 @@ def make_server(
 def run_app(service: Service, host: str, port: int, limits: ConnectionLimits | None = None) -> None:
     """Serves until SIGTERM or SIGINT and returns when the running requests are answered."""
     server = make_server(service, host, port, limits)
-    handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:  # uvicorn raises the signal again after shutdown; that must not kill a process that stopped in order
+    # uvicorn raises the signal again after shutdown; that must not kill a process that stopped in order
+    with signal_handlers(lambda *_: None, signal.SIGTERM, signal.SIGINT):
         server.run()
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)

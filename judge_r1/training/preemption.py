@@ -8,12 +8,13 @@ Kubernetes, may write that word. verl's trainer, which is another process, answe
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from judge_r1.core.errors import TRY_AGAIN, ExitStatus, JudgeError
+from retrieval.signals import signal_handlers
 
 GRACE_SECONDS = 600.0
 """Default of JUDGE_R1_GRACE_SECONDS: the time from the first SIGTERM until the run ends without a checkpoint. Cluster
@@ -84,20 +85,6 @@ def grace_seconds() -> float:
         return max(0.0, float(text))
     except ValueError:
         raise JudgeError(f"{GRACE_VARIABLE} is {text!r}: set it to a number of seconds") from None
-
-
-@contextmanager
-def signal_handlers(handler: Callable[[int, FrameType | None], None], *signums: signal.Signals) -> Iterator[None]:
-    """Handles these signals within the block. Does nothing outside the main thread, which alone may set handlers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {signum: signal.signal(signum, handler) for signum in signums}
-    try:
-        yield
-    finally:
-        for signum, earlier in before.items():
-            signal.signal(signum, earlier or signal.SIG_DFL)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import uvicorn
 
 from retrieval.server.app import create_app
 from retrieval.server.queue import QueueLimits, Searcher, SearchQueue
+from retrieval.signals import signal_handlers
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 REFUSE_S = 0.2
@@ -67,9 +68,6 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(retriever: Searcher, host: str, port: int, token: str | None = None) -> None:
     """Serves until SIGTERM or SIGINT, then answers the searches that wait."""
     server = make_server(retriever, token=token)
-    handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:  # uvicorn raises the signal again after shutdown
+    # uvicorn raises the signal again after shutdown; that must not kill a process that stopped in order
+    with signal_handlers(lambda *_: None, signal.SIGTERM, signal.SIGINT):
         server.run(sockets=[listen(host, port)])
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)

@@ -13,7 +13,8 @@ from types import FrameType
 from typing import NoReturn
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
-from judge_r1.training.preemption import Preempted, StopRequest, grace_seconds, signal_handlers
+from judge_r1.training.preemption import Preempted, StopRequest, grace_seconds
+from retrieval.signals import signal_handlers
 
 SILENCE_SECONDS = 3600.0
 """verl prints at every step. A process without output for this long hangs."""

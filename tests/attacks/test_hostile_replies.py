@@ -53,6 +53,14 @@ REPEATED = [
     "&gt;", "violated principles: P2, ", "comparison: ", "Worse: ",
     "Worse: A\n", "Violated Principles: [", "*", "_ ", "P1,", "1,", "-", "Infinity",
 ]  # fmt: skip
+PIECES = [
+    *REPEATED,
+    "<|im_end|>", "</s>", "<s>", "<eos>", "<turn|>", "<｜end▁of▁sentence｜>", "<|im_start|>user\n", "<|user|>",
+    "<start_of_turn>user\n", "<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>final<|message|>",
+    "<|channel>", "<channel|>", "[THINK]", "[/THINK]", "<seed:think>", "◁think▷", "<|START_THINKING|>",
+    "<|end_of_thought|>", "<reasoning>\n", "</reasoning>\n",
+]  # fmt: skip
+"""With the marks of turns and thoughts, which may end a turn or open a thought that `</think>` does not close."""
 BYTES = ByteTokenizer(b"<|end|>")
 END = BYTES.id_of(b"<|end|>")
 PAIR = make_pair(make_case())
@@ -135,9 +143,9 @@ def is_slow(parse: Callable[[str], Any], short: str, long: str) -> bool:
 def test_time_is_linear(name: str, length: int, attacks: Callable[..., None]) -> None:
     """Each piece repeated, alone and in the frames of an answer, to a length and to eight times the length: linear time
     grows by eight, quadratic time by 64. Episodes run token by token and get every twelfth piece."""
-    parse, pieces, frames, slow = PARSERS[name], REPEATED, FRAMES, []
+    parse, pieces, frames, slow = PARSERS[name], PIECES, FRAMES, []
     if name in EPISODES:
-        pieces, frames, length = REPEATED[::12], FRAMES[:1], length // 2
+        pieces, frames, length = pieces[::12], FRAMES[:1], length // 2
     for piece in pieces:
         for frame in frames:
             short, long = (frame.replace("%s", piece * (size // len(piece))) for size in (length, 8 * length))
@@ -164,7 +172,7 @@ def test_random_replies_raise_nothing_and_give_text_that_utf8_can_encode(
     rng = random.Random(name)
     count //= 5 if name in EPISODES else 1
     for _ in range(count):
-        text = "".join(rng.choice(REPEATED) * rng.choice((1, 1, 1, 2, 30)) for _ in range(rng.randint(1, 12)))
+        text = "".join(rng.choice(PIECES) * rng.choice((1, 1, 1, 2, 30)) for _ in range(rng.randint(1, 12)))
         found = PARSERS[name](text.replace("\\ud800", rng.choice(("\\ud800", ""))))
         if isinstance(found, Trajectory | Judgment):
             found.model_dump_json().encode()

@@ -1,7 +1,7 @@
 """Asks a teacher through the cache: equal requests share one call, and concurrency and budget are limited.
 
     with Cache(path) as cache:
-        async with open_teacher("chat:https://host/v1#model", cache, spending=Spending(prices, budget)) as teacher:
+        async with open_teacher("chat@https://host/v1#model", cache, spending=Spending(prices, budget)) as teacher:
             reply = await teacher.ask(request)
 
 Leaving the block waits for calls in flight, which are paid for, and starts no others.

@@ -55,7 +55,7 @@ def build(
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
-    teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL, anthropic:MODEL or local:MODEL.")] = "rules",
+    teacher: Annotated[str, typer.Option(help="rules, chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL.")] = "rules",
     candidates: Annotated[
         int | None,
         typer.Option(
@@ -114,8 +114,8 @@ def build(
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
-    --out runs/medical`
+    `judge-r1 build medrbench --path data/medical_medrbench --teacher chat@anthropic:MODEL --budget 20
+    --prices prices.yaml --out runs/medical`
     """
     from data_builders.build import build_by_rules
     from data_builders.build_options import refuse_other_build

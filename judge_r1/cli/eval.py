@@ -73,9 +73,9 @@ def eval_(
     Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
     Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
-    panel:orders=2,samples=3@JUDGE|JUDGE. --baselines MODEL adds six prompting baselines and compares all judges with
-    the first, unless --reference names another. --table11 adds a row to each agentic judge: its model with the prompt
-    that the paper evaluates all models with (Table 11).
+    JUDGE|JUDGE, panel:orders=2,samples=3(JUDGE). --baselines MODEL adds six prompting baselines and compares all judges
+    with the first, unless --reference names another. --table11 adds a row to each agentic judge: its model with the
+    prompt that the paper evaluates all models with (Table 11).
 
     The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
     one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). A benchmark may set its own
@@ -116,7 +116,7 @@ def eval_(
     from judge_r1.evaluation.ray_judge import RayEvaluation
     from judge_r1.evaluation.summary import compared_pairs
     from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import loads_model, make_panel, parse_panel, parse_spec
+    from judge_r1.judges.panel import backends, loads_model, make_panel, parse_panel
     from judge_r1.judges.table3 import baseline_specs, with_table11
     from judge_r1.models.base import Sampling
 
@@ -129,7 +129,7 @@ def eval_(
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
     check_spelling((panel.name for panel in panels), "judges")
     differences = compared_pairs([panel.name for panel in panels], reference or (panels[0].name if table else None))
-    if not any(parse_spec(member)[3] for panel in panels for member in panel.members):
+    if not any(map(backends, specs)):
         refuse("is for judges with a model, and no judge has one", **of_models)
     make = RayEvaluation(selection, sent, on_ray).panel if on_ray else partial(make_panel, build=build)
     more: Any = {"unanswered": unanswered, "inspect_logs": inspect_logs}

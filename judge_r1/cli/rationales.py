@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def rationales(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
-    teacher: Annotated[str, typer.Option(help="chat:URL#MODEL, anthropic:MODEL or local:MODEL.")],
+    teacher: Annotated[str, typer.Option(help="chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL.")],
     recipe: Annotated[
         Path, typer.Option(help="Its episode says what is shown, searched and spent; its model, how tokens count.")
     ],
@@ -34,7 +34,7 @@ def rationales(
 ) -> None:
     """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.
 
-    Example: `judge-r1 rationales runs/medical/train --teacher anthropic:MODEL --recipe recipes/medical/sft.yaml
+    Example: `judge-r1 rationales runs/medical/train --teacher chat@anthropic:MODEL --recipe recipes/medical/sft.yaml
     --count 2000 --out runs/medical/rationales`
     """
     from data_builders.teacher_session import SessionOptions

@@ -52,10 +52,10 @@ def serve(
 
     Example: `judge-r1 serve --judge agentic@runs/demo/grpo/model`
     """
-    from judge_r1.judges.panel import check_models, parse_spec
+    from judge_r1.judges.panel import backends, check_models
     from judge_r1.serving.address import check_free, check_host
 
-    if not parse_spec(judge)[3]:
+    if not backends(judge):
         refuse("is for a judge with a model", recipe=recipe)
     check_models(judge)
     check_host(host, keys)

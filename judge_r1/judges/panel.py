@@ -1,19 +1,19 @@
-"""Parses a judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and builds the panel that it describes.
+"""Builds the panel that a judge's SPEC describes (`judge_r1.core.spec`).
 
-`panel[:orders=2,samples=3,temperature=0.7]@SPEC|SPEC` combines the votes of several judges, orders and samples.
+`SPEC|SPEC`, and `panel:orders=2,samples=3,temperature=0.7(SPEC|SPEC)`, combine the votes of several judges, orders and
+samples.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners.thread import ThreadJudge
 from judge_r1.models.hub import check_hub, check_name
-
-_SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,23 @@ class PanelSpec:
 
 def parse_panel(text: str) -> PanelSpec:
     """Parses and checks a SPEC without loading a model. Raises: BadJudge, UnknownName."""
-    name, kind, options, backend = parse_spec(text)
-    if kind != "panel":
+    spec = judge_spec(text)
+    if spec.name != PANEL:
         _entry(text)
-        return PanelSpec(name or text, [text])
-    given = dict(option.partition("=")[::2] for option in options)
+        return PanelSpec(spec.row or text, [text])
+    given = dict(option.partition("=")[::2] for option in spec.options)
     if unknown := given.keys() - {"orders", "samples", "temperature"}:
         raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature")
     orders, samples = whole_number(text, given, "orders"), whole_number(text, given, "samples")
     if orders not in (None, 1, 2):
         raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
-    if not backend:
-        raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
-    members = backend.split("|")
-    for member in members:
-        if parse_spec(member)[1] == "panel":
+    if not spec.members:
+        raise BadJudge(f"judge {text!r} has no members: write panel(SPEC), or panel(SPEC|SPEC) for several")
+    for member in spec.members:
+        if judge_spec(member).name == PANEL:
             raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
         _entry(member)
-    return PanelSpec(name or text, members, orders, samples or 1, _temperature(text, given))
+    return PanelSpec(spec.row or text, spec.members, orders, samples or 1, _temperature(text, given))
 
 
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
@@ -88,15 +87,21 @@ def check_models(text: str) -> None:
             check_hub(build.backend)
 
 
+def backends(text: str) -> list[str]:
+    """The backends of a SPEC and of its members. Raises: BadJudge."""
+    spec = judge_spec(text)
+    own = [spec.backend] if spec.backend else []
+    return own + [backend for member in spec.members for backend in backends(member)]
+
+
 def loads_model(member: str) -> bool:
     """Whether the judge of a SPEC loads a model in its process."""
-    _, _, _, backend = parse_spec(member)
-    return bool(backend) and is_local(backend)
+    return any(map(is_local, backends(member)))
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
     """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName."""
-    if parse_spec(text)[1] == "panel":
+    if judge_spec(text).name == PANEL:
         return _panel_judge(text, build, make_judge)
     entry, build = _chosen(text, build)
     return entry.make(build)
@@ -105,7 +110,7 @@ def make_judge(text: str, build: JudgeBuild) -> Judge:
 def served_judge(text: str, build: JudgeBuild) -> Judge:
     """A judge for concurrent callers in one event loop. A local model batches all requests; other local judges run in a
     thread. Raises: as for `make_judge`."""
-    if parse_spec(text)[1] == "panel":
+    if judge_spec(text).name == PANEL:
         return _panel_judge(text, build, served_judge)
     entry, build = _chosen(text, build)
     if entry.served:
@@ -121,38 +126,34 @@ def _panel_judge(text: str, build: JudgeBuild, make: Callable[[str, JudgeBuild],
 
 
 def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
-    _, _, options, backend = parse_spec(text)
-    entry = _entry(text)
-    if entry.needs_backend and not entry.of_judge and is_local(backend):
-        check_name(backend)  # before the judge imports torch
-    return entry, replace(build, backend=backend, options=options)
+    spec, entry = judge_spec(text), _entry(text)
+    if entry.needs_backend and not entry.of_judge and is_local(spec.backend):
+        check_name(spec.backend)  # before the judge imports torch
+    return entry, replace(build, backend=spec.members[0] if entry.of_judge else spec.backend, options=spec.options)
 
 
 def _entry(text: str) -> JudgeKind:
-    _, kind, options, backend = parse_spec(text)
-    if kind == "bundled":
+    spec = judge_spec(text)
+    if spec.name == "bundled":
         raise BadJudge(f"judge {text!r} is a model: write agentic@{text}")
-    entry = JUDGES.get(kind)
-    if entry.needs_backend and not backend:
-        raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")
-    if not entry.needs_backend and (backend or options):
-        raise BadJudge(f"judge {text!r}: {kind} takes no model and no options")
+    entry = JUDGES.get(spec.name)
+    if entry.of_judge and (len(spec.members) != 1 or spec.backend):
+        raise BadJudge(f"judge {text!r}: write one judge in brackets, as in {spec.name}:…(SPEC)")
+    if spec.members and not entry.of_judge:
+        raise BadJudge(f"judge {text!r}: {spec.name} holds no other judges: write {spec.name}@MODEL")
+    if entry.needs_backend and not entry.of_judge and not spec.backend:
+        raise BadJudge(f"judge {text!r} names no model: write {spec.name}@MODEL")
+    if not entry.needs_backend and (spec.backend or spec.options):
+        raise BadJudge(f"judge {text!r}: {spec.name} takes no model and no options")
     return entry
 
 
-def parse_spec(text: str) -> tuple[str | None, str, Sequence[str], str]:
-    """Row name, kind, options and backend of a SPEC. Raises: BadJudge."""
-    if not (match := _SPEC.fullmatch(text)):
-        raise BadJudge(
-            f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL], ROW with letters, digits, spaces and "
-            "_ . + - alone"
-        )
-    options = [option for option in (match["options"] or "").split(",") if option]
-    # The same option twice is harmless. Two values of one option are not: the second would win in silence.
-    names = [option.partition("=")[0] for option in dict.fromkeys(options)]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise BadJudge(f"judge {text!r} has two values of {repeated[0]}: give one of them")
-    return match["row"], match["name"], options, match["backend"] or ""
+def judge_spec(text: str) -> Spec:
+    """The parsed SPEC of a judge. Raises: BadJudge."""
+    try:
+        return parse_spec(text)
+    except BadSpec as error:
+        raise BadJudge(f"judge {error}") from None
 
 
 def _temperature(text: str, given: Mapping[str, str]) -> float | None:

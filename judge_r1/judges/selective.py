@@ -1,6 +1,6 @@
 """The selective judge abstains below the confidence threshold that `judge-r1 calibrate` has certified.
 
-`selective:calibration=FILE@SPEC`, FILE being the calibration.json of SPEC made with --alpha. An answer below
+`selective:calibration=FILE(SPEC)`, FILE being the calibration.json of SPEC made with --alpha. An answer below
 the threshold, or without a confidence, becomes invalid with the reason `abstained`; the valid rate is the coverage.
 """
 
@@ -36,7 +36,7 @@ class SelectiveJudge(JudgeWrapper):
         rule = {"alpha": selective.alpha, "delta": selective.delta, "threshold": selective.threshold}
         super().__init__(judge, {"selective": rule})
         self._selective = selective
-        self.name = f"selective@{judge.name}"
+        self.name = f"selective({judge.name})"
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         return self._judge.check(requests)
@@ -60,7 +60,7 @@ class SelectiveJudge(JudgeWrapper):
 def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
     given = dict(option.partition("=")[::2] for option in build.options)
     if set(given) != {"calibration"}:
-        raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")
+        raise BadJudge("a selective judge has one option: selective:calibration=FILE(SPEC)")
     path = Path(given["calibration"])
     try:
         found = _Certificate.model_validate_json(path.read_bytes())

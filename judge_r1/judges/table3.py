@@ -2,13 +2,14 @@
 usual prompting methods beside them, all with the answer of Table 11 (docs/baselines.md)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.core.items import Item
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.direct import SHOTS
 from judge_r1.judges.few_shot import FewShotExamples
-from judge_r1.judges.panel import parse_spec
+from judge_r1.judges.panel import judge_spec
 
 SAMPLES, TEMPERATURE = 5, 0.7
 """Votes of self-consistency, and their temperature (Wang et al., 2023, section 3.1)."""
@@ -27,12 +28,12 @@ def with_table11(specs: Sequence[str]) -> list[str]:
     """
     rows = []
     for spec in specs:
-        name, kind, options, backend = parse_spec(spec)
+        found = judge_spec(spec)
         rows.append(spec)
-        if kind == "agentic":
-            kept = [option for option in options if option.partition("=")[0] not in SET_BY_TABLE_11]
-            row = f"{name} Table 11=" if name else ""
-            rows.append(f"{row}direct:{','.join(['context=full', *kept])}@{backend}")
+        if found.name == "agentic":
+            kept = [option for option in found.options if option.partition("=")[0] not in SET_BY_TABLE_11]
+            row = f"{found.row} Table 11" if found.row else None
+            rows.append(str(replace(found, row=row, name="direct", options=("context=full", *kept))))
     if len(rows) == len(specs):
         raise BadJudge("--table11 adds a row to each agentic judge: none is given")
     return rows
@@ -48,8 +49,8 @@ def baseline_specs(model: str, examples: Path | None, items: Sequence[Item], bui
     """
     if examples is None:
         raise BadJudge("--baselines includes few-shot: give --examples a folder of training pairs, not that of --path")
-    if set(str(examples)) & set(",@|"):
-        raise BadJudge(f"--examples {examples}: a SPEC cannot hold this path, rename the folder without , @ and |")
+    if set(str(examples)) & set(",@|()"):
+        raise BadJudge(f"--examples {examples}: a SPEC cannot hold this path, rename the folder without , @ | ( and )")
     if without := next((item for item in items if item.case_id is None), None):
         raise BadJudge(f"--baselines needs a case for each item, but item {without.item_id} has none: use --judge")
     FewShotExamples(examples, SHOTS, build.texts, build.sampling.seed)
@@ -58,7 +59,7 @@ def baseline_specs(model: str, examples: Path | None, items: Sequence[Item], bui
         f"direct=direct@{model}",
         f"chain-of-thought={thinking}@{model}",
         f"few-shot=direct:examples={examples},shots={SHOTS}@{model}",
-        f"self-consistency=panel:samples={SAMPLES},temperature={TEMPERATURE}@{thinking}@{model}",
+        f"self-consistency=panel:samples={SAMPLES},temperature={TEMPERATURE}({thinking}@{model})",
         f"retrieve-once=direct:retrieve={RETRIEVED}@{model}",
         f"search-r1 global index=search-r1@{model}",
     ]

@@ -8,7 +8,7 @@ finds; any other judge gets the whole trace in its prompt.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judge_r1.core.case_store import CaseStore
@@ -23,7 +23,7 @@ from judge_r1.judges.backend_spec import is_chat
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
 from judge_r1.judges.checklist.judge import ChecklistJudge
 from judge_r1.judges.checklist.task import ChecklistTask, checklist_task
-from judge_r1.judges.panel import parse_spec
+from judge_r1.judges.panel import judge_spec
 from judge_r1.judges.panel_judge import in_first_order, swapped
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
@@ -275,16 +275,15 @@ def with_trace_options(spec: str) -> str:
     """The SPEC of a judge with the options for traces that it leaves open: it searches with BM25, because events are
     found by their words, and an agentic judge at a chat endpoint explains its verdict, so that it can cite events. The
     members of a panel get them, too."""
-    row, name, options, backend = parse_spec(spec)
-    if name in ("panel", "selective") and backend:
-        before = spec.removesuffix(backend)
-        return before + "|".join(map(with_trace_options, backend.split("|")))
-    if name not in ("agentic", "checklist") or not backend:
+    found = judge_spec(spec)
+    if found.members:
+        return str(replace(found, members=tuple(map(with_trace_options, found.members))))
+    if found.name not in ("agentic", "checklist") or not found.backend:
         return spec
-    usual = ["retriever=bm25", *(["prompt=search-r1"] if name == "agentic" and is_chat(backend) else [])]
-    named = {option.partition("=")[0] for option in options}
-    options = [*options, *(option for option in usual if option.partition("=")[0] not in named)]
-    return f"{row + '=' if row else ''}{name}:{','.join(options)}@{backend}"
+    usual = ["retriever=bm25", *(["prompt=search-r1"] if found.name == "agentic" and is_chat(found.backend) else [])]
+    named = {option.partition("=")[0] for option in found.options}
+    missing = (option for option in usual if option.partition("=")[0] not in named)
+    return str(replace(found, options=(*found.options, *missing)))
 
 
 def describe(trace: TraceText) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge_r1.core.text_check import counted
 from judge_r1.core.text_file import read_text
-from judge_r1.judges.panel import parse_panel, parse_spec
+from judge_r1.judges.panel import judge_spec, parse_panel
 from judge_r1.labels.kinds import BadLabels
 from judge_r1.labels.rows import LabelledItem, Labels
 
@@ -46,7 +46,7 @@ def _prompt_files(specs: Sequence[str]) -> Iterator[Path]:
     """The templates and example files that the judges' SPECs name."""
     for spec in specs:
         for member in parse_panel(spec).members:
-            for option in parse_spec(member)[2]:
+            for option in judge_spec(member).options:
                 name, _, value = option.partition("=")
                 if name in ("file", "prompt", "examples") and (path := Path(value)).is_file():
                     yield path

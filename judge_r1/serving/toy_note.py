@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_yaml import read_yaml
-from judge_r1.judges.panel import parse_panel, parse_spec
+from judge_r1.judges.panel import backends
 from judge_r1.models.hub import BUNDLED
 
 _DEMO = "it knows only the small generated language of the demo, and gives no valid answer on other texts"
@@ -17,8 +17,7 @@ TOYS = {
 
 def toy_note(spec: str) -> str | None:
     """A sentence for the page; None if the judge of the SPEC is no toy."""
-    backends = [parse_spec(member)[3] for member in parse_panel(spec).members]
-    origin = next(filter(None, (model if model in TOYS else _origin(model) for model in backends)), None)
+    origin = next(filter(None, (model if model in TOYS else _origin(model) for model in backends(spec))), None)
     return f"This judge is a toy: {TOYS[origin]}. Use it to try the page, not to decide anything." if origin else None
 
 

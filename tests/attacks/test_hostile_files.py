@@ -47,7 +47,7 @@ NO_METRICS = f"metrics.jsonl (missing|empty|truncated|a loop of links|repeated r
 """A run that has not logged a step has no metrics. A kill may cut the last line, and a resumed step is logged again."""
 NOTHING = "$^"
 """A pattern that matches no text."""
-TEACHER = "--teacher chat:http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
+TEACHER = "--teacher chat@http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ COMMANDS = {
         ),
         Reads(f"build mini --limit 2 {TEACHER} --out {OUT}", ("prices.yaml",)),
         Reads(
-            f"build mini --limit 2 --teacher chat:http://127.0.0.1:9#m --batch-import @results.jsonl --out {OUT}",
+            f"build mini --limit 2 --teacher chat@http://127.0.0.1:9#m --batch-import @results.jsonl --out {OUT}",
             ("results.jsonl",), instead="answers.sqlite does not exist",
         ),
         Reads(f"build cofluence --path @books --out {OUT}", ("books",)),

@@ -13,7 +13,7 @@ from data_builders.generators import dataset_of
 from data_builders.generators.base import RULES_VERSION, BuildPlan
 from judge_r1.core.errors import JudgeError
 
-TEACHER = "chat:http://127.0.0.1:1/v1#toy"
+TEACHER = "chat@http://127.0.0.1:1/v1#toy"
 MINI = BuildPlan("mini", variants=2, limit=3)
 VERIFIED = {"verifier": {"name": "chat:toy", "keep": "agreed"}}
 

@@ -60,7 +60,7 @@ def test_a_batch_in_vain_is_the_last_one(name: str, tmp_path: Path) -> None:
     (corpus := tmp_path / "corpus").mkdir()
     first, second, results = (tmp_path / f"{part}.jsonl" for part in ("first", "second", "results"))
     built = BuildPlan("mini", variants=1, limit=4) if name == "mini" else plan(name, corpus)
-    spec, out = "chat:http://127.0.0.1:1/v1#toy", tmp_path / "out"
+    spec, out = "chat@http://127.0.0.1:1/v1#toy", tmp_path / "out"
     options = SessionOptions(tmp_path / "answers.sqlite", batch_export=first)
     assert "requests are in" in teacher_session.build(built, out, spec, None, options, Spending()).message
     answer_batch(junk, first, results)

@@ -146,7 +146,10 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     [
         (["mini", "--yes"], "--yes answers the question of --preview"),
         (["mini-conversations", "--preview", "1"], "--preview is for sources of cases"),
-        (["mini", "--preview", "1", "--teacher", "anthropic:x", "--batch-export", "x.jsonl"], "--batch-export writes"),
+        (
+            ["mini", "--preview", "1", "--teacher", "chat@anthropic:x", "--batch-export", "x.jsonl"],
+            "--batch-export writes",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(tmp_path: Path, more: list[str], message: str) -> None:

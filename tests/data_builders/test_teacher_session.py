@@ -165,14 +165,20 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--budget", "3"], "--budget is for flaws by a model: add --teacher chat:URL#MODEL"),
+        (["--budget", "3"], "--budget is for flaws by a model: add --teacher chat@URL#MODEL"),
         (["--prompts", "here"], "--prompts is for flaws by a model: add --teacher"),
         (["--keep", "all"], "--keep chooses among pairs by the answers of a verifier"),
-        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--keep", "some"], "--keep is agreed or all"),
+        (
+            ["--teacher", "chat@anthropic:x", "--verify", "chat@anthropic:x", "--keep", "some"],
+            "--keep is agreed or all",
+        ),
         (["--teacher", "oracle"], "is no teacher that can be asked"),
-        (["--teacher", "anthropic:x"], "needs a key"),
-        (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
-        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "takes one teacher"),
+        (["--teacher", "chat@anthropic:x"], "needs a key"),
+        (["--teacher", "chat@http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
+        (
+            ["--teacher", "chat@anthropic:x", "--verify", "chat@anthropic:x", "--batch-export", "x.jsonl"],
+            "takes one teacher",
+        ),
     ],
 )
 def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:

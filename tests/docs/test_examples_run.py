@@ -131,7 +131,7 @@ SUBSTITUTES = {
     '"careful SFT" "GRPO from careful" "GRPO, shuffled labels"': Instead("hours", HAYSTACK, slow=True),
     'judge-r1 eval --path runs/demo/data/test --out runs/eval --judge "ours=agentic@runs/demo/grpo/model" --judge '
     '"big=direct:logprobs=true@https://host/v1#some-model" --judge "served=agentic:tokenizer=runs/demo/grpo/model@vllm:'
-    'http://localhost:8000/v1#judge" --judge "both=panel:orders=2@direct@https://host/v1#some-model|longer"': Instead(
+    'http://localhost:8000/v1#judge" --judge "both=panel:orders=2(direct@https://host/v1#some-model|longer)"': Instead(
         "the default embedder is on a hub", "--limit 2 --recipe runs/demo/grpo/recipe.yaml"
     ),
     "judge-r1 eval --benchmark longjudgebench --path LongJudgeBench --subset ma:rubric --judge "
@@ -151,11 +151,11 @@ SUBSTITUTES = {
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
         "starts a process of its own", "--port 0", slow=True
     ),
-    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --verify anthropic:MODEL "
-    "--prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
+    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL "
+    "--verify chat@anthropic:MODEL --prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
         "a model writes each flaw", "--limit 3 --variants 2 --yes --overwrite"
     ),
-    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher anthropic:MODEL --prices prices.yaml "
+    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL --prices prices.yaml "
     "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),
     "judge-r1 train recipes/medical/sft.yaml --dry-run": Instead("converts the weights of 135M", "model=bundled:tiny"),
 }  # fmt: skip

@@ -95,14 +95,14 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
     judged = f"import judge_r1; print(judge_r1.load_judge('longer')(**{pair}).winner)"
     assert call(bin_ / "python", "-c", judged) == "A\n"
     call(judge_r1, "build", "mini", "--out", "pairs", "--limit", "6")
-    panel = "panel:orders=2@overlap|random"
+    panel = "panel:orders=2(overlap|random)"
     call(judge_r1, "eval", "--judge", "longer", "--judge", panel, "--path", "pairs", "--out", "eval")
     rows = json.loads((work / "eval" / "summary.json").read_text())["rows"]
     assert {row["name"] for row in rows} == {"longer", panel}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [judge_r1, "serve", "--judge", "panel@longer|longer", "--port", str(port)],
+        [judge_r1, "serve", "--judge", "panel(longer|longer)", "--port", str(port)],
         cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -27,7 +27,7 @@ OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.pass
 def command(server: JudgeServer, home: Path, out: Path) -> list[str]:
     judges = [
         "--judge", f"agent=agentic:{OPTIONS}@{server.url}#toy",
-        "--judge", f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer",
+        "--judge", f"panel=panel:orders=2(direct:context=none@{server.url}#toy|longer)",
     ]  # fmt: skip
     return [
         *("eval", *judges, "--path", str(home), "--out", str(out)),

@@ -106,9 +106,9 @@ class FakeLLMServer:
     @property
     def chat(self) -> str:
         """The teacher spec of the OpenAI-compatible API."""
-        return f"chat:{self.url}/v1#toy"
+        return f"chat@{self.url}/v1#toy"
 
-    anthropic = "anthropic:toy"
+    anthropic = "chat@anthropic:toy"
     """The teacher spec of the Anthropic API; it needs `environment`."""
 
     @property

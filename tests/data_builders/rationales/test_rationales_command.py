@@ -115,7 +115,7 @@ def test_the_whole_road_of_a_teacher_in_one_run(pairs: Path, tmp_path: Path) -> 
     ("more", "says"),
     [
         (["--rationales", "3"], "--rationales is for flaws by a model: add --teacher"),
-        (["--teacher", "anthropic:x", "--rationales", "3"], "--rationales N and --recipe FILE go together"),
+        (["--teacher", "chat@anthropic:x", "--rationales", "3"], "--rationales N and --recipe FILE go together"),
     ],
 )
 def test_rationales_of_a_build_need_a_teacher_and_a_recipe(tmp_path: Path, more: list[str], says: str) -> None:
@@ -129,7 +129,7 @@ def test_errors_are_one_line(pairs: Path, tmp_path: Path) -> None:
     for spec, message in [
         ("rules", "leave sft.traces_file out"),
         ("gpt", "is no teacher that can be asked"),
-        ("anthropic:toy", "needs a key"),
+        ("chat@anthropic:toy", "needs a key"),
     ]:
         done = run(pairs, spec, tmp_path, ANTHROPIC_API_KEY="")
         assert done.returncode == 2

@@ -98,7 +98,7 @@ def test_closing_early_finishes_running_calls_and_starts_no_others(
 def test_a_missing_price_fails_before_the_first_request(cache: Cache) -> None:
     async def work() -> None:
         spending = Spending({"tow": Price(input=1, output=1)}, 5.0)
-        async with open_teacher("chat:http://127.0.0.1:9/v1#toy", cache, spending=spending):
+        async with open_teacher("chat@http://127.0.0.1:9/v1#toy", cache, spending=spending):
             raise AssertionError("not reached")
 
     with pytest.raises(TeacherError, match="no model 'toy'; did you mean 'tow'"):

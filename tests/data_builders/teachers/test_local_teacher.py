@@ -129,16 +129,16 @@ def test_a_thought_that_does_not_end_is_cut_behind_a_sentence() -> None:
 
 def build(folder: Path, out: Path, verifier: str | None = None) -> tuple[dict[str, bytes], str]:
     options = SessionOptions(out / "answers.sqlite", 4)
-    done = teacher_session.build(PLAN, out, f"local:{folder}", verifier, options, Spending())
+    done = teacher_session.build(PLAN, out, f"chat@{folder}", verifier, options, Spending())
     return {name: (out / name).read_bytes() for name in ("cases.jsonl", "pairs.jsonl", "build.json")}, done.message
 
 
 def test_a_second_build_reads_all_answers_from_the_cache(folder: Path, tmp_path: Path) -> None:
-    first, message = build(folder, tmp_path / "one", f"local:{folder}")
+    first, message = build(folder, tmp_path / "one", f"chat@{folder}")
     assert ", 0 answers from the cache" in message
     assert first["pairs.jsonl"]
     assert b'"teacher": "local:toy' in first["pairs.jsonl"]
-    again, message = build(folder, tmp_path / "one", f"local:{folder}")
+    again, message = build(folder, tmp_path / "one", f"chat@{folder}")
     assert ": 0 calls, " in message
     assert again == first
 
@@ -154,7 +154,7 @@ def test_a_prompt_that_is_too_long_is_refused_and_counted(tmp_path: Path) -> Non
 
     async def ask() -> None:
         with Cache(tmp_path / "answers.sqlite") as cache:
-            async with open_teacher(f"local:{short}", cache, policy=FAST) as teacher:
+            async with open_teacher(f"chat@{short}", cache, policy=FAST) as teacher:
                 await teacher.ask(request_for("x", max_tokens=1000))
 
     with pytest.raises(TeacherRefused, match="longer context"):
@@ -186,7 +186,7 @@ def test_a_local_teacher_needs_no_price(tmp_path: Path, folder: Path) -> None:
 
     async def ask() -> None:
         with Cache(tmp_path / "answers.sqlite") as cache:
-            async with open_teacher(f"local:{folder}", cache, policy=FAST, spending=spending) as teacher:
+            async with open_teacher(f"chat@{folder}", cache, policy=FAST, spending=spending) as teacher:
                 await teacher.ask(request_for("x"))
 
     run(ask())
@@ -198,10 +198,10 @@ def test_a_local_teacher_needs_no_price(tmp_path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--teacher", "local:"], "the model name is empty"),
-        (["--teacher", "local:bundled:smol"], "no bundled model is named 'smol'"),
-        (["--teacher", "local:no/such/folder"], "there is no folder no/such/folder, and hub names read owner/model"),
-        (["--teacher", "local:bundled:tiny", "--batch-export", "x.jsonl"], "needs a teacher with a batch service"),
+        (["--teacher", "chat@"], "names no model"),
+        (["--teacher", "chat@bundled:smol"], "no bundled model is named 'smol'"),
+        (["--teacher", "chat@no/such/folder"], "there is no folder no/such/folder, and hub names read owner/model"),
+        (["--teacher", "chat@bundled:tiny", "--batch-export", "x.jsonl"], "needs a teacher with a batch service"),
     ],
 )
 def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:

@@ -66,7 +66,7 @@ def test_keys_never_reach_output_errors_or_files(kind: str, tmp_path: Path) -> N
         FakeLLMServer(echo, key=KEY, faults=Faults(rate=0.5, kinds=kinds, in_a_row=9)) as server,
         FakeLLMServer(echo, key="another key") as refusing,
     ):
-        specs = {"chat": (server.chat, refusing.chat), "anthropic": (server.anthropic, "chat:https://x.invalid/v1#m")}
+        specs = {"chat": (server.chat, refusing.chat), "anthropic": (server.anthropic, "chat@https://x.invalid/v1#m")}
         environment = {**os.environ, **server.environment, "OPENAI_API_KEY": KEY}
         command = [sys.executable, "-X", "dev", "-W", "ignore", "-c", SCRIPT, *specs[kind], tmp_path]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)

@@ -86,15 +86,15 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
         (
-            ["build", "builtin", "--candidates", "2", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            ["build", "builtin", "--candidates", "2", "--teacher", "chat@http://x/v1#y", "--out", "x"],
             "is 5 or more, as many as",
         ),
         (
-            ["build", "conversations", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            ["build", "conversations", "--candidates", "8", "--teacher", "chat@http://x/v1#y", "--out", "x"],
             "sources of cases",
         ),
         (
-            ["build", "minni", "--candidates", "8", "--teacher", "chat:http://x/v1#y", "--out", "x"],
+            ["build", "minni", "--candidates", "8", "--teacher", "chat@http://x/v1#y", "--out", "x"],
             "did you mean 'mini'?",
         ),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),

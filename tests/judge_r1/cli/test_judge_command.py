@@ -115,15 +115,16 @@ def test_errors(words: list[str], message: str) -> None:
     ("name", "reply", "warning"),
     [
         ("direct", "hm", "warning: the judge gave no valid answer (rejected_no_json)"),
-        ("panel:orders=1@direct", ANSWER, ""),
+        ("panel:orders=1(direct", ANSWER, ""),
         ("direct", ANSWER, "warning: the judge is undecided"),
-        ("panel:orders=2@direct", ANSWER, "warning: the judge is undecided"),
+        ("panel:orders=2(direct", ANSWER, "warning: the judge is undecided"),
     ],
 )
 def test_a_judge_without_an_answer_ends_with_a_warning(tmp_path: Path, name: str, reply: str, warning: str) -> None:
     page = tmp_path / "new" / "page.html"
     with JudgeServer(lambda path, body: chat_completion(reply)) as server:
-        words = [str(DATA / "calc.eval"), "--judge", f"{name}@{server.url}#m", "--question", QUESTION]
+        spec = f"{name}@{server.url}#m" + ")" * name.count("(")
+        words = [str(DATA / "calc.eval"), "--judge", spec, "--question", QUESTION]
         result = CliRunner().invoke(app, ["judge", *words, "--html", str(page)])
     assert result.exit_code == bool(warning), result.output
     assert result.stderr.strip() == warning

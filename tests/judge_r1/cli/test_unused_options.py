@@ -37,7 +37,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("eval --path @pairs --predictions x --examples @pairs", "--examples is for judges, and --predictions scores"),
         ("eval --path @pairs --predictions x --workers 2", "--workers is for judges, and --predictions scores"),
         ("eval --path @pairs --judge longer --temperature 1", "--temperature is for judges with a model"),
-        ("eval --path @pairs --judge panel@longer|random --batch-size 4", "--batch-size is for judges with a model"),
+        ("eval --path @pairs --judge panel(longer|random) --batch-size 4", "--batch-size is for judges with a model"),
         ("rate votes.csv --scale old --seed 3", "--seed is for a fit, and --scale keeps the fit of old"),
         ("rate votes.csv --scale old --repeats 3", "--repeats is for a fit, and --scale keeps the fit of old"),
         ("rate votes.csv --repo-compat --on-invalid incorrect", "--on-invalid has no effect on --repo-compat"),
@@ -106,7 +106,7 @@ def test_options_of_longjudgebench_belong_to_sets(subset: str, message: str, tmp
 
 def test_options_of_judges() -> None:
     with pytest.raises(BadJudge, match="has two values of samples"):
-        parse_panel("panel:samples=2,samples=3@longer")
+        parse_panel("panel:samples=2,samples=3(longer)")
     with pytest.raises(ValueError, match="are for the final call"):
         MemoConfig(final=False, by_tag=True)
     with pytest.raises(BadJudge, match="timeout is for endpoints, and bundled:tiny is a local model"):

@@ -14,7 +14,7 @@ def test_evaluation_is_calibrated_by_agreement_of_samples(tmp_path: Path) -> Non
     """The coin, asked six times: its agreement with itself says little, and that is what is found."""
     items = tmp_path / "pairs"
     write_pairs(PairSet.of([toy_case(n) for n in range(6)], toy_pairs(6)), items)
-    judges = ("--judge", "coin=panel:samples=6@random", "--judge", "longer")
+    judges = ("--judge", "coin=panel:samples=6(random)", "--judge", "longer")
     played = run("eval", "--path", items, "--out", tmp_path / "eval", *judges)
     assert played.returncode == 0, played.stderr
     refused = run("calibrate", tmp_path / "eval", "--confidence-method", "samples", "--out", tmp_path / "out")

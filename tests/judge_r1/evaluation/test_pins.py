@@ -22,7 +22,7 @@ from judge_r1.models.base import Sampling
 
 ONE, OTHER = "checklist@{url}#one", "checklist@{url}#other"
 GREEDY = Sampling(0.0, 0)
-PANEL = f"both=panel@{ONE}|{OTHER}"
+PANEL = f"both=panel({ONE}|{OTHER})"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_panels_of_the_same_judges_are_compared_under_any_name_and_seed(server: 
     [
         (PANEL.replace("#other", "#third"), {}, "different judges .*#third"),
         (f"both={ONE}", {}, "different judges"),
-        (f"both=panel@{OTHER}|{ONE}", {}, "different judges"),
+        (f"both=panel({OTHER}|{ONE})", {}, "different judges"),
         (PANEL.replace("|checklist", "|checklist:form=search,retriever=bm25"), {}, "different judges .*prompt"),
         (PANEL.replace("panel", "panel:samples=3"), {}, "different judges .*settings"),
         (PANEL.replace("|checklist", "|checklist:attempts=3"), {}, "different judges .*settings"),

@@ -47,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_jsonl(folder / "data" / "pairs.jsonl", data.pairs)
     with JudgeServer(sloppy) as server:
         agent = f"agent=agentic:context=none,search=false@{server.url}#toy"
-        panel = f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer"
+        panel = f"panel=panel:orders=2(direct:context=none@{server.url}#toy|longer)"
         eval_(judge=[agent, panel], path=folder / "data", out=folder / "eval")
     return folder
 

@@ -118,7 +118,7 @@ def test_a_failed_search_and_a_sample_without_an_episode_are_unscored(
         ("a longer answer", "longer", 1.0),
         ("short", "longer", 0.0),
         ("any", "always-a", 0.5),
-        ("a longer answer", "panel@longer|always-a", 0.75),
+        ("a longer answer", "panel(longer|always-a)", 0.75),
     ],
 )
 def test_the_pairwise_scorer_takes_a_spec(answer: str, judge: str, value: float, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_judge_is_a_model_that_answers_the_prompts_of_judges(tmp_path: Path) -
     dataset = [inspect_ai.dataset.Sample(input=text, target="[[B]]") for text in (prompt, "Why is the sky blue?")]
     task = inspect_ai.Task(dataset=dataset, scorer=inspect_ai.scorer.includes())
     [log] = inspect_ai.eval(
-        task, model="judge_r1/panel@longer|longer", log_dir=str(tmp_path), display="none", fail_on_error=False
+        task, model="judge_r1/panel(longer|longer)", log_dir=str(tmp_path), display="none", fail_on_error=False
     )
     judged, refused = log.samples
     assert judged.scores["includes"].value == "C"

@@ -33,8 +33,8 @@ def winners(text: str, suite: LoadedBenchmark = SUITE) -> list[str]:
         ("always-a", ["A", "A", "A"]),
         ("longer", ["A", "B", "tie"]),
         ("overlap", ["A", "B", "tie"]),
-        ("panel:orders=2@longer", ["A", "B", "B", "A", "tie", "tie"]),
-        ("two=panel@always-a|longer", ["A", "A", "A", "A", "B", "tie"]),
+        ("panel:orders=2(longer)", ["A", "B", "B", "A", "tie", "tie"]),
+        ("two=panel(always-a|longer)", ["A", "A", "A", "A", "B", "tie"]),
     ],
 )
 def test_judges_without_a_model(text: str, expected: list[str]) -> None:
@@ -57,7 +57,7 @@ def test_the_coin_is_fair_enough_and_the_same_for_a_seed() -> None:
 
 def test_a_row_is_named_or_named_after_its_judge() -> None:
     assert make_panel("coin=random", JudgeBuild("")).name == "coin"
-    row = make_panel("best of=panel:orders=2,samples=3@always-a|longer", JudgeBuild(""))
+    row = make_panel("best of=panel:orders=2,samples=3(always-a|longer)", JudgeBuild(""))
     assert (row.name, row.orders, row.samples, len(row.members)) == ("best of", 2, 3, 2)
 
 
@@ -66,12 +66,12 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
     [
         ("Agentic!", "must read"),
         ("a/b=longer", "ROW with letters"),
-        ("panel@longer|panel@random", "cannot be a member"),
+        ("panel(longer|panel(random))", "cannot be a member"),
         ("agentic", "names no model"),
         ("always-a@model", "takes no model"),
-        ("panel:orders=3@longer", "orders is 1 or 2"),
-        ("panel:samples=0@longer", "from 1 on"),
-        ("panel:votes=3@longer", "no option 'votes'"),
+        ("panel:orders=3(longer)", "orders is 1 or 2"),
+        ("panel:samples=0(longer)", "from 1 on"),
+        ("panel:votes=3(longer)", "no option 'votes'"),
         ("panel", "has no members"),
     ],
 )
@@ -87,7 +87,7 @@ def test_an_unknown_judge_is_named_with_the_nearest_one() -> None:
 
 def test_a_spec_is_read_before_any_model_is_loaded() -> None:
     assert parse_panel("agentic:context=none@nowhere/a=b").name == "agentic:context=none@nowhere/a=b"
-    assert parse_panel("x=panel:orders=2@agentic:context=none@nowhere|longer").name == "x"
+    assert parse_panel("x=panel:orders=2(agentic:context=none@nowhere|longer)").name == "x"
     with pytest.raises(UnknownName, match="did you mean 'longer'"):
-        parse_panel("panel@longer|longr")
+        parse_panel("longer|longr")
     assert parse_panel("x=direct:logprobs=true@https://host/v1#a=b").name == "x"

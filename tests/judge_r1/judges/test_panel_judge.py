@@ -93,7 +93,7 @@ def test_invalid_votes_do_not_count_and_an_endpoint_that_fails_fails_the_request
 def test_each_sample_has_a_seed_of_its_own_and_members_are_closed() -> None:
     answer = '{"comparison": "A>B", "violated_principles": [1]}'
     with JudgeServer(lambda path, body: chat_completion(answer)) as server:
-        judge = served_judge(f"panel:samples=3,temperature=0.5@direct@{server.url}/v1#m", JudgeBuild(""))
+        judge = served_judge(f"panel:samples=3,temperature=0.5(direct@{server.url}/v1#m)", JudgeBuild(""))
         request = request_of("1", CaseStore(), reasoning_a="a", reasoning_b="b")
 
         async def one() -> JudgeOutput:
@@ -109,11 +109,11 @@ def test_each_sample_has_a_seed_of_its_own_and_members_are_closed() -> None:
 
 
 def test_a_served_panel_answers_like_its_majority() -> None:
-    judge = make_judge("panel@longer|always-a|always-a", JudgeBuild(""))
+    judge = make_judge("panel(longer|always-a|always-a)", JudgeBuild(""))
     with LiveServer(service(judge)) as server, Client(server.url) as client:
         found = client.judge(reasoning_a=PAIR["reasoning_b"], reasoning_b=PAIR["reasoning_a"])
         assert (found.winner, found.confidence) == ("A", pytest.approx(2 / 3))
-        assert found.judge == "panel@longer|always-a|always-a"
+        assert found.judge == "panel(longer|always-a|always-a)"
         assert client.score("q", ["one two"], reference="one").scores == [pytest.approx((1 + 1 / 3) / 2)]
 
 
@@ -125,7 +125,7 @@ def test_a_server_answers_502_if_a_member_of_its_panel_fails() -> None:
 
 
 def test_the_python_api_takes_panels_and_refuses_their_mistakes() -> None:
-    judge = load_judge("panel:orders=2@longer|overlap")
+    judge = load_judge("panel:orders=2(longer|overlap)")
     assert [found.winner for found in judge.many([PAIR, PAIR], progress=False)] == ["A", "A"]
     with pytest.raises(BadJudge, match="cannot be a member"):
-        load_judge("panel@panel@longer")
+        load_judge("panel(panel(longer))")

@@ -275,7 +275,7 @@ def test_a_bad_spec_is_one_sentence(spec: str, says: str, monkeypatch: pytest.Mo
 def test_a_panel_asks_a_chat_judge_in_both_orders_and_several_times() -> None:
     with JudgeServer(searching) as server:
         making = JudgeBuild("", texts=SUITE.texts, sampling=Sampling(0.7, 1), batch_size=4)
-        row = make_panel(f"panel:orders=2,samples=2@direct@{server.url}#toy", making)
+        row = make_panel(f"panel:orders=2,samples=2(direct@{server.url}#toy)", making)
         outputs = run_judge(row.members[0], SUITE.requests(orders=row.orders, samples=row.samples))
         assert len({body["seed"] for body in server.bodies}) == len(outputs) == 4 * len(SUITE.items)
 

@@ -88,7 +88,7 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
             0,
         ).model_dump(mode="json", by_alias=True),
     )
-    judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}@longer", JudgeBuild(""))
+    judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}(longer)", JudgeBuild(""))
     outputs = run_all(judge, LoadedBenchmark(cases(5, 2)).requests())
     assert {output.trajectory.ended for output in outputs} == {ABSTAINED}
     assert not any(isinstance(output.verdict, PairwiseVerdict) for output in outputs)
@@ -97,10 +97,11 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("selective@longer", "one option"),
-        ("selective:calibration=nowhere.json@longer", "cannot be read"),
-        ("selective:calibration=HERE/other.json@longer", "is no calibration.json"),
-        ("selective:calibration=HERE/none.json@longer", "certifies no threshold"),
+        ("selective@longer", "one judge in brackets"),
+        ("selective(longer)", "one option"),
+        ("selective:calibration=nowhere.json(longer)", "cannot be read"),
+        ("selective:calibration=HERE/other.json(longer)", "is no calibration.json"),
+        ("selective:calibration=HERE/none.json(longer)", "certifies no threshold"),
     ],
 )
 def test_a_file_that_certifies_nothing_is_refused(spec: str, says: str, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_two_traces_are_compared_in_one_case(url: str) -> None:
 
 def test_messages_in_memory_are_masked() -> None:
     masked = Masked()
-    found = load_judge("panel:orders=1@always-a")(trace=MESSAGES, question="Is it done?", masked=masked)
+    found = load_judge("panel:orders=1(always-a)")(trace=MESSAGES, question="Is it done?", masked=masked)
     assert (found.verdict, masked.count) == ("yes", 1)
     assert "hunter2" not in found.trace.text
 
@@ -148,10 +148,10 @@ def test_what_a_judge_is_told_of_a_trace() -> None:
         ("agentic@http://h/v1#m", "agentic:retriever=bm25,prompt=search-r1@http://h/v1#m"),
         ("longer", "longer"),
         (
-            "panel:orders=2@agentic@m|x=agentic@n|longer",
-            "panel:orders=2@agentic:retriever=bm25@m|x=agentic:retriever=bm25@n|longer",
+            "panel:orders=2(agentic@m|x=agentic@n|longer)",
+            "panel:orders=2(agentic:retriever=bm25@m|x=agentic:retriever=bm25@n|longer)",
         ),
-        ("selective:calibration=c.json@agentic@m", "selective:calibration=c.json@agentic:retriever=bm25@m"),
+        ("selective:calibration=c.json(agentic@m)", "selective:calibration=c.json(agentic:retriever=bm25@m)"),
         ("direct@http://h/v1#m", "direct@http://h/v1#m"),
     ],
 )
@@ -177,8 +177,8 @@ def found(task: TraceTask, winner: Preference, explanation: str, spec: str) -> T
 @pytest.mark.parametrize(
     ("spec", "is_whole"),
     [
-        ("panel@agentic:retriever=bm25@http://127.0.0.1:9/v1#m", False),
-        ("panel@agentic:retriever=bm25@http://127.0.0.1:9/v1#m|direct@http://127.0.0.1:9/v1#m", True),
+        ("panel(agentic:retriever=bm25@http://127.0.0.1:9/v1#m)", False),
+        ("panel(agentic:retriever=bm25@http://127.0.0.1:9/v1#m|direct@http://127.0.0.1:9/v1#m)", True),
     ],
 )
 def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, is_whole: bool) -> None:
@@ -190,7 +190,7 @@ def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, i
 
 @pytest.mark.parametrize(
     ("spec", "verdict"),
-    [("always-a", "undecided"), ("panel@always-a", "undecided"), ("panel:orders=1@always-a", "yes")],
+    [("always-a", "undecided"), ("panel(always-a)", "undecided"), ("panel:orders=1(always-a)", "yes")],
 )
 def test_a_question_is_asked_in_both_orders(spec: str, verdict: str) -> None:
     found = load_judge(spec)(trace=MESSAGES, question="Is it so?")

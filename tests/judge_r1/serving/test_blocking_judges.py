@@ -39,7 +39,7 @@ def folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def selective(folder: Path, *, prompt_tokens: int = 800) -> Service:
     """Episodes of random weights last until their budget."""
     options = f"search=false,context=none,prompt=compact,prompt_tokens={prompt_tokens},budget.response_tokens=300"
-    return local_service(f"selective:calibration={folder.parent / 'calibration.json'}@agentic:{options}@{folder}")
+    return local_service(f"selective:calibration={folder.parent / 'calibration.json'}(agentic:{options}@{folder})")
 
 
 def likelihood(folder: Path, *, prompt_tokens: int = 39_000) -> Service:

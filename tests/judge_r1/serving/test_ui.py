@@ -107,7 +107,7 @@ def test_a_judge_that_reads_the_whole_case_is_not_said_to_have_seen_none_of_it()
     url = "http://127.0.0.1:9/v1#m"
     whole = {spec: data_of(render_page(service(spec)).body.decode())["whole_case"] for spec in (
         f"agentic:context=full@{url}", f"direct:context=full@{url}", f"agentic:context=none,retriever=bm25@{url}",
-        "longer", f"panel:orders=2@agentic:context=full@{url}|direct:context=full@{url}",
+        "longer", f"panel:orders=2(agentic:context=full@{url}|direct:context=full@{url})",
     )}  # fmt: skip
     assert list(whole.values()) == [True, True, False, False, True]
     page = render_page(service("longer")).body.decode()

@@ -7,8 +7,8 @@ import pytest
 
 from data_builders.build import build
 from data_builders.conversations import mini
-from data_builders.conversations.documents import read_documents
 from data_builders.conversations.sampler import WEIGHTS, sample_conditions
+from data_builders.generators.conversations import read_documents
 from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES
 from judge_r1.core.errors import JudgeError
 

@@ -13,11 +13,11 @@ from source_factories import FunctionTeacher
 from typer.testing import CliRunner
 
 from data_builders.conversations import mini
-from data_builders.conversations.documents import read_documents
 from data_builders.conversations.sampler import sample_conditions
 from data_builders.conversations.teacher import Asker, NoAnswer
 from data_builders.conversations.teacher_checks import ground
 from data_builders.generators.base import BuildPlan
+from data_builders.generators.conversations import read_documents
 from data_builders.generators.conversations_by_teacher import ConversationsByTeacher
 from data_builders.teachers.attempts import Attempts
 from data_builders.validate import validate

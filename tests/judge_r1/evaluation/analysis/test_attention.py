@@ -15,6 +15,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import task_episode
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.evaluation.analysis import attention
 from judge_r1.evaluation.analysis.attention import (
     Look,
     attention_figure,
@@ -166,6 +167,24 @@ def small_model(attention: str = "eager", window: int | None = None, layers: int
         attn_implementation=attention,
     )  # fmt: skip
     return Qwen3ForCausalLM(config).eval()
+
+
+def plainly(model: Any, ids: list[int], layers: int) -> Any:
+    import torch
+
+    with torch.no_grad():
+        out = model(input_ids=torch.tensor([ids]), output_attentions=True)
+    return np.stack([layer[0, :, -1].mean(0).double().numpy() for layer in out.attentions[-layers:]])
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 39, 512])
+def test_last_attention_equals_the_last_row_of_the_full_matrix(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "CHUNK", chunk)
+    found = last_attention(small_model(), IDS)
+    assert found.shape == (4, len(IDS))
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-12)
+    np.testing.assert_allclose(found, plainly(small_model(), IDS, 4), atol=1e-5)
+    assert found.std() > 0.01  # the attention is not uniform
 
 
 def test_model_with_fewer_layers_returns_fewer_rows() -> None:

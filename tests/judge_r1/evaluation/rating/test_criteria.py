@@ -9,6 +9,7 @@ from evaluation_digests import write_summary
 from typer.testing import CliRunner
 
 from data_builders.build import build
+from judge_r1.benchmarks.rankjudge.scoring import confusion
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.grids import grids
@@ -41,6 +42,17 @@ def test_criteria_of_an_evaluation_are_its_metrics(evaluation: Path) -> None:
         assert {name: total / 60 for name, total in totals.items()} == pytest.approx(
             {name: of_row(row) for name, row in rows.items()}
         )
+
+
+def test_the_bias_is_that_of_the_evaluation(evaluation: Path) -> None:
+    rating, _ = rate(read_votes([evaluation]), RatingOptions(repeats=1))
+    (table,) = [grid for grid in grids(rating) if grid.title == "Bias between types of flaws"]
+    rows = {row["name"]: row for row in json.loads((evaluation / "summary.json").read_text())["rows"]}
+    assert [row[0] for row in table.rows] == [judge.judge for judge in rating.slices[0].judges]
+    for judge, *shown in table.rows:
+        assert shown == [f"{rows[judge]['extra'][f'bias {letter}']:+.0f}" for letter in "ABCDEFG"]
+        counts = {(gold, name): n for gold, row in rating.types[judge].items() for name, n in row.items()}
+        assert rows[judge]["tables"]["Named type by type of the flaw"] == confusion(counts)
 
 
 def test_criteria_of_published_matches(tmp_path: Path) -> None:

@@ -162,6 +162,7 @@ SUBSTITUTES = {
 NOT_RUN = {
     ". .venv/bin/activate": "activates what `make setup` makes",
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
+    **dict.fromkeys(commands("extend.md"), "installs a package: test_extend.py does, in a copy of `examples`"),
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
 }
 TRACE = "cp tests/judge_r1/core/trace_formats/data/calc.eval run.eval"

@@ -29,6 +29,19 @@ def test_the_first_valid_answer_is_cleaned_and_used() -> None:
     assert teacher.requests == [REQUEST]
 
 
+def test_a_retry_has_the_reason_and_another_sample_number() -> None:
+    replies = iter(["aaa", "bbb", "x"])
+    teacher = FunctionTeacher(lambda request: next(replies))
+    text, skipped, rejected = run(teacher)
+    assert (text, skipped, rejected) == ("x", Counter(), Counter({"toy: lacks an x": 2}))
+    first, second, third = teacher.requests
+    assert first == REQUEST
+    assert second.user == "Write.\n\nAn earlier answer was not accepted. It has 3 letters and no x. Write a new one."
+    assert (second.sample, third.sample) == (0, 1)
+    assert third.user == second.user
+    assert len({request.model_dump_json() for request in teacher.requests}) == 3
+
+
 @pytest.mark.parametrize(
     ("teacher", "kind"),
     [

@@ -279,6 +279,28 @@ def test_another_split_is_refused_before_anything_is_written(tmp_path: Path) -> 
     assert files(out)["test/pairs.jsonl"] != before["test/pairs.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("folders", "plan", "differ"),
+    [
+        (["in"], by_share(0.5, 3), "--test-share 0.2 and --seed 0, and this one has --test-share 0.5 and --seed 3"),
+        (["in"], by_share(0.2, 0, 0.1), "no --dev-share, and this one has --dev-share 0.1"),
+        (
+            ["in"],
+            by_sizes([3, 2], 5, 0),
+            "--test-share 0.2 and no --sizes and no --test, and this one has "
+            "no --test-share and --sizes 2,3 and --test 5",
+        ),
+        (["in", "b"], by_share(0.2, 0), "the pairs of {home}/in, and this one has the pairs of {home}/in,{home}/b"),
+    ],
+)
+def test_the_options_that_differ_are_named(folders: list[str], plan: Any, differ: str, tmp_path: Path) -> None:
+    split([mini_folder(tmp_path / "in", 12)], tmp_path / "out", by_share(0.2, 0))
+    refuse_other_split(tmp_path / "out", [tmp_path / "in"], by_share(0.2, 0).settings)
+    with pytest.raises(JudgeError) as error:
+        refuse_other_split(tmp_path / "out", [tmp_path / name for name in folders], plan.settings)
+    assert f"{tmp_path}/out holds a split with {differ.format(home=tmp_path)}: choose" in str(error.value)
+
+
 def test_a_foreign_split_report_is_refused(tmp_path: Path) -> None:
     (tmp_path / "split.json").write_text('{"train": 3}')
     with pytest.raises(JudgeError, match=r"split\.json was not written by judge-r1 split: choose another --out"):

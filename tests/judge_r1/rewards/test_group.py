@@ -49,6 +49,15 @@ def test_the_number_of_comparisons(schedule: Schedule, counts: dict[int, int]) -
         assert all((second, first) in shown and first != second for first, second in shown)
 
 
+def test_one_order_shows_each_member_first_as_often_as_second() -> None:
+    found = run(16, higher, schedule="circular", orders=1)
+    assert Counter(one.first for one in found.comparisons) == Counter(one.second for one in found.comparisons)
+    firsts = Counter(one.first for one in run(16, higher, schedule="all_pairs", orders=1).comparisons)
+    assert {firsts[member] for member in range(16)} <= {7, 8}
+    always_first = run(16, lambda first, second: 1.0, schedule="circular", orders=1)
+    assert always_first.scores == pytest.approx([0.5] * 16, abs=1e-6)
+
+
 def test_a_reference_is_the_only_opponent() -> None:
     found = run(3, lambda first, second: {0: 0.9, 1: 0.5, 2: 0.1, 3: 0.5}[first], schedule="anchor", reference=True)
     assert [{one.first, one.second} & {3} for one in found.comparisons] == [{3}] * 6

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from data_builders.perturb.teacher.answer_parser import NO_PLACE
+from data_builders.perturb.teacher.answer_parser import DECLINED, NO_PLACE
 from data_builders.second_opinion import NOT_CONFIRMED
 from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.text_check import counted
@@ -24,6 +24,7 @@ _ADVICE = {
     **dict.fromkeys(("the answer was truncated", "cut off", "was cut off"), _CUT),
     **dict.fromkeys(("too long", "cut"), "raise episode.budget.response_tokens in the recipe, or use another model"),
     NO_PLACE: "the teacher finds no natural place for the flaws: give references with more steps, or {}",
+    DECLINED: "the teacher declines to write flaws: word the prompts yourself with --prompts DIR, or use another model",
     REFUSED: "the server refuses the requests: its reason is below",
     NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with --keep all, "
     "or give another --verify SPEC",

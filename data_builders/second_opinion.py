@@ -28,7 +28,7 @@ _WHY_TOKENS = 100
 
 _MARGIN = r"^(?:[^\S\n]|[*_#])*"
 """The start of a line. It ends at the line feed, or many empty lines would take quadratic time."""
-_WORSE = re.compile(rf"{_MARGIN}Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?(?P<side>[AB])\b[\s*_.]*$", re.I | re.M)
+_WORSE = re.compile(rf"{_MARGIN}Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?(?P<side>[AB]|neither)\b[\s*_.]*$", re.I | re.M)
 _VIOLATED = re.compile(
     rf"{_MARGIN}Violated Principles?[*_]*\s*:[\s*_]*\[\s*(?P<numbers>P?[1-6](?:\s*,\s*P?[1-6])*)\s*\]", re.I | re.M
 )
@@ -36,7 +36,8 @@ _WHY = re.compile(rf"{_MARGIN}Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
 
 
 class Opinion(Record):
-    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected.
+    """A verifier's opinion on one pair. `worse` is None if it finds `neither` worse, the answer cannot be parsed or the
+    request was rejected.
 
     `worse` and `shown_first` are sides of the pair in its file. The verifier saw the side `shown_first` as A, and `why`
     has its words.
@@ -48,6 +49,7 @@ class Opinion(Record):
     violated: tuple[PrincipleNumber, ...] = ()
     why: str | None = None
     shown_first: Preference = "A"
+    neither: bool = False
 
     def swapped(self) -> "Opinion":
         """The opinion after the sides of its pair were swapped."""
@@ -57,6 +59,11 @@ class Opinion(Record):
     def agrees(self, pair: ReasoningPair) -> bool:
         """Whether it finds the flawed reasoning worse."""
         return self.worse is not None and self.worse != pair.preferred
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it says nothing about the pair."""
+        return self.worse is None and not self.neither
 
     def confirms(self, pair: ReasoningPair) -> bool:
         """Whether it finds the flawed reasoning worse, and in it the violated principles and no other."""
@@ -74,7 +81,8 @@ class Agreement:
         counts["pairs"] += 1
         counts["worse"] += opinion.agrees(pair)
         counts["principles"] += opinion.confirms(pair)
-        counts["unreadable"] += opinion.worse is None
+        counts["neither"] += opinion.neither
+        counts["unreadable"] += opinion.unreadable
 
     def as_dict(self) -> dict[str, Any]:
         """Shares of agreement by set and over all pairs."""
@@ -85,7 +93,7 @@ class Agreement:
 def _shares(counts: Counter[str]) -> dict[str, float]:
     pairs = counts["pairs"]
     shares = {f"{name}_agreed": round(counts[name] / pairs, 4) for name in ("worse", "principles")}
-    return {"pairs": pairs, **shares, "unreadable": counts["unreadable"]}
+    return {"pairs": pairs, **shares, "neither": counts["neither"], "unreadable": counts["unreadable"]}
 
 
 async def verify(
@@ -113,7 +121,9 @@ async def verify(
 async def _write_opinion(writer: ModelWriter) -> str:
     """Write an answer in the form of the prompt, with a local model."""
     writer.add("Worse: ")
-    worse = await writer.choose(["A", "B"])
+    worse = await writer.choose(["A", "B", "neither"])
+    if worse == "neither":
+        return "Worse: neither"
     writer.add("Violated Principles: [")
     lists = [", ".join(map(str, chosen)) for size in (1, 2, 3) for chosen in combinations(NUMBERS, size)]
     violated = await writer.choose(lists, end="]\n")
@@ -123,16 +133,19 @@ async def _write_opinion(writer: ModelWriter) -> str:
 
 
 def read_opinion(pair_id: str, verifier: str, text: str) -> Opinion:
-    """Parse an answer. It must have the lines `Worse:` and `Violated Principles:` exactly once each."""
+    """Parse an answer. It must have the lines `Worse:` and, unless it says neither, `Violated Principles:` once."""
     worse, violated = list(_WORSE.finditer(text)), list(_VIOLATED.finditer(text))
+    why = _WHY.search(text)
+    reason = why["why"].strip() if why else None
+    if len(worse) == 1 and worse[0]["side"].lower() == "neither":
+        return Opinion(pair_id=pair_id, verifier=verifier, worse=None, neither=True, why=reason)
     if len(worse) != 1 or len(violated) != 1:
         return Opinion(pair_id=pair_id, verifier=verifier, worse=None)
     numbers = {int(n.strip().lstrip("Pp")) for n in violated[0]["numbers"].split(",")}
-    why = _WHY.search(text)
     return Opinion(
         pair_id=pair_id,
         verifier=verifier,
         worse="A" if worse[0]["side"].upper() == "A" else "B",
         violated=tuple(sorted(numbers)),
-        why=why["why"].strip() if why else None,
+        why=reason,
     )

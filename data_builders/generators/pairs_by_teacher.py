@@ -91,11 +91,11 @@ class PairsByTeacher(Pairs[Case | Draft]):
         opinions = await verify(case, pairs, self._verifier, self._prompts)
         dropped, kept = Counter[str](), list[Record]()
         for pair, opinion in zip(pairs, opinions, strict=True):
-            # A label that the case itself proves needs no second opinion, which may be wrong.
-            if plan.keep == "all" or opinion.confirms(pair) or certain(case, pair):
+            # Rules speak where the verifier says nothing.
+            if plan.keep == "all" or opinion.confirms(pair) or (opinion.unreadable and certain(case, pair)):
                 kept += [pair, opinion]
             else:
-                dropped[f"{set_name(pair)}: {NO_OPINION if opinion.worse is None else NOT_CONFIRMED}"] += 1
+                dropped[f"{set_name(pair)}: {NO_OPINION if opinion.unreadable else NOT_CONFIRMED}"] += 1
         return _TeacherGroup([case, *kept], pairs, opinions, dropped, stats)
 
     async def choose(self, group: _TeacherGroup) -> _TeacherGroup:

@@ -9,11 +9,16 @@ _REVEALING_WORDS = (
     r"non sequitur|contradict(?:s|ed|ion)|violat(?:es|ed|ion|ions)|clue|hint|sic|modified|altered"
 )
 _PRINCIPLE_NAMES = "|".join(re.escape(p.name).replace("and", "(?:and|&)") for p in PRINCIPLES)
+_NOUNS = r"(?:step|claim|conclusion|inference|statement|reasoning|value|number|detail|assertion|sentence|fact)s?"
+_SURE = r"(?:of course|course|of|clearly|obviously|plainly|simply|in fact|fact|in|actually|certainly)"
+_FALSE = r"wrong|false|incorrect|flawed|mistaken|untrue|illogical|fabricated|invented|unfounded|erroneous"
 _NOTES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\[[^\]\n]{{0,80}}\b(?:{_REVEALING_WORDS}|errors?|principles?|changed|added|inserted)\b[^\]\n]{{0,80}}\]",
-        rf"\((?:(?:this|it|which|the|a|an|is|step)\s+){{0,3}}(?:{_REVEALING_WORDS})\b[^)\n]{{0,80}}\)",
+        rf"\((?:(?:this|it|which|the|a|an|is|step)\s+){{0,3}}(?:{_REVEALING_WORDS})(?:\s+{_NOUNS})?\s*(?:[:;,–—-][^)\n]{{0,80}})?\)",
+        rf"\((?:this|it|which)\s+(?:(?:is|was|the|a|an|step)\s+){{0,2}}(?:{_REVEALING_WORDS})\b[^)\n]{{0,80}}\)",
+        rf"\b(?:which|this|that|it)\s+(?:is|was)\s+(?:{_SURE}[\s,]+){{0,2}}(?:an?\s+)?(?:{_FALSE})(?:\s+{_NOUNS})?(?=\s*(?:[.,;)]|$))",
         r"\((?:errors?|changed|added|inserted)\)",
         r"\b(?:clue|hint|flaw|annotation|note to (?:the )?(?:reader|judge))s?\s*:",
         r"\bviolated principles?\b|\bflawed (?:variant|reasoning|step)\b",

@@ -296,10 +296,12 @@ def _cascade(cascade: dict[str, Any]) -> Table:
 
 
 def _agreement(verifier: dict[str, Any]) -> Table:
-    table = Table("verifier", "pairs", "agrees", "on the principles too", "unreadable", title=verifier["name"])
+    table = Table(
+        "verifier", "pairs", "agrees", "on the principles too", "neither", "unreadable", title=verifier["name"]
+    )
     for name, share in verifier["agreement"].items():
         agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
-        table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
+        table.add_row(name, str(share["pairs"]), *agreed, str(share["neither"]), str(share["unreadable"]))
     return table
 
 

@@ -13,6 +13,7 @@ from data_builders.generators.base import BuildPlan
 from data_builders.generators.pairs import Pairs
 from data_builders.second_opinion import Agreement, read_opinion, verify
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
+from judge_r1.core.errors import JudgeError
 
 CASE = make_case()
 
@@ -23,6 +24,8 @@ CASE = make_case()
         ("Worse: A\nViolated Principles: [2]\nWhy: 35 is not 34.", "A", (2,)),
         ("They differ in a number.\n\n**Worse:** Reasoning B\n**Violated Principles:** [P4, 2]\n", "B", (2, 4)),
         ("worse: b.\nviolated principle: [1]", "B", (1,)),
+        ("Worse: neither\nWhy: 7 kg are seven kg.", None, ()),
+        ("Worse: neither\nWorse: B\nViolated Principles: [2]", None, ()),
         ("Worse: A or B\nViolated Principles: [2]", None, ()),
         ("Worse: A\nWorse: B\nViolated Principles: [2]", None, ()),
         ("Worse: A\nViolated Principles: [7]", None, ()),
@@ -33,6 +36,7 @@ CASE = make_case()
 def test_opinions_are_parsed_strictly(text: str, worse: str | None, violated: tuple[int, ...]) -> None:
     opinion = read_opinion("p", "chat:toy", text)
     assert (opinion.worse, opinion.violated) == (worse, violated)
+    assert opinion.neither == text.endswith("seven kg.")
 
 
 @given(st.text(alphabet="WorsePinclVatd: AB[]1,\n*"))
@@ -93,16 +97,17 @@ def test_refused_requests_give_no_opinion_and_other_errors_propagate() -> None:
     ("answer", "kept", "dropped"),
     [
         ("Worse: {flawed}\nViolated Principles: [2]\nWhy: x", 2, {}),
-        ("Worse: {flawed}\nViolated Principles: [1]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
-        ("Worse: {flawed}\nViolated Principles: [2, 5]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
-        ("Worse: {better}\nViolated Principles: [2]\nWhy: x", 1, {"P2: the verifier does not confirm the label": 1}),
+        ("Worse: {flawed}\nViolated Principles: [1]\nWhy: x", 0, {"P2: the verifier does not confirm the label": 2}),
+        ("Worse: {flawed}\nViolated Principles: [2, 5]\nWhy: x", 0, {"P2: the verifier does not confirm the label": 2}),
+        ("Worse: {better}\nViolated Principles: [2]\nWhy: x", 0, {"P2: the verifier does not confirm the label": 2}),
+        ("Worse: neither\nWhy: both agree with the case", 0, {"P2: the verifier does not confirm the label": 2}),
         ("I cannot say.", 1, {"P2: the verifier gave no readable answer": 1}),
     ],
 )
-def test_a_build_keeps_what_the_verifier_or_a_rule_confirms(
+def test_a_build_keeps_what_the_verifier_confirms_or_a_rule_where_it_says_nothing(
     tmp_path: Path, answer: str, kept: int, dropped: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two P2 pairs one has another number than the case, which rules see. The other is left to the verifier."""
+    """Of two P2 pairs one has another number than the case, which rules see. A no of the verifier wins over them."""
     case = make_case(
         "Ana paid 34 crowns. The tax was high.", reference="1. Ana paid 34 crowns.\n2. The tax was high.\n3. So he won."
     )
@@ -124,6 +129,11 @@ def test_a_build_keeps_what_the_verifier_or_a_rule_confirms(
     for keep, pairs in (("agreed", kept), ("all", 2)):
         out = tmp_path / keep
         plan = BuildPlan("builtin", kinds=("single",), variants=2, keep=keep)  # type: ignore[arg-type]
+        if not pairs:
+            [(why, count)] = dropped.items()
+            with pytest.raises(JudgeError, match=f"{count}  {why.partition(': ')[2]}"):
+                asyncio.run(build_by_teacher(plan, out, Script(), verifier=Script()))
+            continue
         report = asyncio.run(build_by_teacher(plan, out, Script(), verifier=Script()))
         opinions = (out / "opinions.jsonl").read_text().splitlines()
         assert (report["pairs"], len(opinions)) == (pairs, pairs)

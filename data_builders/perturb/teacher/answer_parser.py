@@ -2,7 +2,7 @@
 
     Flawed Variant 1:                        number signs and bold around it are allowed
     Violated Principles: [3, 1]              multi only
-    1. First, the court …                    the text, up to the next heading; or NO PLACE (single only)
+    1. First, the court …                    the text, up to the next heading; or NO PLACE
 
 Text before the first heading, braces or a code fence around a text and a rule below it are removed. Other clear layouts
 are read, too (`answer_layouts`).
@@ -42,9 +42,16 @@ _PRINCIPLES_LINE = re.compile(
 )
 _NUMBERS = re.compile(r"\[\s*(?P<numbers>P?\d(?:\s*,\s*P?\d)*)\s*\][ \t]*[,.;]?[*_]{0,3}[ \t]*", re.IGNORECASE)
 _RULE = re.compile(r"(?:[-*_=]{3,}|```)?")
-NO_PLACE = "no natural place"
-"""The reason where the teacher says that the reasoning has no place for such a flaw. Nothing is requested again."""
-_NO_PLACE = re.compile(r"[\W_]*NO PLACE[\W_]*", re.IGNORECASE)
+NO_PLACE, DECLINED = "no natural place", "the teacher declines the request"
+"""The reasons where the teacher says that the reasoning has no place for such a flaw, or that it writes none."""
+FINAL = (NO_PLACE, DECLINED)
+"""The reasons after which nothing is requested again."""
+_NO_PLACE = re.compile(r"[\W_]*(?:NO PLACE\b.*|(?i:no place)[\W_]*)")
+_DECLINED = re.compile(
+    r"\W*(?:(?:unfortunately|sorry|i(?:['’]m| am) sorry|i apologi[sz]e)\b[^.\n]{0,40}?)?"
+    r"\b(?:i|we) (?:can(?:['’]t|not| not)|could not|won['’]t|will not|am (?:not able|unable)|must decline|decline)\b",
+    re.IGNORECASE,
+)
 
 
 def parse_answer(
@@ -55,13 +62,15 @@ def parse_answer(
     Every wanted number is returned exactly once, in order. If the answer was truncated (`finished` is False), its
     last variant is rejected. Some layouts are clear only beside the `reference`.
     """
-    if kind == "single" and _NO_PLACE.fullmatch(text):
+    if _says_no_place(text.strip().strip("`")):
         return [], [_no_place(number) for number in wanted]
     bodies: dict[int, list[str]] = {}
     try:
         sections = find_sections(text, wanted, reference)
     except Unclear as error:
         return [], [Rejection(number, "the answer is unclear", str(error)) for number in wanted]
+    if not sections and _DECLINED.match(text):
+        return [], [Rejection(number, DECLINED, "the request was declined") for number in wanted]
     for number, body in sections:
         bodies.setdefault(number, []).append(body)
     truncated = sections[-1][0] if sections and not finished else None
@@ -89,6 +98,9 @@ def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: boo
     if len(bodies) > 1:
         return Rejection(number, "the variant is given twice", f"'Flawed Variant {number}:' must stand there once")
     body = without_fence(bodies[0])
+    line = _PRINCIPLES_LINE.match(body)
+    if _says_no_place(body) or (line and (_says_no_place(line["list"]) or _says_no_place(body[line.end() :]))):
+        return _no_place(number)
     principles: tuple[int, ...] = ()
     if kind == "multi":
         parsed = _parse_principles(number, body)
@@ -101,11 +113,14 @@ def _parse_variant(number: int, bodies: list[str], kind: Kind, is_truncated: boo
     body = "\n".join(lines).rstrip()
     if re.fullmatch(r"\s*\{.*\}", body, re.DOTALL):
         body = body.strip()[1:-1].strip("\n").rstrip()
-    if kind == "single" and _NO_PLACE.fullmatch(body.lstrip().partition("\n")[0]):  # a reason may follow
-        return _no_place(number)
     if not body.strip():
         return Rejection(number, "the variant is empty", "its text is missing")
     return Variant(number, body.lstrip(" \t") if "\n" not in body else body, principles)
+
+
+def _says_no_place(text: str) -> bool:
+    """Whether the first line says so. A reason may follow."""
+    return _NO_PLACE.fullmatch(text.lstrip().partition("\n")[0]) is not None
 
 
 def _no_place(number: int) -> Rejection:

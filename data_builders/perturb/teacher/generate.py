@@ -1,8 +1,8 @@
 """Creates flawed variants of a case with a teacher: one call per principle, and one for multi variants.
 
 Only rejected variants are requested again, with the reasons, for up to `MAX_ROUNDS` rounds, and none for which the
-teacher finds no natural place. The calls of a round run concurrently and are evaluated in a fixed order, so the pairs
-depend on case, seed and answers only.
+teacher finds no natural place or declines. The calls of a round run concurrently and are evaluated in a fixed order, so
+the pairs depend on case, seed and answers only.
 """
 
 import asyncio
@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from data_builders.perturb.teacher.answer_parser import NO_PLACE, Kind, Rejection, parse_answer, unrequested_variants
+from data_builders.perturb.teacher.answer_parser import (
+    FINAL,
+    NO_PLACE,
+    Kind,
+    Rejection,
+    parse_answer,
+    unrequested_variants,
+)
 from data_builders.perturb.teacher.label_checks import checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
@@ -171,13 +178,14 @@ class _VariantSet:
             self.accepted[result.number] = (result, prompt_hash)
             texts[result.flawed] = f"variant {result.number} for {self.name}"
             self.stats.accepted_in_round[round_index + 1] += 1
-        again = [rejection for rejection in rejections if rejection.reason != NO_PLACE]
+        again = [rejection for rejection in rejections if rejection.reason not in FINAL]
         if len(rejections) < len(self.missing):
             self.stats.used += 1
-        elif again and self.stats.rejected_answer is None:  # no place for a flaw is an answer, and no fault
-            self.stats.rejected_answer = self.name, reply.answer
-        if declined := len(rejections) - len(again):
-            self.stats.abstained[f"{self.name}: {NO_PLACE}"] += declined
+        elif self.stats.rejected_answer is None and any(one.reason != NO_PLACE for one in rejections):
+            self.stats.rejected_answer = self.name, reply.answer  # no place for a flaw is an answer, and no fault
+        for rejection in rejections:
+            if rejection.reason in FINAL:
+                self.stats.abstained[f"{self.name}: {rejection.reason}"] += 1
         self.missing = sorted(rejection.number for rejection in again)
         for rejection in again:
             self.rejected[rejection.number] = rejection.detail

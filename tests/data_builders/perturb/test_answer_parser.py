@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.perturb.teacher.answer_parser import (
+    DECLINED,
     NO_PLACE,
     Kind,
     Rejection,
@@ -118,14 +119,38 @@ def test_answers_with_two_readings_are_rejected(answer: str, why: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["NO PLACE", "**No place.**", "[NO PLACE]\n---", "`NO PLACE`", "NO PLACE\nIt is too short."]
+    "said",
+    [
+        "NO PLACE",
+        "**No place.**",
+        "[NO PLACE]\n---",
+        "`NO PLACE`",
+        "NO PLACE\nIt is too short.",
+        "NO PLACE: too short.",
+    ],
 )
-def test_a_teacher_may_say_that_a_single_flaw_has_no_place(said: str) -> None:
+def test_a_teacher_may_say_that_a_flaw_has_no_place(said: str) -> None:
     answer = f"Flawed Variant 1:\nHe paid.\nSo he won.\n\nFlawed Variant 2:\n{said}"
     read, rejections = parse_answer(answer, [1, 2], "single")
     assert (read, [(r.number, r.reason) for r in rejections]) == (BOTH[:1], [(2, NO_PLACE)])
-    _, rejections = parse_answer(answer, [1, 2], "multi")
-    assert [r.reason for r in rejections] == ["no list of principles"] * 2
+    for head in ("", "Violated Principles: [2, 5]\n", "Violated Principles: "):
+        _, rejections = parse_answer(f"Flawed Variant 1:\n{head}{said}", [1], "multi")
+        assert [r.reason for r in rejections] == [NO_PLACE]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("NO PLACE: no step of it gives advice.", NO_PLACE),
+        ("I'm sorry, but I can't help with that.", DECLINED),
+        ("I cannot write text that is unfair to people.", DECLINED),
+        ("Unfortunately, I am unable to do this.", DECLINED),
+        ("He paid, so I cannot see why.", "the variant is missing"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["single", "multi"])
+def test_an_answer_without_variants_says_why(answer: str, reason: str, kind: Kind) -> None:
+    assert [r.reason for r in parse_answer(answer, [1, 2], kind)[1]] == [reason] * 2
 
 
 def test_no_place_alone_is_the_answer_for_all_variants() -> None:

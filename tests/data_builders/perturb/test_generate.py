@@ -112,12 +112,20 @@ def test_only_rejected_variants_are_requested_again_with_the_reason() -> None:
     assert stats.accepted_in_round[2] >= len(again)
 
 
-def test_a_place_that_the_teacher_does_not_find_is_counted_and_not_requested_again() -> None:
-    stats, teacher = VariantStats(), FunctionTeacher(lambda request: "Flawed Variant 1:\nNO PLACE")
-    assert pairs_by(teacher, LEGAL, stats, variants=1, kinds="single") == []
-    assert [request.sample for request in teacher.requests] == [0] * 6
-    assert (stats.abstained, stats.rejected) == ({f"P{n}: no natural place": 1 for n in range(1, 7)}, {})
-    assert stats.rejected_answer is None
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Flawed Variant 1:\nNO PLACE: no step fits", "no natural place"),
+        ("I'm sorry, but I can't help with that.", "the teacher declines the request"),
+    ],
+)
+def test_what_the_teacher_does_not_write_is_counted_and_not_requested_again(answer: str, reason: str) -> None:
+    stats, teacher = VariantStats(), FunctionTeacher(lambda request: answer)
+    assert pairs_by(teacher, LEGAL, stats, variants=1) == []
+    assert [request.sample for request in teacher.requests] == [0] * 7
+    sets = [*(f"P{n}" for n in range(1, 7)), "multi"]
+    assert (stats.abstained, stats.rejected) == ({f"{name}: {reason}": 1 for name in sets}, {})
+    assert (stats.rejected_answer is None) == (reason == "no natural place")
 
 
 def test_no_more_variants_are_requested_than_there_are_steps() -> None:

@@ -13,6 +13,7 @@ from data_builders.perturb.leak_markers import find_leak_marker
         "the *mass* was 39 mm", "the <mark>mass</mark> was 39 mm", "the mass was 39 mm. Clue: look at the scan",
         "the mass was 39 mm, in breach of Factual Consistency", "the mass was 39 mm, which breaks principle 2",
         "{the mass was 39 mm}", "Violated Principles: [2] the mass was 39 mm", "the mass was 39 mm [inserted detail]",
+        "the mass was 39 mm, which is of course a wrong conclusion", "the mass was 39 mm. This is incorrect.",
     ],
 )  # fmt: skip
 def test_leak_markers_are_found(new: str) -> None:
@@ -27,6 +28,7 @@ def test_leak_markers_are_found(new: str) -> None:
         "the [applicant] lost his case (see paragraph 3, original emphasis)",
         "p < 0.05 and q > 0.1",
         "the authors violated the principle of proportionality",
+        "the mass (a mistake in its reading aside) was 39 mm",
         "a biased sample, and a mistake in the sums (n = 3)",
     ],
 )
